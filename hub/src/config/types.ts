@@ -1,0 +1,71 @@
+// What the user wrote, in one normal form. Both spellings of a server end here (normalize.ts); nothing is filled in yet:
+// `${NAME}` and secret references are still there, and are resolved only when a server starts.
+
+/** One environment variable that the user grants to a server. */
+export interface EnvEntry {
+  readonly value?: string;
+  /** Name of a secret in the secret store. */
+  readonly secretRef?: string;
+  readonly isSecret?: boolean;
+  readonly required?: boolean;
+}
+
+/** npx and uvx fetch a package, docker an image; binary is any other program. */
+export type Launcher = "npx" | "uvx" | "docker" | "binary";
+
+export interface StdioTransport {
+  readonly type: "stdio";
+  readonly launcher: Launcher;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  /** Docker only: no network, read-only file system, no capabilities, no new privileges. */
+  readonly hardened: boolean;
+}
+
+export interface RemoteTransport {
+  readonly type: "http" | "sse" | "websocket";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Transport = StdioTransport | RemoteTransport;
+
+export type Source =
+  | { readonly type: "official"; readonly name: string; readonly version: string }
+  | { readonly type: "smithery"; readonly qualifiedName: string }
+  | { readonly type: "manual" };
+
+export interface ServerConfig {
+  /** As given; the name where none is given. */
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly description?: string;
+  readonly source: Source;
+  readonly transport: Transport;
+  readonly env: Readonly<Record<string, EnvEntry>>;
+  /** Free JSON for the server, handed over as JSON in MCP_SERVER_CONFIG. */
+  readonly config?: unknown;
+  readonly timeouts: {
+    /** From spawn or connect to the end of the handshake. */
+    readonly startMs?: number;
+    /** One request. */
+    readonly requestMs?: number;
+  };
+  /** Groups that this server joins without being named there. */
+  readonly groups: readonly string[];
+}
+
+export interface GroupConfig {
+  readonly name: string;
+  readonly description?: string;
+  readonly servers: readonly string[];
+  /** Tool names, `server:tool`, either with `*`. Empty: all tools of the servers. */
+  readonly tools: readonly string[];
+}
+
+export interface HubConfig {
+  readonly servers: readonly ServerConfig[];
+  readonly groups: readonly GroupConfig[];
+}
