@@ -49,6 +49,7 @@ export const ERRORS = {
   ProtocolError: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },
   IoError: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },
   Timeout: { code: "NETWORK_ERROR", http: 504, rpc: -31504, exit: 4 },
+  Cancelled: { code: "NETWORK_ERROR", http: 499, rpc: -31499, exit: 130 },
   DatabaseError: { code: "INTERNAL", http: 500, rpc: -32603, exit: 1 },
   Unexpected: { code: "INTERNAL", http: 500, rpc: -32603, exit: 1 },
 } as const satisfies Record<string, Meaning>;

@@ -1,0 +1,36 @@
+// One server as a member of groups: whether it can be asked, and what it offers.
+import type { ServerConfig } from "../config/types.ts";
+import { HubError } from "../errors.ts";
+import type { ServerListing } from "./listing.ts";
+import { NO_OFFERS, readOffers } from "./offers.ts";
+import type { Offers } from "./offers.ts";
+import { quote } from "./quote.ts";
+
+/** `down` still has its last listing; `unlisted` has not been up since the hub started. */
+type MemberState = "running" | "down" | "unlisted" | "disabled";
+
+export interface Member {
+  readonly server: string;
+  readonly state: MemberState;
+  readonly offers: Offers;
+}
+
+export function createMember({ name, enabled }: ServerConfig, listed: ServerListing | undefined): Member {
+  if (!enabled) return { server: name, state: "disabled", offers: NO_OFFERS };
+  if (listed === undefined) return { server: name, state: "unlisted", offers: NO_OFFERS };
+  return { server: name, state: listed.available ? "running" : "down", offers: readOffers(listed.listing) };
+}
+
+/** Not known to offer anything, so a name that nobody else has may be one of its own. */
+export function isUnknown({ state }: Member): boolean {
+  return state === "unlisted" || state === "disabled";
+}
+
+export function requireRunning(member: Member): void {
+  if (member.state !== "running") throw unavailable(member);
+}
+
+export function unavailable({ server, state }: Member): HubError {
+  const reason = state === "disabled" ? "is disabled" : "is not running";
+  return new HubError("ServerNotRunning", "Server unavailable", { detail: `Server ${quote(server)} ${reason}` });
+}

@@ -1,0 +1,88 @@
+// Which server and which of its tools (or prompts) a name means, inside one group. This table decides; a name is never split.
+import { HubError } from "../errors.ts";
+import { isUnknown, requireRunning, unavailable } from "./member.ts";
+import type { Member } from "./member.ts";
+import { exposeNames, findPlainTool, mayBeHashedName } from "./names.ts";
+import type { NameForm } from "./names.ts";
+import type { Offer } from "./offers.ts";
+import { quote } from "./quote.ts";
+
+/** An offer of a server under the name that clients see; the definition carries that name. */
+export interface NamedOffer extends Offer {
+  readonly server: string;
+  readonly exposed: string;
+}
+
+interface NameTableOptions {
+  readonly kind: "Tool" | "Prompt";
+  readonly group: string;
+  readonly form: NameForm;
+  readonly pick: (member: Member) => readonly Offer[];
+  readonly admits: (server: string, own: string) => boolean;
+}
+
+interface Slot {
+  readonly member: Member;
+  readonly offer: NamedOffer;
+}
+
+export class NameTable {
+  /** Those of running servers, in the order of the members and of their lists. */
+  readonly available: readonly NamedOffer[];
+  readonly #members: readonly Member[];
+  readonly #options: NameTableOptions;
+  /** By exposed name and by `server:own`. The two cannot meet: no exposed name has a colon. */
+  readonly #slots = new Map<string, Slot>();
+
+  constructor(members: readonly Member[], options: NameTableOptions) {
+    this.#members = members;
+    this.#options = options;
+    const entries = members.flatMap((member) =>
+      options
+        .pick(member)
+        .filter(({ own }) => options.admits(member.server, own))
+        .map((offer) => ({ member, offer, server: member.server, own: offer.own })),
+    );
+    const names = exposeNames(entries, options.form);
+    const available: NamedOffer[] = [];
+    for (const [index, { member, offer, server, own }] of entries.entries()) {
+      const exposed = names[index] ?? own;
+      const definition = exposed === own ? offer.definition : { ...offer.definition, name: exposed };
+      const named = { server, own, exposed, definition };
+      const slot = { member, offer: named };
+      this.#slots.set(exposed, slot).set(`${server}:${own}`, slot);
+      if (member.state === "running") available.push(named);
+    }
+    this.available = available;
+  }
+
+  resolve(name: string): NamedOffer {
+    const slot = this.#slots.get(name);
+    if (slot === undefined) throw this.#missing(name);
+    requireRunning(slot.member);
+    return slot.offer;
+  }
+
+  #missing(name: string): HubError {
+    // Everything that the listed servers have is in the table, so this can only belong to one without a listing.
+    const owner = this.#members.find((member) => isUnknown(member) && this.#mayOwn(member, name));
+    if (owner !== undefined) return unavailable(owner);
+    const { kind, group } = this.#options;
+    const detail = `Group ${quote(group)} has no ${kind.toLowerCase()} ${quote(name)}`;
+    const hint = this.#hint(name);
+    return new HubError("ToolNotFound", `${kind} not found`, { detail, ...(hint === undefined ? {} : { hint }) });
+  }
+
+  #mayOwn({ server }: Member, name: string): boolean {
+    const { form, admits } = this.#options;
+    if (name.startsWith(`${server}:`)) return admits(server, name.slice(server.length + 1));
+    const own = findPlainTool(name, server, form);
+    return own === undefined ? mayBeHashedName(name, server, form) : admits(server, own);
+  }
+
+  /** A plain tool name in a group with several servers is the likeliest slip. It is never guessed, only explained. */
+  #hint(name: string): string | undefined {
+    const meant = this.available.filter(({ own }) => own === name).slice(0, 3);
+    return meant.length === 0 ? undefined : `Call it as ${meant.map(({ exposed }) => exposed).join(" or ")}`;
+  }
+}

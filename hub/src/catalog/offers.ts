@@ -1,0 +1,52 @@
+// One server's listing with its keys read out and repeats dropped. It knows nothing of groups or exposed names.
+import type { JsonObject, Listing } from "./listing.ts";
+import { uiResourceUri } from "./uris.ts";
+
+/** One thing that a server offers, under the name or URI that the server itself uses. */
+export interface Offer {
+  readonly own: string;
+  readonly definition: JsonObject;
+}
+
+export interface Offers {
+  readonly tools: readonly Offer[];
+  readonly prompts: readonly Offer[];
+  readonly resources: readonly Offer[];
+  readonly templates: readonly Offer[];
+  /** URIs that the server's tools name as their user interface but that it does not list: readable, so they have an owner too. */
+  readonly uiUris: readonly string[];
+  /** How many entries were dropped because an earlier one has the same name or URI. */
+  readonly repeats: number;
+}
+
+export const NO_OFFERS: Offers = { tools: [], prompts: [], resources: [], templates: [], uiUris: [], repeats: 0 };
+
+export function readOffers(listing: Listing): Offers {
+  const tools = distinct(listing.tools, "name");
+  const prompts = distinct(listing.prompts, "name");
+  const resources = distinct(listing.resources, "uri");
+  const templates = distinct(listing.templates, "uriTemplate");
+  const offered = tools.length + prompts.length + resources.length + templates.length;
+  const listed = listing.tools.length + listing.prompts.length + listing.resources.length + listing.templates.length;
+  return { tools, prompts, resources, templates, uiUris: unlistedUiUris(tools, resources), repeats: listed - offered };
+}
+
+/** The first entry of a name stays: a later one could otherwise replace what the user has seen and approved. */
+function distinct(entries: readonly JsonObject[], key: string): Offer[] {
+  const byKey = new Map<string, Offer>();
+  for (const definition of entries) {
+    const own = definition[key];
+    if (typeof own === "string" && !byKey.has(own)) byKey.set(own, { own, definition });
+  }
+  return [...byKey.values()];
+}
+
+function unlistedUiUris(tools: readonly Offer[], resources: readonly Offer[]): string[] {
+  const uris = new Set<string>();
+  for (const { definition } of tools) {
+    const uri = uiResourceUri(definition);
+    if (uri !== undefined) uris.add(uri);
+  }
+  if (uris.size > 0) for (const { own } of resources) uris.delete(own);
+  return [...uris];
+}

@@ -1,0 +1,20 @@
+// What a command gets from the process it runs in. Commands never touch `process` themselves, so tests can run them.
+
+import type { Readable, Writable } from "node:stream";
+
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly home: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  /** SIGINT and SIGTERM. */
+  onSignal(listener: () => void): void;
+}
+
+/** Options that every command has. */
+export interface GlobalOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}

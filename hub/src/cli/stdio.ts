@@ -1,0 +1,56 @@
+// `plugboard stdio`: one group as an MCP server on stdin and stdout, for clients that launch their servers.
+
+import { Writable } from "node:stream";
+import { StdioServer } from "../wire/stdio-server.ts";
+import type { GlobalOptions, Io } from "./io.ts";
+import { withHub } from "./open-hub.ts";
+import type { Register } from "./program.ts";
+
+interface StdioOptions extends GlobalOptions {
+  readonly group?: string;
+}
+
+/** A client that launches us takes our first list for the whole truth, so it waits for the servers; but not for ever. */
+const SETTLE_MS = 10_000;
+
+export const stdioCommand: Register = (program, io, done) => {
+  program
+    .command("stdio")
+    .description("serve one group over stdin and stdout")
+    .option("--group <name>", "the group to serve")
+    .action(async (options: StdioOptions) => done(await stdio(io, options)));
+};
+
+function stdio(io: Io, options: StdioOptions): Promise<number> {
+  const output = claimStdout(io);
+  return withHub(io, options, async (hub) => {
+    hub.events.on("warning", ({ message }) => io.stderr.write(`warning: ${message}\n`));
+    hub.events.on("server.status", ({ server, status }) => {
+      if (status.state === "error") io.stderr.write(`${server}: ${status.error.message}\n`);
+    });
+    hub.catalog.group(options.group); // an unknown group ends it here, with its name
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, SETTLE_MS);
+    });
+    const settled = Promise.race([hub.start(), patience]).finally(() => clearTimeout(timer));
+    const service = hub.endpoint(options.group, settled);
+    const clientGone = new Promise<void>((resolve) => output.once("error", () => resolve()));
+    await Promise.race([new StdioServer({ input: io.stdin, output, service }).ended, clientGone]);
+    service.close();
+    // The last answers are on their way through the pipe.
+    await new Promise<void>((resolve) => output.end(resolve));
+    return 0;
+  });
+}
+
+/** Takes stdout for the protocol. Whoever else writes to it, a library's stray print included, ends up on stderr. */
+function claimStdout({ stdout, stderr }: Io): Writable {
+  const write = stdout.write.bind(stdout);
+  const output = new Writable({
+    write: (chunk: Buffer, _encoding, callback) => void write(chunk, (error) => callback(error ?? null)),
+  });
+  stdout.on("error", (error) => output.destroy(error));
+  stdout.write = stderr.write.bind(stderr);
+  return output;
+}

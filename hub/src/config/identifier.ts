@@ -1,0 +1,47 @@
+// What a package may be called, per kind of package. A name that a package tool could read as an option or as a path
+// of its own is refused before any tool sees it.
+
+import { HubError } from "../errors.ts";
+import { quoted } from "./where.ts";
+
+export type PackageType = "npm" | "pypi" | "docker" | "binary" | "http";
+
+const NPM_NAME = "(?:@[A-Za-z0-9~][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*";
+const PYPI_VERSION = "[A-Za-z0-9][A-Za-z0-9.*+!_-]*";
+const PYPI_CLAUSE = `(?:===|==|~=|>=|<=|!=|<|>)${PYPI_VERSION}`;
+const IMAGE_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+
+interface Grammar {
+  readonly pattern: RegExp;
+  readonly example: string;
+}
+
+const GRAMMARS: Readonly<Partial<Record<PackageType, Grammar>>> = {
+  // name, name@1.2.3, @scope/name@latest
+  npm: { pattern: new RegExp(`^${NPM_NAME}(?:@[A-Za-z0-9^~][A-Za-z0-9._+^~-]*)?$`), example: "@scope/name@1.2.3" },
+  // name, name[extra], name==1.2, and name@1.2 as uvx takes it
+  pypi: {
+    pattern: new RegExp(
+      `^[A-Za-z0-9][A-Za-z0-9._-]*(?:\\[[A-Za-z0-9._,-]+\\])?(?:@${PYPI_VERSION}|${PYPI_CLAUSE}(?:,${PYPI_CLAUSE})*)?$`,
+    ),
+    example: "name[extra]==1.2.3",
+  },
+  // host:port/path/name:tag@digest
+  docker: {
+    pattern: new RegExp(
+      `^(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?/)?${IMAGE_PART}(?:/${IMAGE_PART})*` +
+        "(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,128})?$",
+    ),
+    example: "registry.example.com/team/image:tag",
+  },
+};
+
+/** Refuses an identifier that does not follow its kind's grammar. A binary is a command, http a url: other rules. */
+export function requireIdentifier(type: PackageType, identifier: string): void {
+  const grammar = GRAMMARS[type];
+  if (grammar === undefined || grammar.pattern.test(identifier)) return;
+  throw new HubError("InvalidConfig", `${quoted(identifier)} is not a valid ${type} package identifier`, {
+    field: "package.identifier",
+    hint: `Write it like ${grammar.example}; arguments belong in args`,
+  });
+}

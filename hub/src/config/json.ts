@@ -1,0 +1,91 @@
+// JSON with comments and trailing commas, as people write it, into plain data. Bounded before it is parsed; a mistake is
+// reported with its line and column. Changing the text is left to edit.ts.
+
+import { createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
+import type { Node, ParseError } from "jsonc-parser";
+import { HubError } from "../errors.ts";
+import { DEPTH_MAX, FILE_MAX_BYTES } from "./limits.ts";
+import { isMagicKey } from "./plain.ts";
+import type { Json, JsonObject } from "./plain.ts";
+import { quoted } from "./where.ts";
+
+/** The data of a file's text; undefined where there is none (empty, or only comments). */
+export function parseJsonText(text: string, file: string): Json | undefined {
+  requireBounds(text, file);
+  const errors: ParseError[] = [];
+  const root = parseJsonTree(text, errors);
+  const [first] = errors;
+  if (first !== undefined) {
+    const problem = printParseErrorCode(first.error).replaceAll(
+      /(?<=[a-z])[A-Z]/g,
+      (letter) => ` ${letter.toLowerCase()}`,
+    );
+    throw new HubError("InvalidConfig", `${file} is not valid JSON: ${problem} at ${position(text, first.offset)}`);
+  }
+  return root === undefined ? undefined : toValue(root, text, file);
+}
+
+/** The syntax tree of a text, for edits. */
+export function parseJsonTree(text: string, errors: ParseError[] = []): Node | undefined {
+  return parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+}
+
+/** The parser calls itself for each level, so depth is counted without it, on the bare tokens. */
+function requireBounds(text: string, file: string): void {
+  if (Buffer.byteLength(text) > FILE_MAX_BYTES) throw tooLarge(file);
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
+    const first = text[scanner.getTokenOffset()];
+    if (first === "{" || first === "[") depth++;
+    if (first === "}" || first === "]") depth--;
+    if (depth > DEPTH_MAX) {
+      const where = position(text, scanner.getTokenOffset());
+      throw new HubError("InvalidConfig", `${file} is nested deeper than ${DEPTH_MAX} levels at ${where}`);
+    }
+  }
+}
+
+export function tooLarge(file: string): HubError {
+  return new HubError("InvalidConfig", `${file} is larger than ${FILE_MAX_BYTES / 1024 / 1024} MiB`);
+}
+
+function toValue(node: Node, text: string, file: string): Json {
+  if (node.type === "array") return (node.children ?? []).map((child) => toValue(child, text, file));
+  if (node.type !== "object") return toScalar(node, text, file);
+  const value: JsonObject = {};
+  for (const { children = [] } of node.children ?? []) {
+    const [keyNode, valueNode] = children;
+    if (keyNode === undefined || valueNode === undefined) continue;
+    const key = String(keyNode.value);
+    const where = position(text, keyNode.offset);
+    if (isMagicKey(key)) {
+      throw new HubError("InvalidConfig", `${file}: "${key}" cannot be used as a name, at ${where}`, { field: key });
+    }
+    // The last one would win, and the first would be lost without a word.
+    if (Object.hasOwn(value, key)) throw duplicate(node, key, `${file}: ${quoted(key)} is given twice, at ${where}`);
+    value[key] = toValue(valueNode, text, file);
+  }
+  return value;
+}
+
+function toScalar(node: Node, text: string, file: string): string | number | boolean | null {
+  const value: unknown = node.value;
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw new HubError("InvalidConfig", `${file}: this number is too large, at ${position(text, node.offset)}`);
+}
+
+/** Two servers of one name are a conflict; any other key given twice is a mistake in the file. */
+function duplicate(node: Node, key: string, message: string): HubError {
+  const property: unknown = node.parent?.children?.[0]?.value;
+  const isServerMap =
+    (property === "mcpServers" || property === "servers") && node.parent?.parent?.parent === undefined;
+  return new HubError(isServerMap ? "ServerAlreadyExists" : "InvalidConfig", message, { field: key });
+}
+
+function position(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const line = before.split("\n").length;
+  return `line ${line}, column ${offset - before.lastIndexOf("\n")}`;
+}

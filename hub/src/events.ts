@@ -1,0 +1,26 @@
+// What happens inside the hub, for whoever wants to know: the edges, later the call log and the live view.
+
+import { EventEmitter } from "node:events";
+import type { Catalog } from "./catalog/catalog.ts";
+import type { ErrorBody } from "./errors.ts";
+import type { Status } from "./servers/status.ts";
+
+export interface CallRecord {
+  readonly server: string;
+  readonly tool: string;
+  readonly group: string;
+  readonly durationMs: number;
+  /** The server answered and did not call it an error. */
+  readonly ok: boolean;
+  /** A failure of the hub itself; the server's own errors are in its answer. */
+  readonly error?: ErrorBody;
+}
+
+interface HubEventMap {
+  "server.status": [{ readonly server: string; readonly status: Status }];
+  "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];
+  "call.finished": [CallRecord];
+  warning: [{ readonly message: string }];
+}
+
+export class HubEvents extends EventEmitter<HubEventMap> {}

@@ -1,0 +1,150 @@
+// The composition root: builds everything from its parts, starts and stops it. The only place that knows the adapters.
+
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Calls } from "./calls/call.ts";
+import { Catalog } from "./catalog/catalog.ts";
+import { ConfigFiles } from "./config/file.ts";
+import type { HubPaths } from "./config/paths.ts";
+import type { HubConfig, ServerConfig } from "./config/types.ts";
+import { demoServer } from "./demo/config.ts";
+import { HubEvents } from "./events.ts";
+import { Listener } from "./listener.ts";
+import { McpHttp } from "./mcp/http.ts";
+import { Endpoint } from "./mcp/endpoint.ts";
+import { FileSecrets } from "./secrets/file-store.ts";
+import { EraMemory } from "./servers/era-memory.ts";
+import { Guard } from "./servers/guard.ts";
+import { Supervisor } from "./servers/supervisor.ts";
+
+export interface HubOptions {
+  readonly paths: HubPaths;
+  /** The hub's own environment: fills `${NAME}`, and a small part of it goes to the servers. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+export class Hub {
+  readonly events = new HubEvents();
+  readonly supervisor: Supervisor;
+  readonly calls: Calls;
+  /** True when there is no config and the built-in demo server stands in. */
+  readonly demo: boolean;
+  readonly #files: ConfigFiles;
+  readonly #guard: Guard;
+  readonly #eras: EraMemory;
+  #config: HubConfig;
+  #catalog: Catalog;
+  #rebuild: NodeJS.Immediate | undefined;
+  #mcp: McpHttp | undefined;
+  #listener: Listener | undefined;
+
+  private constructor(parts: {
+    files: ConfigFiles;
+    config: HubConfig;
+    demo: boolean;
+    eras: EraMemory;
+    options: HubOptions;
+  }) {
+    const { variables, paths } = parts.options;
+    const instance = randomUUID();
+    this.#files = parts.files;
+    this.#config = parts.config;
+    this.demo = parts.demo;
+    this.#eras = parts.eras;
+    this.#guard = new Guard({ instance });
+    const secrets = new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
+    this.supervisor = new Supervisor(
+      { variables, secrets, guard: this.#guard, eras: this.#eras, instance },
+      {
+        onStatus: ({ name, status }) => {
+          this.events.emit("server.status", { server: name, status });
+          this.#scheduleRebuild();
+        },
+        onListing: () => this.#scheduleRebuild(),
+      },
+    );
+    this.calls = new Calls({ supervisor: this.supervisor, events: this.events });
+    for (const server of parts.config.servers) this.supervisor.add(server);
+    this.#catalog = Catalog.build(parts.config, this.supervisor.listings());
+  }
+
+  /** Loads the config and builds the hub. Nothing runs yet. */
+  static async open(options: HubOptions): Promise<Hub> {
+    const { paths } = options;
+    const files = new ConfigFiles(paths.config);
+    const { config, present } = await files.load();
+    await mkdir(paths.data, { recursive: true, mode: 0o700 });
+    const eras = await EraMemory.open(join(paths.data, "eras.json"));
+    const demo = !present.servers;
+    const servers = demo ? [demoServer(paths.config)] : config.servers;
+    return new Hub({ files, config: { ...config, servers }, demo, eras, options });
+  }
+
+  get config(): HubConfig {
+    return this.#config;
+  }
+
+  /** What is exposed right now. */
+  get catalog(): Catalog {
+    if (this.#rebuild !== undefined) this.#replaceCatalog();
+    return this.#catalog;
+  }
+
+  /** Serves every group over HTTP. Comes before start(), so that a port in use ends the hub with no process started. */
+  async listen({ host, port }: { host: string; port: number }): Promise<string> {
+    const { calls, supervisor } = this;
+    const mcp = new McpHttp({ catalog: () => this.catalog, calls, supervisor });
+    this.#listener = await Listener.open({ host, port, edges: [(request, response) => mcp.handle(request, response)] });
+    this.#mcp = mcp;
+    this.events.on("catalog.changed", () => mcp.catalogChanged());
+    return this.#listener.url;
+  }
+
+  /** One group as an MCP server, for a transport of the caller's. Lists wait for `settled`. */
+  endpoint(group: string | undefined, settled: Promise<void>): Endpoint {
+    const { calls, supervisor } = this;
+    const endpoint = new Endpoint({ group: () => this.catalog.group(group), calls, supervisor, settled });
+    this.events.on("catalog.changed", () => endpoint.catalogChanged());
+    return endpoint;
+  }
+
+  /** Starts every enabled server; resolves when each is up or has failed. */
+  start(): Promise<void> {
+    return this.supervisor.startAll();
+  }
+
+  /** Ends clients, then servers; nothing of the hub is left when this resolves. */
+  async stop(): Promise<void> {
+    this.#mcp?.close();
+    await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll()]);
+    if (this.#rebuild !== undefined) clearImmediate(this.#rebuild);
+    this.#guard.close();
+    await this.#eras.saved();
+  }
+
+  /** Validates and saves a new server. It is started when it is enabled and the caller says so. */
+  async createServer(entry: unknown): Promise<ServerConfig> {
+    const server = await this.#files.createServer(entry);
+    this.#config = { ...this.#config, servers: [...this.#config.servers, server] };
+    this.supervisor.add(server);
+    this.#scheduleRebuild();
+    return server;
+  }
+
+  /** Changes of one turn of the event loop are one new catalog; whoever asks before gets it at once. */
+  #scheduleRebuild(): void {
+    this.#rebuild ??= setImmediate(() => this.#replaceCatalog());
+  }
+
+  #replaceCatalog(): void {
+    clearImmediate(this.#rebuild);
+    this.#rebuild = undefined;
+    const previous = this.#catalog;
+    this.#catalog = Catalog.build(this.#config, this.supervisor.listings());
+    for (const message of this.#catalog.warnings) {
+      if (!previous.warnings.includes(message)) this.events.emit("warning", { message });
+    }
+    this.events.emit("catalog.changed", { catalog: this.#catalog, previous });
+  }
+}

@@ -1,0 +1,106 @@
+// The hub's one TCP listener: says who may talk to it at all, then hands each request to the edge that owns its path.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isIP, type AddressInfo } from "node:net";
+import { HubError } from "./errors.ts";
+import { sendJson } from "./wire/http-answer.ts";
+
+/** Answers a request if it is its own; otherwise the next one is asked. */
+export type Edge = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly edges: readonly Edge[];
+}
+
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+const MAX_SOCKETS = 2048;
+
+export class Listener {
+  readonly #server: Server;
+  readonly #host: string;
+
+  private constructor(server: Server, host: string) {
+    this.#server = server;
+    this.#host = host;
+  }
+
+  static async open({ host, port, edges }: ListenerOptions): Promise<Listener> {
+    requireLoopback(host);
+    const server = createServer((request, response) => {
+      const refusal = refuse(request);
+      if (refusal !== undefined) return answer(response, refusal.status, refusal.message);
+      if (request.url === "/healthz" && request.method === "GET") return sendJson(response, 200, HEALTHY);
+      if (!edges.some((edge) => edge(request, response))) answer(response, 404, "There is nothing at this address");
+    });
+    // A client that dribbles its request byte by byte is cut off; an open stream is not affected.
+    Object.assign(server, { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 60_000 });
+    server.maxConnections = MAX_SOCKETS;
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+      server.listen(port, host, resolve);
+    });
+    return new Listener(server, host);
+  }
+
+  get url(): string {
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has an address of this form
+    const { port } = this.#server.address() as AddressInfo;
+    return `http://${isIP(this.#host) === 6 ? `[${this.#host}]` : this.#host}:${port}`;
+  }
+
+  /** Takes no new request, ends idle connections, and waits for the rest. Streams must have been ended before. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeIdleConnections();
+    const impatient = setTimeout(() => this.#server.closeAllConnections(), 2000);
+    await closed;
+    clearTimeout(impatient);
+  }
+}
+
+const HEALTHY = Buffer.from('{"status":"ok"}');
+
+function requireLoopback(host: string): void {
+  if (host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)) return;
+  throw new HubError("InvalidConfig", `Refused to listen on ${host}: it is reachable from other machines`, {
+    field: "host",
+    detail: "Access from other machines needs authentication, which this version does not have yet",
+    hint: "Use --host 127.0.0.1, and an SSH tunnel to reach it from elsewhere",
+  });
+}
+
+/**
+ * Who may not talk to the hub. A web page in the user's browser can reach loopback: through a name of its own that
+ * resolves to it (the Host header tells) or by a cross-origin request (the Origin header tells). The Host is matched as
+ * text, since URL parsers take `evil@localhost` and `127.1` for loopback too.
+ */
+export function refuse(request: IncomingMessage): { status: number; message: string } | undefined {
+  const { host, origin } = request.headers;
+  const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length !== 1 || host === undefined || host === "")
+    return { status: 400, message: "One Host header is needed" };
+  if (request.url?.startsWith("/") !== true) return { status: 400, message: "The request must name a path" };
+  if (!LOOPBACK.test(host)) return { status: 403, message: "This Host is not allowed" };
+  if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
+    return { status: 403, message: "This Origin is not allowed" };
+  }
+  return undefined;
+}
+
+function answer(response: ServerResponse, status: number, message: string): void {
+  const code = status === 404 ? "NOT_FOUND" : status === 403 ? "FORBIDDEN" : "VALIDATION_ERROR";
+  sendJson(response, status, Buffer.from(JSON.stringify({ code, message })));
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): HubError {
+  if (error.code === "EADDRINUSE") {
+    const hint = `Stop the other program, or choose another port: plugboard up --port ${port + 1}`;
+    return new HubError("IoError", `Port ${port} on ${host} is already in use`, { hint, cause: error });
+  }
+  return new HubError("IoError", `Cannot listen on ${host}:${port}`, {
+    detail: error.code ?? error.message,
+    cause: error,
+  });
+}

@@ -1,0 +1,19 @@
+// The bin's entry: reads the surroundings once, hands them to the command, and turns its end into an exit code.
+
+import { homedir } from "node:os";
+import { run } from "./cli/program.ts";
+
+const exitCode = await run(process.argv.slice(2), {
+  env: process.env,
+  platform: process.platform,
+  home: homedir(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  onSignal: (listener) => {
+    process.on("SIGINT", listener);
+    process.on("SIGTERM", listener);
+  },
+});
+// Left-over handles (an open stdin, a keep-alive socket) must not keep a finished command alive.
+process.exit(exitCode);

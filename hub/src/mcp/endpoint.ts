@@ -1,0 +1,205 @@
+// A group as an MCP server, for any transport: answers what it knows from the catalog and passes the rest on to the
+// server that owns it. One table says which method does what.
+
+import type { Calls } from "../calls/call.ts";
+import type { Group } from "../catalog/group.ts";
+import { rewriteUris } from "../catalog/uris.ts";
+import { HubError } from "../errors.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
+import type { Ask } from "../servers/upstream.ts";
+import { adaptResult } from "../wire/era.ts";
+import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import { failure, raw, RPC, success } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
+import type { Exchange, Service, Session } from "../wire/server.ts";
+import { toReply } from "./failure.ts";
+import { discoverResult, initializeResult } from "./hello.ts";
+import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
+import { Watchers } from "./watchers.ts";
+
+export interface EndpointOptions {
+  /** The group as it is now: asked on every request, so that a new catalog is seen at once. */
+  group(): Group;
+  readonly calls: Calls;
+  readonly supervisor: Supervisor;
+  /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */
+  readonly settled?: Promise<void>;
+}
+
+type Handler = (exchange: Exchange, group: Group) => Promise<Reply> | Reply;
+
+export class Endpoint implements Service {
+  readonly #options: EndpointOptions;
+  readonly #watchers: Watchers;
+  readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.#watchers = new Watchers(options.group);
+  }
+
+  readonly #legacy: Readonly<Record<string, Handler>> = {
+    initialize: ({ session }, group) =>
+      success(initializeResult(session?.version ?? "", group, this.#options.supervisor)),
+    ping: () => success({}),
+    "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
+  };
+
+  readonly #modern: Readonly<Record<string, Handler>> = {
+    "server/discover": (_, group) => success(discoverResult(group, this.#options.supervisor)),
+    "subscriptions/listen": (exchange) => this.#watchers.listen(exchange),
+  };
+
+  readonly #both: Readonly<Record<string, Handler>> = {
+    "tools/list": (exchange, group) => list(exchange, "tools", group.toolsJson),
+    "prompts/list": (exchange, group) => list(exchange, "prompts", group.promptsJson),
+    "resources/list": (exchange, group) => list(exchange, "resources", group.resourcesJson),
+    "resources/templates/list": (exchange, group) => list(exchange, "resourceTemplates", group.templatesJson),
+    "tools/call": (exchange, group) => this.#callTool(exchange, group),
+    "prompts/get": (exchange, group) => this.#getPrompt(exchange, group),
+    "resources/read": (exchange, group) => this.#readResource(exchange, group),
+    "completion/complete": (exchange, group) => this.#complete(exchange, group),
+  };
+
+  async handle(exchange: Exchange): Promise<Reply> {
+    const { request, era } = exchange;
+    const table = era === "modern" ? this.#modern : this.#legacy;
+    const handler = own(table, request.method) ?? own(this.#both, request.method);
+    if (handler === undefined) {
+      return failure({ code: RPC.methodNotFound, message: `There is no method ${request.method} here` });
+    }
+    try {
+      if (this.#options.settled !== undefined && own(this.#both, request.method)) await this.#options.settled;
+      const reply = await handler(exchange, this.#options.group());
+      return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
+    } catch (error) {
+      const reply = toReply(error, request.method, era);
+      return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
+    }
+  }
+
+  onNotification(_message: NotificationMessage, _session: Session | undefined): void {
+    // `initialized` and roots changes need nothing here; cancellation is the transport's.
+  }
+
+  onSession(session: Session): void {
+    this.#watchers.add(session);
+  }
+
+  onSessionEnd(session: Session): void {
+    this.#watchers.remove(session);
+  }
+
+  /** The catalog was replaced. */
+  catalogChanged(): void {
+    this.#watchers.changed();
+  }
+
+  close(): void {
+    this.#watchers.close();
+  }
+
+  async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
+    const { server, tool, definition } = group.resolveTool(stringParam(exchange, "name"));
+    const mismatch = this.#headerProblem(exchange, definition);
+    if (mismatch !== undefined) return failure({ code: RPC.headerMismatch, message: mismatch });
+    const ask = { ...this.#ask(exchange), replace: { name: tool }, tool: definition };
+    const reply = await this.#options.calls.tool({ ...ask, group: group.name, server, name: tool });
+    return withExposedUris(reply, group, server);
+  }
+
+  async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
+    const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
+    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange), replace: { name: prompt } });
+    return withExposedUris(reply, group, server);
+  }
+
+  async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
+    const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
+    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange), replace: { uri } });
+    return withExposedUris(reply, group, server);
+  }
+
+  #complete(exchange: Exchange, group: Group): Promise<Reply> {
+    const ref = exchange.request.params?.value["ref"];
+    if (!isObject(ref)) throw new HubError("InvalidConfig", "`ref` must be an object", { field: "ref" });
+    const ask = this.#ask(exchange);
+    if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
+      const { server, prompt } = group.resolvePrompt(ref["name"]);
+      return this.#options.calls.ask(server, { ...ask, replace: { ref: { ...ref, name: prompt } } });
+    }
+    if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
+      const { server, uriTemplate } = group.resolveTemplate(ref["uri"]);
+      return this.#options.calls.ask(server, { ...ask, replace: { ref: { ...ref, uri: uriTemplate } } });
+    }
+    throw new HubError("InvalidConfig", "`ref` must name a prompt (ref/prompt) or a resource (ref/resource)", {
+      field: "ref",
+    });
+  }
+
+  /** What every forwarded request has in common. */
+  #ask(exchange: Exchange): Ask {
+    const { request, signal, logLevel, session } = exchange;
+    return {
+      method: request.method,
+      params: request.params,
+      signal,
+      logLevel,
+      onNotification: (method, params) => {
+        const level = session === undefined ? logLevel : session.logLevel;
+        if (method === "notifications/message" && !passesLevel(params.value, level)) return;
+        exchange.notify(method, params);
+      },
+    };
+  }
+
+  async #setLevel(exchange: Exchange, group: Group): Promise<Reply> {
+    const level = stringParam(exchange, "level");
+    if (!isLogLevel(level)) throw new HubError("InvalidConfig", `There is no log level "${level}"`, { field: "level" });
+    if (exchange.session !== undefined) exchange.session.logLevel = level;
+    const lowest = lowestLevel([...this.#watchers.sessions].map((session) => session.logLevel)) ?? level;
+    // A server that is down learns it when it comes back; its silence is no failure of this request.
+    await Promise.allSettled(group.servers.map((name) => this.#options.supervisor.get(name).setLogLevel(lowest)));
+    return success({});
+  }
+
+  /** Arguments that a tool wants repeated in headers must be there and fit. Only HTTP has headers to check. */
+  #headerProblem({ era, headers, request }: Exchange, definition: JsonObject): string | undefined {
+    if (era !== "modern" || headers["mcp-method"] === undefined) return undefined;
+    let known = this.#headerParams.get(definition);
+    if (known === undefined) {
+      const found = headerParams(definition["inputSchema"]);
+      known = "invalid" in found ? [] : found;
+      this.#headerParams.set(definition, known);
+    }
+    return known.length === 0 ? undefined : headerMismatch(headers, request.method, request.params?.value, known);
+  }
+}
+
+function own(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {
+  return Object.hasOwn(table, method) ? table[method] : undefined;
+}
+
+/** All entries on one page, as the bytes that the catalog made once. So there is no cursor that could be valid. */
+function list({ request }: Exchange, key: string, entries: Buffer): Reply {
+  if (request.params?.value["cursor"] !== undefined) {
+    throw new HubError("InvalidConfig", "This cursor is not one of ours", { field: "cursor" });
+  }
+  return { ok: true, result: { bytes: Buffer.concat([Buffer.from(`{"${key}":`), entries, CLOSE]), value: {} } };
+}
+
+const CLOSE = Buffer.from("}");
+
+function stringParam({ request }: Exchange, key: string): string {
+  const value = request.params?.value[key];
+  if (typeof value === "string") return value;
+  throw new HubError("InvalidConfig", `\`${key}\` must be a string`, { field: key });
+}
+
+/** Only where two servers share a URI does an answer have to be touched: it must name what this client can ask for. */
+function withExposedUris(reply: Reply, group: Group, server: string): Reply {
+  const mapping = group.rewrittenUris(server);
+  if (mapping.size === 0 || !reply.ok || !isObject(reply.result.value)) return reply;
+  return { ok: true, result: raw(rewriteUris(reply.result.value, mapping)) };
+}

@@ -1,0 +1,51 @@
+// How the hub introduces itself to a client, in either era: capabilities, name, and what its servers want models to know.
+
+import type { Group } from "../catalog/group.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
+import { META, SUPPORTED_VERSIONS } from "../wire/era.ts";
+import type { JsonObject } from "../wire/json.ts";
+import { VERSION } from "../version.ts";
+
+/** Announced always: a server that comes later may bring what none has now. */
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true },
+  completions: {},
+  logging: {},
+} as const;
+
+const MAX_INSTRUCTIONS = 16_384;
+
+export function initializeResult(version: string, group: Group, supervisor: Supervisor): JsonObject {
+  return {
+    protocolVersion: version,
+    capabilities: CAPABILITIES,
+    serverInfo: serverInfo(group),
+    ...instructions(group, supervisor),
+  };
+}
+
+export function discoverResult(group: Group, supervisor: Supervisor): JsonObject {
+  return {
+    supportedVersions: SUPPORTED_VERSIONS,
+    capabilities: CAPABILITIES,
+    ...instructions(group, supervisor),
+    _meta: { [META.serverInfo]: serverInfo(group) },
+  };
+}
+
+function serverInfo(group: Group): JsonObject {
+  return { name: "plugboard", title: `Plugboard: ${group.name}`, version: VERSION };
+}
+
+/** The group's description and every server's own instructions, under its name where there are several. */
+function instructions(group: Group, supervisor: Supervisor): { instructions?: string } {
+  const members = new Set(group.servers);
+  const own = supervisor.servers.flatMap(({ name, hello }) =>
+    members.has(name) && hello?.instructions !== undefined ? [{ name, text: hello.instructions }] : [],
+  );
+  const parts = group.description === undefined ? [] : [group.description];
+  for (const { name, text } of own) parts.push(group.servers.length === 1 ? text : `# ${name}\n${text}`);
+  return parts.length === 0 ? {} : { instructions: parts.join("\n\n").slice(0, MAX_INSTRUCTIONS) };
+}

@@ -1,0 +1,13 @@
+// The port behind which credentials are kept. Who may ask for one, and where it goes, is left to the callers.
+
+/** Every method throws a HubError where the store itself fails. */
+export interface SecretStore {
+  /** The value; undefined where there is no such secret. One that cannot be decrypted throws. */
+  get(name: string): Promise<string | undefined>;
+  /** Adds or replaces. */
+  set(name: string, value: string): Promise<void>;
+  /** False where there was none. */
+  delete(name: string): Promise<boolean>;
+  /** The names, sorted; never a value. */
+  list(): Promise<string[]>;
+}

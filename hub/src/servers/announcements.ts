@@ -1,0 +1,84 @@
+// Keeps an ear on a remote or modern server's announcements: the GET stream of a legacy HTTP server, the subscription of
+// a modern one. Opened again when it ends, for as long as the connection lives. Legacy stdio needs none of this.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { HubError } from "../errors.ts";
+import { isObject } from "../wire/json.ts";
+import { rawParams, type Reply } from "../wire/jsonrpc.ts";
+import type { Hello } from "./handshake.ts";
+import type { Ask } from "./upstream.ts";
+
+export interface AnnouncementsOptions {
+  readonly hello: Hello;
+  ask(ask: Ask): Promise<Reply>;
+  /** Holds the GET stream of a legacy HTTP server; resolves when it ends, with the HTTP status. */
+  listen?(): Promise<number | undefined>;
+  onListChanged(): void;
+}
+
+const REOPEN_MS = [0, 1000, 2000, 5000, 10_000, 30_000] as const;
+const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+
+export class Announcements {
+  readonly #options: AnnouncementsOptions;
+  readonly #stopped = new AbortController();
+
+  constructor(options: AnnouncementsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const open = this.#opener();
+    if (open !== undefined) void this.#keepOpen(open);
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** How to open the stream once: resolves to false when there is no point in opening it again. */
+  #opener(): (() => Promise<boolean>) | undefined {
+    const { hello, listen } = this.#options;
+    const { era, capabilities } = hello;
+    if (era === "modern") {
+      const wanted = ["tools", "prompts", "resources"].filter((kind) => announces(capabilities[kind]));
+      return wanted.length === 0 ? undefined : () => this.#subscribe(wanted);
+    }
+    return listen === undefined ? undefined : async () => (await listen()) === 200;
+  }
+
+  async #subscribe(kinds: readonly string[]): Promise<boolean> {
+    const notifications = Object.fromEntries(kinds.map((kind) => [`${kind}ListChanged`, true]));
+    const reply = await this.#options.ask({
+      method: "subscriptions/listen",
+      params: rawParams({ notifications }),
+      timeoutMs: 0,
+      signal: this.#stopped.signal,
+      onNotification: (method) => {
+        if (method !== ACKNOWLEDGED) this.#options.onListChanged();
+      },
+    });
+    return reply.ok;
+  }
+
+  async #keepOpen(open: () => Promise<boolean>): Promise<void> {
+    const { signal } = this.#stopped;
+    for (let tries = 0; !signal.aborted; tries++) {
+      const openedAt = performance.now();
+      try {
+        if (!(await open())) return;
+      } catch (error) {
+        if (!(error instanceof HubError) || signal.aborted) return;
+      }
+      if (performance.now() - openedAt > 60_000) tries = 0;
+      const delay = REOPEN_MS[Math.min(tries, REOPEN_MS.length - 1)];
+      await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined); // stopped while it waited
+      // Something may have changed while nobody listened.
+      if (!signal.aborted) this.#options.onListChanged();
+    }
+  }
+}
+
+function announces(capability: unknown): boolean {
+  return isObject(capability) && capability["listChanged"] === true;
+}

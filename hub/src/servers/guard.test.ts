@@ -1,0 +1,160 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, readdirSync } from "node:fs";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import {
+  commandLine,
+  isRunning,
+  nextLine,
+  processesWithTag,
+  program,
+  seesTags,
+} from "../../../test/support/processes.ts";
+import { GUARD_SCRIPT, Guard } from "./guard.ts";
+
+let names = 0;
+const newInstance = () => `guard-test-${process.pid}-${++names}`;
+
+/** A process in a group of its own, as process.ts starts them, ready. */
+async function member(name: string, env: Record<string, string> = {}): Promise<ChildProcess & { pid: number }> {
+  const child = spawn(process.execPath, [program(name)], { detached: true, stdio: ["pipe", "pipe", "ignore"], env });
+  await nextLine(child.stdout);
+  return Object.assign(child, { pid: child.pid ?? 0 });
+}
+
+function end(child: ChildProcess): Promise<unknown> {
+  const exit = once(child, "exit");
+  child.kill("SIGKILL");
+  return exit;
+}
+
+function script(instance = newInstance()) {
+  return spawn("/bin/sh", ["-c", GUARD_SCRIPT, "plugboard-guard", `PLUGBOARD_INSTANCE=${instance}`], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+}
+
+function ignoredSignals(pid: number): number {
+  return Number.parseInt(/^SigIgn:\s+(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0", 16);
+}
+
+const guardsOf = (instance: string) =>
+  readdirSync("/proc")
+    .filter((pid) => /^\d+$/.test(pid))
+    .map(Number)
+    .filter((pid) => commandLine(pid).includes(` plugboard-guard PLUGBOARD_INSTANCE=${instance} `));
+
+describe("the guard's script", () => {
+  it("LC-5 ends the listed groups when its pipe closes, by SIGKILL if need be, and no other", async () => {
+    const [gentle, stubborn, other] = await Promise.all([
+      member("noeof.mjs"),
+      member("stubborn.mjs"),
+      member("noeof.mjs"),
+    ]);
+    const guard = script();
+    const exits = Promise.all([once(gentle, "exit"), once(stubborn, "exit"), once(guard, "exit")]);
+    guard.stdin.end(`+ ${gentle.pid}\n+ ${other.pid}\n+ ${stubborn.pid}\n- ${other.pid}\n`);
+    expect(await exits).toEqual([
+      [null, "SIGTERM"],
+      [null, "SIGKILL"],
+      [0, null],
+    ]);
+    expect(isRunning(other.pid)).toBe(true);
+    await end(other);
+  });
+
+  it("goes without touching anything when it is told to", async () => {
+    const server = await member("noeof.mjs");
+    const guard = script();
+    const exit = once(guard, "exit");
+    guard.stdin.end(`+ ${server.pid}\n.\n`);
+    expect(await exit).toEqual([0, null]);
+    expect(isRunning(server.pid)).toBe(true);
+    await end(server);
+  });
+
+  it.runIf(seesTags)("LC-5 finds by the tag what is in no listed group", async () => {
+    const instance = newInstance();
+    const [helper, other] = await Promise.all([
+      member("stubborn.mjs", { PLUGBOARD_INSTANCE: instance }),
+      member("noeof.mjs", { PLUGBOARD_INSTANCE: newInstance() }),
+    ]);
+    const exit = once(helper, "exit");
+    script(instance).stdin.end();
+    expect(await exit).toEqual([null, "SIGKILL"]);
+    expect(isRunning(other.pid)).toBe(true);
+    await end(other);
+  });
+
+  it.runIf(seesTags)("does not heed SIGTERM, SIGINT and SIGHUP", async () => {
+    const server = await member("noeof.mjs");
+    const guard = script();
+    guard.stdin.write(`+ ${server.pid}\n`);
+    // Not before it says that it ignores them: bits 15, 2 and 1.
+    await vi.waitFor(() => expect(ignoredSignals(guard.pid ?? 0) & 0x4003).toBe(0x4003));
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) guard.kill(signal);
+    const exit = once(server, "exit");
+    guard.stdin.end();
+    expect(await exit).toEqual([null, "SIGTERM"]);
+  });
+});
+
+describe.runIf(seesTags)("the guard", () => {
+  it("is one process, without the tag in its environment, and goes when it is closed", async () => {
+    const instance = newInstance();
+    const guard = new Guard({ instance });
+    expect(guardsOf(instance)).toEqual([]);
+    guard.start();
+    const server = await member("leaf.mjs");
+    guard.register({ pgid: server.pid });
+    await vi.waitFor(() => expect(guardsOf(instance)).toHaveLength(1));
+    expect(processesWithTag(instance)).toEqual([]);
+    guard.unregister({ pgid: server.pid });
+    guard.close();
+    await vi.waitFor(() => expect(guardsOf(instance)).toEqual([]));
+    expect(isRunning(server.pid)).toBe(true);
+    await end(server);
+  });
+
+  it("LC-5 is started again when it dies, and knows all servers again", async () => {
+    const instance = newInstance();
+    const guard = new Guard({ instance });
+    const [first, second] = await Promise.all([member("stubborn.mjs"), member("stubborn.mjs")]);
+    guard.register({ pgid: first.pid });
+    await vi.waitFor(() => expect(guardsOf(instance)).toHaveLength(1));
+    const [pid = 0] = guardsOf(instance);
+    process.kill(pid, "SIGKILL");
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+    const exits = Promise.all([once(first, "exit"), once(second, "exit")]);
+    guard.register({ pgid: second.pid });
+    guard.close();
+    expect(await exits).toEqual([
+      [null, "SIGKILL"],
+      [null, "SIGKILL"],
+    ]);
+  });
+
+  it("LC-5 removes listed containers with the client's own settings, whatever these hold", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "it's a client "));
+    const client = join(folder, "docker client");
+    await writeFile(client, `#!/bin/sh\necho "$DOCKER_HOST $*" >>"$HOME/calls"\n`, { mode: 0o755 });
+    const env = { HOME: folder, PATH: process.env["PATH"] ?? "", DOCKER_HOST: "unix:///it's; $(touch x) `id`/d.sock" };
+    const server = await member("noeof.mjs");
+    const gone = await member("leaf.mjs");
+    const guard = new Guard({ instance: newInstance() });
+    guard.register({ pgid: server.pid, container: { name: "kept", client: { command: client, env } } });
+    guard.register({ pgid: gone.pid, container: { name: "gone", client: { command: client, env } } });
+    guard.unregister({ pgid: gone.pid });
+    guard.close();
+    await once(server, "exit");
+    const call = `${env.DOCKER_HOST} rm --force --volumes kept\n`;
+    await vi.waitFor(async () => expect(await readFile(join(folder, "calls"), "utf8")).toBe(call.repeat(2)));
+    expect(readdirSync(folder).toSorted()).toEqual(["calls", "docker client"]);
+    await end(gone);
+  });
+});

@@ -1,0 +1,138 @@
+// Finds out which era a server speaks and shakes hands with it. A legacy server answers the modern probe with an
+// error and goes on; one that exits on it is started once more and asked the old way.
+
+import { HubError } from "../errors.ts";
+import { LEGACY_VERSIONS, META, MODERN_VERSION, outgoingMeta, type Era } from "../wire/era.ts";
+import { requestHeaders } from "../wire/headers.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import { RPC, type Reply } from "../wire/jsonrpc.ts";
+import { VERSION } from "../version.ts";
+import type { Link } from "./link.ts";
+
+export const CLIENT_INFO = { name: "plugboard", version: VERSION } as const;
+/** What the hub itself can do for a server. Sampling, elicitation and roots are not carried to clients yet. */
+export const CLIENT_CAPABILITIES = {} as const;
+
+/** What a server said about itself. */
+export interface Hello {
+  readonly era: Era;
+  readonly version: string;
+  readonly capabilities: JsonObject;
+  readonly serverInfo: JsonObject | undefined;
+  readonly instructions: string | undefined;
+}
+
+export interface HandshakeOptions {
+  /** What an earlier handshake found. A legacy verdict spares the probe. */
+  readonly known: Era | undefined;
+  /** How long a stdio server may stay silent on the probe before it is asked the old way. */
+  readonly probeMs: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  open(): Promise<Link>;
+}
+
+export async function shakeHands(options: HandshakeOptions): Promise<{ link: Link; hello: Hello }> {
+  const first = await options.open();
+  try {
+    const modern = options.known === "legacy" ? undefined : await probe(first, options);
+    if (modern !== "exited") return { link: first, hello: modern ?? (await initialize(first, options)) };
+  } catch (error) {
+    await first.kill();
+    throw withStderr(error, first);
+  }
+  const second = await options.open();
+  try {
+    return { link: second, hello: await initialize(second, options) };
+  } catch (error) {
+    await second.kill();
+    throw withStderr(error, second);
+  }
+}
+
+/** What the server wrote last is the best explanation there is. */
+function withStderr(error: unknown, link: Link): unknown {
+  if (!(error instanceof HubError) || error.detail !== undefined || link.stderr() === "") return error;
+  return new HubError(error.kind, error.message, { detail: link.stderr(), cause: error });
+}
+
+/** Asks the modern question. No hello means legacy; "exited" that the server could not bear being asked. */
+async function probe(link: Link, options: HandshakeOptions): Promise<Hello | undefined | "exited"> {
+  const timeoutMs = link.transport === "stdio" ? Math.min(options.probeMs, options.timeoutMs) : options.timeoutMs;
+  const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: CLIENT_CAPABILITIES });
+  const headers = { ...requestHeaders("server/discover", undefined), "mcp-protocol-version": MODERN_VERSION };
+  const params = Buffer.from(JSON.stringify({ _meta: meta }));
+  try {
+    const reply = await link.peer.request("server/discover", () => params, {
+      timeoutMs,
+      headers,
+      signal: options.signal,
+    });
+    return modernHello(link, reply);
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    return legacyEvidence(link, error, options.signal);
+  }
+}
+
+function modernHello(link: Link, reply: Reply): Hello | undefined {
+  if (!reply.ok || !isObject(reply.result.value)) return undefined;
+  const { supportedVersions, capabilities, instructions, _meta: meta } = reply.result.value;
+  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) return undefined;
+  link.agreed(MODERN_VERSION, { modern: true });
+  const serverInfo = isObject(meta) ? meta[META.serverInfo] : undefined;
+  return hello("modern", MODERN_VERSION, { capabilities, serverInfo, instructions });
+}
+
+/** What a failed probe says. An outage or a refused credential says nothing about the era and is thrown. */
+async function legacyEvidence(link: Link, error: HubError, signal: AbortSignal): Promise<undefined | "exited"> {
+  if (signal.aborted) throw error;
+  if (link.transport === "stdio") {
+    if (error.kind === "Timeout") return undefined;
+    // Ended on the probe. With a reason of its own (no such package, no Docker) a second try is pointless.
+    if (error.kind === "ProcessSpawnFailed") return "exited";
+    throw error;
+  }
+  if (!("status" in error) || typeof error.status !== "number") throw error;
+  if (error.status === 400 || error.status === 404 || error.status === 405) return undefined;
+  // Some legacy servers answer an unknown method with 500; a JSON-RPC error in the body tells them from a broken one.
+  if (error.status >= 500 && "rpcError" in error && error.rpcError !== undefined) return undefined;
+  throw error;
+}
+
+async function initialize(link: Link, { timeoutMs, signal }: HandshakeOptions): Promise<Hello> {
+  const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: CLIENT_CAPABILITIES, clientInfo: CLIENT_INFO };
+  const bytes = Buffer.from(JSON.stringify(params));
+  const reply = await link.peer.request("initialize", () => bytes, { timeoutMs, signal });
+  if (!reply.ok) throw refused(reply.error.value);
+  const { value } = reply.result;
+  const version = isObject(value) ? value["protocolVersion"] : undefined;
+  if (!isObject(value) || !LEGACY_VERSIONS.some((known) => known === version)) {
+    throw new HubError(
+      "InitializationFailed",
+      `The server wants protocol version ${String(version)}, which is not supported`,
+    );
+  }
+  link.agreed(String(version), { modern: false });
+  link.peer.notify("notifications/initialized");
+  return hello("legacy", String(version), value);
+}
+
+function hello(era: Era, version: string, said: JsonObject): Hello {
+  const { capabilities, serverInfo, instructions } = said;
+  return {
+    era,
+    version,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    serverInfo: isObject(serverInfo) ? serverInfo : undefined,
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
+}
+
+function refused(error: unknown): HubError {
+  const { code, message } = isObject(error) ? error : {};
+  const modernOnly = code === RPC.unsupportedVersion ? " (no revision in common)" : "";
+  return new HubError("InitializationFailed", `The server refused the handshake${modernOnly}`, {
+    detail: String(message),
+  });
+}

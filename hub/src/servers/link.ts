@@ -1,0 +1,112 @@
+// One open connection to a server, whatever carries it: a process's pipes or HTTP. Opens it and says when it is lost;
+// the handshake and everything after is upstream.ts's.
+
+import { HubError } from "../errors.ts";
+import { Peer, type PeerHandlers } from "../wire/peer.ts";
+import { StdioChannel } from "../wire/stdio-client.ts";
+import { diagnoseExit } from "./diagnose.ts";
+import type { Guard } from "./guard.ts";
+import type { LaunchCommand } from "./launch.ts";
+import { ServerProcess, type ProcessExit } from "./process.ts";
+import type { ResolvedServer } from "./resolve.ts";
+
+export const MAX_MESSAGE_BYTES = 16 << 20;
+const CONNECT_TIMEOUT_MS = 5000;
+const STDERR_LINES = 12;
+
+export interface Link {
+  readonly transport: "stdio" | "http";
+  readonly peer: Peer;
+  readonly pid: number | undefined;
+  /** Resolves when the connection is gone, with the reason. Never rejects. */
+  readonly lost: Promise<HubError>;
+  /** The last lines that the server wrote to stderr. */
+  stderr(): string;
+  /** The handshake agreed on this revision. */
+  agreed(version: string, options: { modern: boolean }): void;
+  /** Legacy HTTP: holds the stream for what the server says unasked; resolves when it ends, with the HTTP status. */
+  listen?(): Promise<number | undefined>;
+  close(): Promise<void>;
+  /** Close without waiting for the server's consent: the start was cancelled. */
+  kill(): Promise<void>;
+}
+
+export async function openStdio(command: LaunchCommand, handlers: PeerHandlers, guard: Guard): Promise<Link> {
+  const process = await ServerProcess.spawn(command, { guard });
+  const stderr = () => process.stderr.tail(STDERR_LINES);
+  let onOverflow: (error: HubError) => void = () => undefined;
+  const overflow = new Promise<HubError>((resolve) => {
+    onOverflow = resolve;
+  });
+  const channel = new StdioChannel({
+    stdin: process.stdin,
+    stdout: process.stdout,
+    maxLineBytes: MAX_MESSAGE_BYTES,
+    onMessage: (line) => peer.receive(line),
+    onOverflow: () => {
+      onOverflow(new HubError("ProtocolError", `The server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`));
+      void process.kill();
+    },
+  });
+  const peer = new Peer(channel, handlers);
+  let shookHands = false;
+  const exited = process.exited.then((exit) =>
+    shookHands ? crashed(exit, stderr()) : diagnoseExit(command, exit, stderr()),
+  );
+  const lost = Promise.race([exited, overflow]);
+  void lost.then((error) => peer.fail(error));
+  return {
+    transport: "stdio",
+    peer,
+    pid: process.pid,
+    lost,
+    stderr,
+    agreed: () => {
+      shookHands = true;
+    },
+    close: async () => void (await process.stop()),
+    kill: async () => void (await process.kill()),
+  };
+}
+
+function crashed({ code, signal }: ProcessExit, stderr: string): HubError {
+  const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+  return new HubError("ServerNotRunning", `The server ${how}`, stderr === "" ? {} : { detail: stderr });
+}
+
+export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): Promise<Link> {
+  if (server.transport.type !== "http") {
+    throw new HubError("InvalidConfig", `Transport "${server.transport.type}" is not supported yet`, {
+      field: "type",
+      hint: 'Use "type": "http" if the server speaks Streamable HTTP',
+    });
+  }
+  // Loaded only where a remote server is configured: the library costs more to load than the rest of the hub.
+  const { HttpChannel } = await import("../wire/http-client.ts");
+  let onLost: (error: HubError) => void = () => undefined;
+  const lost = new Promise<HubError>((resolve) => {
+    onLost = resolve;
+  });
+  const channel = new HttpChannel({
+    url: new URL(server.transport.url),
+    headers: server.transport.headers,
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    onMessage: (bytes, via) => peer.receive(bytes, via),
+    onFinished: (id, error) => peer.failRequest(id, error),
+    onUnreachable: (error) => onLost(error),
+  });
+  const peer = new Peer(channel, handlers);
+  void lost.then((error) => peer.fail(error));
+  return {
+    transport: "http",
+    peer,
+    pid: undefined,
+    lost,
+    stderr: () => "",
+    agreed: (version, { modern }) => channel.agreed(version, { closeCancels: modern }),
+    listen: () => channel.listen(),
+    close: () => channel.close(),
+    kill: () => channel.close(),
+  };
+}

@@ -1,0 +1,177 @@
+// One server process in a process group of its own, from spawn until nothing of it is left (LC-4). What is said over its
+// pipes is wire/'s; that it also ends when the hub dies is guard.ts's.
+
+import { spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { removeContainer } from "./container.ts";
+import type { Container } from "./container.ts";
+import { diagnoseSpawn } from "./diagnose.ts";
+import { START_VARIABLE, clientEnvironment } from "./environment.ts";
+import type { Guard } from "./guard.ts";
+import type { LaunchCommand } from "./launch.ts";
+import { StderrRing } from "./stderr-ring.ts";
+import { groupRuns, killStarted, signalGroup } from "./survivors.ts";
+
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** How long each step of a stop is waited for. */
+export interface Grace {
+  /** After stdin was closed. */
+  readonly stdin: number;
+  /** After SIGTERM. */
+  readonly term: number;
+}
+
+export interface ProcessOptions {
+  readonly guard: Guard;
+  readonly graceMs?: Grace;
+}
+
+// Together the five seconds of LC-4.
+const GRACE_MS: Grace = { stdin: 2_000, term: 3_000 };
+/** For helpers in the group whose leader has already gone. */
+const REST_MS = 300;
+const KILLED_MS = 1_000;
+const POLL_MS = 20;
+const SWEEPS = 5;
+
+export class ServerProcess {
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr = new StderrRing();
+  /** Never rejects. When it resolves, helpers and container are gone too, and stderr is complete. */
+  readonly exited: Promise<ProcessExit>;
+
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #start: string | undefined;
+  readonly #container: Container | undefined;
+  readonly #graceMs: Grace;
+  #stopping: Promise<ProcessExit> | undefined;
+  #killed = false;
+
+  /** Rejects with what the user can do something about: no such command, no such folder, not executable. */
+  static async spawn(command: LaunchCommand, { guard, graceMs = GRACE_MS }: ProcessOptions): Promise<ServerProcess> {
+    // Before the child: it is found by its tag even if the hub dies before the group is registered.
+    guard.start();
+    try {
+      const child = spawn(command.command, command.args, {
+        ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+        env: command.env,
+        // Its own group: npx and uvx start the real server as a grandchild, and all of them must go together.
+        detached: true,
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      if (child.pid !== undefined) return new ServerProcess(child, child.pid, { command, guard, graceMs });
+      const [error] = (await once(child, "error")) as unknown[];
+      throw error;
+    } catch (error) {
+      throw await diagnoseSpawn(command, error);
+    }
+  }
+
+  private constructor(
+    child: ChildProcessWithoutNullStreams,
+    pid: number,
+    { command, guard, graceMs }: { command: LaunchCommand; guard: Guard; graceMs: Grace },
+  ) {
+    const container = containerOf(command);
+    guard.register({ pgid: pid, container });
+    this.pid = pid;
+    this.stdin = child.stdin;
+    this.stdout = child.stdout;
+    this.#child = child;
+    this.#start = command.env[START_VARIABLE];
+    this.#container = container;
+    this.#graceMs = graceMs;
+    child.stderr.on("data", (chunk: Buffer) => this.stderr.push(chunk));
+    // A pipe breaks when its other end dies (EPIPE, ECONNRESET). The exit tells the same, and nobody should fall over it.
+    for (const stream of [child, child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
+    this.exited = this.#untilGone(guard);
+  }
+
+  /** Asks, then insists: stdin end, SIGTERM and SIGKILL to the whole group. */
+  stop(): Promise<ProcessExit> {
+    this.#stopping ??= this.#descend();
+    return this.#stopping;
+  }
+
+  /** At once, for a start that was cancelled. */
+  kill(): Promise<ProcessExit> {
+    this.#killed = true;
+    if (this.#child.exitCode === null && this.#child.signalCode === null) signalGroup(this.pid, "SIGKILL");
+    return this.exited;
+  }
+
+  async #descend(): Promise<ProcessExit> {
+    const left = this.#left();
+    this.stdin.end();
+    if (await settlesWithin(left, this.#graceMs.stdin)) return this.exited;
+    signalGroup(this.pid, "SIGTERM");
+    if (await settlesWithin(left, this.#graceMs.term)) return this.exited;
+    return this.kill();
+  }
+
+  async #untilGone(guard: Guard): Promise<ProcessExit> {
+    const exit = await this.#left();
+    try {
+      await this.#clearGroup();
+      await this.#clearStarted();
+      if (this.#container !== undefined) await removeContainer(this.#container);
+      const { stderr } = this.#child;
+      if (!stderr.closed) await settlesWithin(once(stderr, "close"), REST_MS);
+    } catch {
+      // /proc could not be read (EMFILE): the group has had its signals, and the guard still knows the hub's tag.
+    } finally {
+      guard.unregister({ pgid: this.pid });
+    }
+    return exit;
+  }
+
+  /** Resolves when the leader has gone. */
+  async #left(): Promise<ProcessExit> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) await once(this.#child, "exit");
+    return { code: this.#child.exitCode, signal: this.#child.signalCode };
+  }
+
+  async #clearGroup(): Promise<void> {
+    if (!this.#killed && signalGroup(this.pid, "SIGTERM") && (await this.#groupEnds(REST_MS))) return;
+    if (signalGroup(this.pid, "SIGKILL")) await this.#groupEnds(KILLED_MS);
+  }
+
+  /** Nobody tells when a group has become empty: the hub is not the parent of its members, so it has to look. */
+  async #groupEnds(ms: number): Promise<boolean> {
+    const deadline = performance.now() + ms;
+    while (await groupRuns(this.pid)) {
+      if (performance.now() > deadline) return false;
+      await delay(POLL_MS);
+    }
+    return true;
+  }
+
+  async #clearStarted(): Promise<void> {
+    if (this.#start === undefined) return;
+    for (let sweep = 0; sweep < SWEEPS && (await killStarted(this.#start)) > 0; sweep++) await delay(POLL_MS);
+  }
+}
+
+function containerOf({ container, env }: LaunchCommand): Container | undefined {
+  return container && { name: container.name, client: { command: container.client, env: clientEnvironment(env) } };
+}
+
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = delay(ms, false, { signal: timer.signal });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,262 @@
+// One managed server: its status, its process or connection, its last listing. Starts it once however many ask,
+// and always knows the truth about it.
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Listing } from "../catalog/listing.ts";
+import type { ServerConfig } from "../config/types.ts";
+import { HubError, toHubError } from "../errors.ts";
+import type { SecretStore } from "../secrets/store.ts";
+import type { Reply } from "../wire/jsonrpc.ts";
+import { childEnvironment } from "./environment.ts";
+import type { EraMemory } from "./era-memory.ts";
+import type { Guard } from "./guard.ts";
+import { launchCommand } from "./launch.ts";
+import { openHttp, openStdio } from "./link.ts";
+import { resolveServer, type ResolvedServer } from "./resolve.ts";
+import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
+import { Upstream, type Ask } from "./upstream.ts";
+
+/** What every managed server shares. */
+export interface ServerWorld {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly secrets: SecretStore;
+  readonly guard: Guard;
+  readonly eras: EraMemory;
+  readonly instance: string;
+}
+
+export interface ServerObserver {
+  onStatus(server: ManagedServer): void;
+  onListing(server: ManagedServer): void;
+}
+
+/** A launcher may have to download the server first. */
+const START_MS = { npx: 120_000, uvx: 120_000, docker: 120_000, binary: 30_000, remote: 30_000 } as const;
+const PROBE_MS = { npx: 20_000, uvx: 20_000, docker: 20_000, binary: 5000, remote: 5000 } as const;
+const REQUEST_MS = { stdio: 120_000, remote: 30_000 } as const;
+const RECONNECT_MS = [1000, 2000, 4000, 8000, 16_000, 30_000] as const;
+const RELIST_MS = 100;
+
+export class ManagedServer {
+  readonly config: ServerConfig;
+  readonly #world: ServerWorld;
+  readonly #observer: ServerObserver;
+  #status: Status;
+  #listing: Listing | undefined;
+  #upstream: Upstream | undefined;
+  #starting: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
+  #reconnect: AbortController | undefined;
+  #relist: NodeJS.Timeout | undefined;
+  #logLevel: string | undefined;
+
+  constructor(config: ServerConfig, world: ServerWorld, observer: ServerObserver) {
+    this.config = config;
+    this.#world = world;
+    this.#observer = observer;
+    this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
+  }
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  get status(): Status {
+    return this.#status;
+  }
+
+  /** What it offers, or offered when it was last seen. */
+  get listing(): Listing | undefined {
+    return this.#listing;
+  }
+
+  get available(): boolean {
+    return this.#status.state === "running";
+  }
+
+  get hello() {
+    return this.#upstream?.hello;
+  }
+
+  get pid(): number | undefined {
+    return this.#upstream?.pid;
+  }
+
+  /** Starts it, or waits for the start that is under way. Rejects with the reason if it does not come up. */
+  start(): Promise<void> {
+    if (this.#status.state === "disabled") {
+      const hint = `Set "enabled": true for ${this.name} in mcp_server.json`;
+      return Promise.reject(new HubError("ServerDisabled", `Server "${this.name}" is disabled`, { hint }));
+    }
+    this.#reconnect?.abort();
+    this.#reconnect = undefined;
+    return this.#startOnce();
+  }
+
+  #startOnce(): Promise<void> {
+    if (this.#starting !== undefined) return this.#starting.done;
+    if (this.#status.state === "running") return Promise.resolve();
+    const abort = new AbortController();
+    const done = this.#start(abort.signal).finally(() => {
+      this.#starting = undefined;
+    });
+    this.#starting = { done, abort };
+    return done;
+  }
+
+  /** Stops it, or the start that is under way; nothing of it is left when this resolves. */
+  async stop(): Promise<void> {
+    this.#reconnect?.abort();
+    this.#reconnect = undefined;
+    clearTimeout(this.#relist);
+    if (this.#starting !== undefined) {
+      this.#starting.abort.abort();
+      await this.#starting.done.catch(() => undefined); // whoever started it has the reason
+    }
+    const upstream = this.#upstream;
+    this.#upstream = undefined;
+    await upstream?.close();
+    this.#set({ type: "stopped" });
+  }
+
+  /** One request to the server, on behalf of a client. */
+  ask(ask: Ask): Promise<Reply> {
+    if (this.#upstream === undefined || this.#status.state !== "running") {
+      const detail = `Server "${this.name}" is ${this.#status.state}`;
+      return Promise.reject(new HubError("ServerNotRunning", "Server unavailable", { detail }));
+    }
+    return this.#upstream.ask(ask);
+  }
+
+  /** The lowest level that any client wants; set again when the server comes back. */
+  async setLogLevel(level: string): Promise<void> {
+    this.#logLevel = level;
+    await this.#upstream?.setLogLevel(level);
+  }
+
+  async #start(signal: AbortSignal): Promise<void> {
+    this.#set({ type: "start", at: Date.now() });
+    const startMs = this.config.timeouts.startMs ?? START_MS[this.#method];
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), startMs);
+    const either = AbortSignal.any([signal, deadline.signal]);
+    let upstream: Upstream | undefined;
+    try {
+      const resolved = await resolveServer(this.config, this.#world);
+      this.#set({ type: "stage", stage: "launching" });
+      upstream = await this.#connect(resolved, either, startMs);
+      this.#world.eras.remember(this.config.transport, upstream.era);
+      this.#set({ type: "stage", stage: "listing" });
+      this.#listing = await upstream.list(either);
+      either.throwIfAborted();
+      this.#running(upstream);
+    } catch (thrown) {
+      await upstream?.close();
+      const error = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
+      const failed = this.#reconnect === undefined ? "failed" : "lost";
+      this.#set(signal.aborted ? { type: "stopped" } : { type: failed, error: error.toJSON(), at: Date.now() });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #connect(resolved: ResolvedServer, signal: AbortSignal, startMs: number): Promise<Upstream> {
+    return Upstream.connect({
+      known: this.#world.eras.recall(this.config.transport),
+      probeMs: PROBE_MS[this.#method],
+      timeoutMs: startMs,
+      requestMs: this.config.timeouts.requestMs ?? REQUEST_MS[resolved.transport.type === "stdio" ? "stdio" : "remote"],
+      signal,
+      open: (handlers) => {
+        if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers);
+        const { instance, guard } = this.#world;
+        const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
+        const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
+        return openStdio({ ...command, env }, handlers, guard);
+      },
+      onListChanged: () => this.#scheduleRelist(),
+      onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
+    });
+  }
+
+  #running(upstream: Upstream): void {
+    this.#upstream = upstream;
+    this.#set({ type: "ready", tools: toolNames(this.#listing), at: Date.now() });
+    this.#observer.onListing(this);
+    upstream.follow();
+    if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
+    void upstream.lost.then((error) => this.#lost(upstream, error));
+  }
+
+  #lost(upstream: Upstream, error: HubError): void {
+    if (this.#upstream !== upstream) return; // stopped by us
+    this.#upstream = undefined;
+    clearTimeout(this.#relist);
+    void upstream.close();
+    const remote = this.config.transport.type !== "stdio";
+    this.#set({ type: remote ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
+    if (remote) void this.#reconnectUntilBack();
+  }
+
+  /** A remote server that went away is tried again for as long as it is wanted. */
+  async #reconnectUntilBack(): Promise<void> {
+    const abort = new AbortController();
+    this.#reconnect = abort;
+    for (let tries = 0; !abort.signal.aborted; tries++) {
+      const delayMs = RECONNECT_MS[Math.min(tries, RECONNECT_MS.length - 1)];
+      await sleep(delayMs, undefined, { signal: abort.signal, ref: false }).catch(() => undefined); // stopped meanwhile
+      if (abort.signal.aborted) return;
+      const back = await this.#startOnce().then(
+        () => true,
+        () => false,
+      );
+      if (back) break;
+    }
+    if (this.#reconnect === abort) this.#reconnect = undefined;
+  }
+
+  /** A burst of announcements is answered with one new listing. */
+  #scheduleRelist(): void {
+    if (this.#relist !== undefined) return;
+    this.#relist = setTimeout(() => {
+      this.#relist = undefined;
+      const upstream = this.#upstream;
+      if (upstream === undefined) return;
+      void upstream.list().then(
+        (listing) => {
+          if (this.#upstream !== upstream) return;
+          this.#listing = listing;
+          this.#set({ type: "listed", tools: toolNames(listing) });
+          this.#observer.onListing(this);
+        },
+        () => undefined, // the old listing stays; a lost connection is reported by itself
+      );
+    }, RELIST_MS);
+  }
+
+  get #method(): keyof typeof START_MS {
+    const { transport } = this.config;
+    return transport.type === "stdio" ? transport.launcher : "remote";
+  }
+
+  #set(event: StatusEvent): void {
+    const next = nextStatus(this.#status, event);
+    if (next === this.#status) return;
+    this.#status = next;
+    this.#observer.onStatus(this);
+  }
+}
+
+function toolNames(listing: Listing | undefined): string[] {
+  return (listing?.tools ?? []).map((tool) => String(tool["name"]));
+}
+
+/** Why a start failed, in the words of the requirements. */
+function startError(thrown: unknown, { cancelled, timedOut }: { cancelled: boolean; timedOut: boolean }): HubError {
+  const error = toHubError(thrown);
+  if (cancelled) return new HubError("Cancelled", "The start was cancelled", { cause: thrown });
+  if (!timedOut && error.kind !== "Timeout") return error;
+  const { detail } = error;
+  return new HubError("Timeout", "Handshake timed out", { cause: thrown, ...(detail === undefined ? {} : { detail }) });
+}

@@ -1,0 +1,55 @@
+// The status of a managed server as a pure state machine: one function, one table. What a state means for the process
+// behind it is server.ts's business.
+
+import type { ErrorBody } from "../errors.ts";
+
+export type Stage = "resolving" | "launching" | "handshake" | "listing";
+
+export type Status =
+  | { readonly state: "disabled" }
+  | { readonly state: "stopped" }
+  | { readonly state: "starting"; readonly stage: Stage; readonly since: number }
+  | { readonly state: "running"; readonly tools: readonly string[]; readonly since: number }
+  /** Did not start, or its process ended. */
+  | { readonly state: "error"; readonly error: ErrorBody; readonly since: number }
+  /** The connection to a remote server is lost. */
+  | { readonly state: "disconnected"; readonly error: ErrorBody; readonly since: number };
+
+export type StatusEvent =
+  | { readonly type: "start"; readonly at: number }
+  | { readonly type: "stage"; readonly stage: Stage }
+  | { readonly type: "ready"; readonly tools: readonly string[]; readonly at: number }
+  | { readonly type: "listed"; readonly tools: readonly string[] }
+  | { readonly type: "failed"; readonly error: ErrorBody; readonly at: number }
+  | { readonly type: "lost"; readonly error: ErrorBody; readonly at: number }
+  | { readonly type: "stopped" }
+  | { readonly type: "disabled" }
+  | { readonly type: "enabled" };
+
+/** The status after an event. An event that makes no sense in a state changes nothing: the same object comes back. */
+export function nextStatus(status: Status, event: StatusEvent): Status {
+  switch (event.type) {
+    case "start":
+      if (status.state === "disabled" || status.state === "starting" || status.state === "running") return status;
+      return { state: "starting", stage: "resolving", since: event.at };
+    case "stage":
+      return status.state === "starting" ? { ...status, stage: event.stage } : status;
+    case "ready":
+      return status.state === "starting" ? { state: "running", tools: event.tools, since: event.at } : status;
+    case "listed":
+      return status.state === "running" ? { ...status, tools: event.tools } : status;
+    case "failed":
+      if (status.state !== "starting" && status.state !== "running") return status;
+      return { state: "error", error: event.error, since: event.at };
+    case "lost":
+      // Also from "starting": an attempt to reconnect that failed leaves the server as it was.
+      if (status.state !== "running" && status.state !== "starting") return status;
+      return { state: "disconnected", error: event.error, since: event.at };
+    case "stopped":
+      return status.state === "disabled" ? status : { state: "stopped" };
+    case "disabled":
+      return { state: "disabled" };
+    case "enabled":
+      return status.state === "disabled" ? { state: "stopped" } : status;
+  }
+}

@@ -1,0 +1,59 @@
+// What is left of a server: members of its process group, and on Linux helpers that left the group but carry its mark.
+
+import { readFile, readdir } from "node:fs/promises";
+import { START_VARIABLE } from "./environment.ts";
+
+/** Sends a signal to every member of a group; false where there is none. */
+export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pgid, signal);
+  } catch {
+    // ESRCH: nobody there. EPERM: macOS says so of a group of zombies; in any case nobody whom we could end.
+    return false;
+  }
+}
+
+/** Ends helpers that called setsid. Returns how many were found; call it again until none is. */
+export async function killStarted(start: string): Promise<number> {
+  const found = await findProcesses(async (pid) => (await environment(pid)).includes(`${START_VARIABLE}=${start}`));
+  for (const pid of found) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // Ended by itself in the meantime.
+    }
+  }
+  return found.length;
+}
+
+/** True while a process of the group runs. Zombies do not count: where the hub is PID 1, nobody collects them. */
+export async function groupRuns(pgid: number): Promise<boolean> {
+  if (!signalGroup(pgid, 0)) return false;
+  if (process.platform !== "linux") return true;
+  const running = await findProcesses(async (pid) => {
+    // pid (name) state ppid pgrp …, and the name may hold anything.
+    const [state, , group] = (await read(pid, "stat")).replace(/^.*\) /s, "").split(" ");
+    return group === String(pgid) && state !== "Z" && state !== "X";
+  });
+  return running.length > 0;
+}
+
+async function findProcesses(matches: (pid: number) => Promise<boolean>): Promise<number[]> {
+  if (process.platform !== "linux") return [];
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const verdicts = await Promise.all(pids.map(matches));
+  return pids.filter((_pid, index) => verdicts[index]);
+}
+
+async function environment(pid: number): Promise<string[]> {
+  return (await read(pid, "environ")).split("\0");
+}
+
+async function read(pid: number, file: string): Promise<string> {
+  try {
+    return await readFile(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    // Ended since the listing, or another user's.
+    return "";
+  }
+}

@@ -1,0 +1,195 @@
+// Our MCP client of one connected server: asks, lists, keeps its log level, and hears what it says unasked.
+// The caller's params and the server's results pass through as bytes; only names and `_meta` belong to each hop.
+
+import type { Listing } from "../catalog/listing.ts";
+import type { HubError } from "../errors.ts";
+import { outgoingMeta, type Era } from "../wire/era.ts";
+import { headerParams, requestHeaders, type HeaderParam } from "../wire/headers.ts";
+import { editObject, isObject, type JsonObject } from "../wire/json.ts";
+import { failure, rawParams, RPC, success } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
+import type { PeerHandlers } from "../wire/peer.ts";
+import { CLIENT_CAPABILITIES, CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
+import type { Link } from "./link.ts";
+import { fetchListing } from "./lists.ts";
+import { Announcements } from "./announcements.ts";
+
+/** One request on behalf of a client. */
+export interface Ask {
+  readonly method: string;
+  readonly params: RawParams | undefined;
+  /** Members of the params to replace: the name that the server knows its tool by. */
+  readonly replace?: JsonObject;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly logLevel?: string | undefined;
+  /** The tool's own definition, where the request is a call: its schema may ask for headers. */
+  readonly tool?: JsonObject;
+  /** Progress with the caller's own token, and log messages of this request. */
+  onNotification?(method: string, params: Raw): void;
+}
+
+export interface ConnectOptions extends Omit<HandshakeOptions, "open"> {
+  readonly requestMs: number;
+  open(handlers: PeerHandlers): Promise<Link>;
+  /** The server says that one of its lists changed. */
+  onListChanged(): void;
+  onStage(stage: "handshake" | "listing"): void;
+}
+
+export class Upstream {
+  readonly hello: Hello;
+  readonly #link: Link;
+  readonly #requestMs: number;
+  readonly #announcements: Announcements;
+  /** By tool schema: read once per listing, used on every call over modern HTTP. */
+  readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
+
+  private constructor(link: Link, hello: Hello, options: ConnectOptions) {
+    this.#link = link;
+    this.hello = hello;
+    this.#requestMs = options.requestMs;
+    this.#announcements = new Announcements({
+      hello,
+      ask: (ask) => this.ask(ask),
+      ...(link.listen === undefined ? {} : { listen: link.listen }),
+      onListChanged: () => options.onListChanged(),
+    });
+  }
+
+  static async connect(options: ConnectOptions): Promise<Upstream> {
+    const handlers = {
+      onNotification: ({ method }: NotificationMessage) => {
+        if (LIST_CHANGED.has(method)) options.onListChanged();
+      },
+      onRequest: answerServer,
+    };
+    options.onStage("handshake");
+    const { link, hello } = await shakeHands({ ...options, open: () => options.open(handlers) });
+    return new Upstream(link, hello, options);
+  }
+
+  get era(): Era {
+    return this.hello.era;
+  }
+
+  get pid(): number | undefined {
+    return this.#link.pid;
+  }
+
+  get lost(): Promise<HubError> {
+    return this.#link.lost;
+  }
+
+  get counters() {
+    return this.#link.peer.counters;
+  }
+
+  /** The last lines of the server's stderr. */
+  stderr(): string {
+    return this.#link.stderr();
+  }
+
+  async list(signal?: AbortSignal): Promise<Listing> {
+    const listing = await fetchListing(
+      (method, params) => this.ask({ method, params: rawParams(params), ...(signal === undefined ? {} : { signal }) }),
+      this.hello.capabilities,
+    );
+    if (this.#link.transport !== "http" || this.era !== "modern") return listing;
+    // Over HTTP a tool whose header rules are invalid cannot be called by any client, and must not be offered.
+    return { ...listing, tools: listing.tools.filter((tool) => !("invalid" in headerParams(tool["inputSchema"]))) };
+  }
+
+  /** From now on the server's own announcements are heard. Called once, when the first listing is there. */
+  follow(): void {
+    this.#announcements.start();
+  }
+
+  ask(ask: Ask): Promise<Reply> {
+    const { method, params, replace, tool, signal, timeoutMs = this.#requestMs } = ask;
+    const token = progressToken(params);
+    const { peer } = this.#link;
+    return peer.request(method, (id) => this.#buildParams(ask, token === undefined ? undefined : id), {
+      timeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+      ...(this.#needsHeaders ? { headers: this.#headersFor(method, { ...params?.value, ...replace }, tool) } : {}),
+      onNotification: (message) => ask.onNotification?.(message.method, withToken(message, token)),
+    });
+  }
+
+  /** Legacy servers have one level for all; it is the caller's to choose the lowest that anyone wants. */
+  async setLogLevel(level: string): Promise<void> {
+    if (this.era === "modern" || !isObject(this.hello.capabilities["logging"])) return;
+    await this.ask({ method: "logging/setLevel", params: rawParams({ level }) });
+  }
+
+  close(): Promise<void> {
+    this.#announcements.stop();
+    return this.#link.close();
+  }
+
+  get #needsHeaders(): boolean {
+    return this.era === "modern" && this.#link.transport === "http";
+  }
+
+  #headersFor(method: string, params: JsonObject, tool: JsonObject | undefined): Record<string, string> {
+    if (tool === undefined) return requestHeaders(method, params);
+    let known = this.#headerParams.get(tool);
+    if (known === undefined) {
+      const found = headerParams(tool["inputSchema"]);
+      known = "invalid" in found ? [] : found;
+      this.#headerParams.set(tool, known);
+    }
+    return requestHeaders(method, params, known);
+  }
+
+  #buildParams({ params, replace, logLevel }: Ask, token: number | undefined): Buffer | undefined {
+    const given = params?.value["_meta"];
+    const meta = outgoingMeta({
+      from: given,
+      era: this.era,
+      clientInfo: CLIENT_INFO,
+      capabilities: CLIENT_CAPABILITIES,
+      ...(logLevel === undefined ? {} : { logLevel }),
+      ...(token === undefined ? {} : { progressToken: token }),
+    });
+    const changes: Record<string, string | undefined> = {};
+    for (const [key, value] of Object.entries(replace ?? {})) {
+      if (params?.value[key] !== value) changes[key] = JSON.stringify(value);
+    }
+    if (meta !== undefined || given !== undefined)
+      changes["_meta"] = meta === undefined ? undefined : JSON.stringify(meta);
+    if (Object.keys(changes).length === 0) return params?.bytes;
+    return editObject(params?.bytes ?? NO_MEMBERS, changes);
+  }
+}
+
+const NO_MEMBERS = Buffer.from("{}");
+
+const LIST_CHANGED: ReadonlySet<string> = new Set([
+  "notifications/tools/list_changed",
+  "notifications/prompts/list_changed",
+  "notifications/resources/list_changed",
+]);
+
+/** A legacy server may ask us too. Liveness is answered; what needs a client's user is not offered yet. */
+function answerServer({ method }: RequestMessage): Reply {
+  if (method === "ping") return success({});
+  return failure({ code: RPC.methodNotFound, message: `${method} is not supported by this client` });
+}
+
+function progressToken(params: RawParams | undefined): string | number | undefined {
+  const meta = params?.value["_meta"];
+  const token = isObject(meta) ? meta["progressToken"] : undefined;
+  return typeof token === "string" || typeof token === "number" ? token : undefined;
+}
+
+/** The message as the caller expects it: its own token back in place of ours, text or number as it was. */
+function withToken({ method, params }: NotificationMessage, token: string | number | undefined): Raw {
+  if (params === undefined) return rawParams({});
+  if (method !== "notifications/progress" || token === undefined) return params;
+  return {
+    bytes: editObject(params.bytes, { progressToken: JSON.stringify(token) }),
+    value: { ...params.value, progressToken: token },
+  };
+}

@@ -1,0 +1,159 @@
+// What differs between the two eras of MCP, as pure functions on parsed messages.
+// Legacy: revisions 2024-11-05 … 2025-11-25, with a handshake and a session. Modern: 2026-07-28, where every request
+// carries its own envelope in `_meta` and every result says its type.
+
+import { editObject, isObject, type JsonObject } from "./json.ts";
+import { RPC, type Raw, type RpcError } from "./jsonrpc.ts";
+
+export type Era = "legacy" | "modern";
+
+export const MODERN_VERSION = "2026-07-28";
+export const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_VERSIONS];
+
+/** Keys of `_meta` that the protocol keeps for itself. */
+export const META = {
+  version: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+const ENVELOPE_KEYS: readonly string[] = [META.version, META.clientInfo, META.clientCapabilities, META.logLevel];
+
+/** Revisions are ISO dates, so they compare as text. */
+export function eraOf(version: string): Era {
+  return version >= MODERN_VERSION ? "modern" : "legacy";
+}
+
+/** The revision to answer `initialize` with: the client's if we speak it, else our newest of that era. */
+export function negotiate(requested: unknown): string {
+  return LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
+}
+
+/** Who a modern request says it comes from. Never trusted for more than display and feature choice. */
+export interface Envelope {
+  readonly version: string;
+  readonly capabilities: JsonObject;
+  readonly clientInfo?: JsonObject;
+  readonly logLevel?: string;
+}
+
+export type Verdict =
+  | { readonly era: "legacy" }
+  | { readonly era: "modern"; readonly envelope: Envelope }
+  | { readonly era: "refused"; readonly error: RpcError };
+
+/** The era of an incoming request or notification. The body decides; the HTTP version header only cross-checks it. */
+export function classifyIncoming(method: string, params: JsonObject | undefined, headerVersion?: string): Verdict {
+  const meta = isObject(params?.["_meta"]) ? params["_meta"] : {};
+  const claimed = meta[META.version];
+  const modernHeader = headerVersion !== undefined && eraOf(headerVersion) === "modern";
+  if (claimed === undefined) {
+    if (!modernHeader) return { era: "legacy" };
+    if (method === "initialize") {
+      return refused(RPC.headerMismatch, `\`initialize\` does not exist in revision ${headerVersion}`);
+    }
+    return refused(RPC.invalidParams, `Missing in params._meta: ${META.version}, ${META.clientCapabilities}`);
+  }
+  if (typeof claimed !== "string") return refused(RPC.invalidParams, `${META.version} must be a string`);
+  if (method === "initialize" && eraOf(claimed) === "legacy") return { era: "legacy" };
+  if (claimed !== MODERN_VERSION) {
+    const data = { supported: SUPPORTED_VERSIONS, requested: claimed };
+    return refused(RPC.unsupportedVersion, `Protocol version ${claimed} is not supported`, data);
+  }
+  if (headerVersion !== undefined && headerVersion !== claimed) {
+    return refused(RPC.headerMismatch, `MCP-Protocol-Version is ${headerVersion}, the body says ${claimed}`);
+  }
+  const capabilities = meta[META.clientCapabilities];
+  if (!isObject(capabilities)) return refused(RPC.invalidParams, `Missing in params._meta: ${META.clientCapabilities}`);
+  const clientInfo = meta[META.clientInfo];
+  const logLevel = meta[META.logLevel];
+  return {
+    era: "modern",
+    envelope: {
+      version: claimed,
+      capabilities,
+      ...(isObject(clientInfo) ? { clientInfo } : {}),
+      ...(typeof logLevel === "string" ? { logLevel } : {}),
+    },
+  };
+}
+
+function refused(code: number, message: string, data?: unknown): Verdict {
+  return { era: "refused", error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+
+export interface OutgoingMeta {
+  /** The caller's `_meta`, if it sent one. */
+  readonly from: unknown;
+  /** The era of the server that is asked. */
+  readonly era: Era;
+  readonly clientInfo: JsonObject;
+  readonly capabilities: JsonObject;
+  readonly logLevel?: string;
+  /** Our own token, where the caller wants progress. */
+  readonly progressToken?: number;
+}
+
+/** The `_meta` of a request that we send on: the caller's own keys stay, envelope and progress token are this hop's. */
+export function outgoingMeta({ from, era, clientInfo, capabilities, logLevel, progressToken }: OutgoingMeta) {
+  const meta: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(isObject(from) ? from : {})) {
+    if (key !== "progressToken" && !ENVELOPE_KEYS.includes(key)) meta[key] = value;
+  }
+  if (progressToken !== undefined) meta["progressToken"] = progressToken;
+  if (era === "modern") {
+    meta[META.version] = MODERN_VERSION;
+    meta[META.clientInfo] = clientInfo;
+    meta[META.clientCapabilities] = capabilities;
+    if (logLevel !== undefined) meta[META.logLevel] = logLevel;
+  }
+  return Object.keys(meta).length === 0 ? undefined : meta;
+}
+
+const CACHEABLE: readonly string[] = [
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+];
+
+/** Adds what a modern result must say and strips what a legacy one must not. Within one era the bytes stay as they are. */
+export function adaptResult(result: Raw, method: string, to: Era): Raw {
+  if (!isObject(result.value)) return result;
+  return to === "modern" ? toModern(result, result.value, method) : toLegacy(result, result.value);
+}
+
+function toModern(result: Raw, value: JsonObject, method: string): Raw {
+  const missing: Record<string, unknown> = {};
+  if (!Object.hasOwn(value, "resultType")) missing["resultType"] = "complete";
+  // Nothing promised: a client may ask again at once, and is told of changes through its subscription.
+  if (CACHEABLE.includes(method) && !Object.hasOwn(value, "ttlMs")) {
+    Object.assign(missing, { ttlMs: 0, cacheScope: "private" });
+  }
+  return Object.keys(missing).length === 0 ? result : edited(result, value, missing);
+}
+
+function toLegacy(result: Raw, value: JsonObject): Raw {
+  if (!Object.hasOwn(value, "resultType")) return result;
+  const changes: Record<string, unknown> = { resultType: undefined, ttlMs: undefined, cacheScope: undefined };
+  const meta = value["_meta"];
+  if (isObject(meta) && Object.hasOwn(meta, META.serverInfo)) {
+    const { [META.serverInfo]: _, ...rest } = meta;
+    changes["_meta"] = Object.keys(rest).length === 0 ? undefined : rest;
+  }
+  return edited(result, value, changes);
+}
+
+function edited(result: Raw, value: JsonObject, changes: Readonly<Record<string, unknown>>): Raw {
+  const json = Object.entries(changes).map(([key, change]) => [
+    key,
+    change === undefined ? undefined : JSON.stringify(change),
+  ]);
+  return { bytes: editObject(result.bytes, Object.fromEntries(json)), value: { ...value, ...changes } };
+}

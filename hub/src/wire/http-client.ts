@@ -1,0 +1,221 @@
+// MCP over Streamable HTTP, the client's side: every message is a POST of its own, so what comes back on its stream
+// belongs to that request. Also holds the one GET stream on which a legacy server speaks unasked.
+
+import { Pool, type Dispatcher } from "undici";
+import { HubError, type ErrorKind } from "../errors.ts";
+import { onOneLine } from "./json.ts";
+import { readMessage, type RpcError } from "./jsonrpc.ts";
+import type { Channel, OutgoingRequest } from "./peer.ts";
+import { SseParser } from "./sse.ts";
+
+export interface HttpChannelOptions {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxMessageBytes: number;
+  readonly connectTimeoutMs: number;
+  onMessage(bytes: Buffer, via?: number): void;
+  /** This request gets no answer any more. Called at the end of every exchange; an answered request is not affected. */
+  onFinished(id: number, error: HubError): void;
+  /** The server cannot be reached. */
+  onUnreachable(error: HubError): void;
+}
+
+/** The server answered with an HTTP status in place of a JSON-RPC answer. */
+export class HttpStatusError extends HubError {
+  readonly status: number;
+  /** The JSON-RPC error in the body, where there was one without a usable id. */
+  readonly rpcError: RpcError | undefined;
+
+  constructor(status: number, rpcError: RpcError | undefined) {
+    super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, {
+      ...(rpcError === undefined ? {} : { detail: rpcError.message }),
+    });
+    this.status = status;
+    this.rpcError = rpcError;
+  }
+}
+
+const KIND_OF_STATUS: ReadonlyMap<number, ErrorKind> = new Map([
+  [401, "Unauthenticated"],
+  [403, "Forbidden"],
+  [429, "RateLimited"],
+]);
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export class HttpChannel implements Channel {
+  readonly #options: HttpChannelOptions;
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #open = new Map<number, Dispatcher.DispatchController>();
+  #session: string | undefined;
+  #version: string | undefined;
+  #closeCancels = false;
+  #closed = false;
+
+  constructor(options: HttpChannelOptions) {
+    this.#options = options;
+    this.#path = options.url.pathname + options.url.search;
+    this.#pool = new Pool(options.url.origin, {
+      connect: { timeout: options.connectTimeoutMs },
+      // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** After the handshake every request names the revision. In the modern era a closed stream is the cancellation. */
+  agreed(version: string, { closeCancels }: { closeCancels: boolean }): void {
+    this.#version = version;
+    this.#closeCancels = closeCancels;
+  }
+
+  send(bytes: Buffer, request?: OutgoingRequest): void {
+    if (this.#closed) return;
+    const headers = { ...this.#headers(), "content-type": "application/json", ...request?.headers };
+    const id = request?.id;
+    this.#dispatch({ method: "POST", path: this.#path, headers, body: bytes }, id, (error) => {
+      if (id !== undefined) this.#options.onFinished(id, error);
+    });
+  }
+
+  abandon(id: number): boolean {
+    this.#open.get(id)?.abort(new HubError("Cancelled", "The request was cancelled"));
+    return this.#closeCancels;
+  }
+
+  /** Opens the GET stream. Resolves when it ends, with the status that the server gave (405: it has none). */
+  listen(): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      this.#dispatch({ method: "GET", path: this.#path, headers: this.#headers() }, undefined, (error, status) => {
+        resolve(error instanceof HttpStatusError ? error.status : status);
+      });
+    });
+  }
+
+  /** Ends the session, politely but briefly, and all connections. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const controller of this.#open.values())
+      controller.abort(new HubError("Cancelled", "The connection was closed"));
+    if (this.#session !== undefined) {
+      const signal = AbortSignal.timeout(GOODBYE_MS);
+      await this.#pool
+        .request({ method: "DELETE", path: this.#path, headers: this.#headers(), signal })
+        .then(({ body }) => body.dump())
+        .catch(() => undefined); // the server may be gone already; the session then ends by itself
+    }
+    await this.#pool.destroy();
+  }
+
+  #headers(): Record<string, string> {
+    return {
+      accept: "application/json, text/event-stream",
+      ...this.#options.headers,
+      ...(this.#version === undefined ? {} : { "mcp-protocol-version": this.#version }),
+      ...(this.#session === undefined ? {} : { "mcp-session-id": this.#session }),
+    };
+  }
+
+  /** One exchange. `done` is called once, at its end; `via` is the request that the incoming messages belong to. */
+  #dispatch(
+    options: { method: "POST" | "GET"; path: string; headers: Record<string, string>; body?: Buffer },
+    via: number | undefined,
+    done: (error: HubError, status?: number) => void,
+  ): void {
+    let body: Body | undefined;
+    let status = 0;
+    this.#pool.dispatch(options, {
+      onRequestStart: (controller) => {
+        if (via !== undefined) this.#open.set(via, controller);
+      },
+      onResponseStart: (controller, code, headers) => {
+        status = code;
+        this.#learnSession(headers);
+        body = this.#bodyReader(code, headers, via, () => controller.abort(tooLarge(this.#options.maxMessageBytes)));
+      },
+      onResponseData: (_, chunk) => body?.push(chunk),
+      onResponseEnd: () => {
+        if (via !== undefined) this.#open.delete(via);
+        done(body?.end() ?? new HubError("ProtocolError", "The server ended the exchange without an answer"), status);
+      },
+      onResponseError: (_, error) => {
+        if (via !== undefined) this.#open.delete(via);
+        const failure = error instanceof HubError ? error : unreachable(error);
+        done(failure, status === 0 ? undefined : status);
+        if (!(error instanceof HubError) && status === 0 && !this.#closed) this.#options.onUnreachable(failure);
+      },
+    });
+  }
+
+  #learnSession(headers: Headers): void {
+    const session = headers["mcp-session-id"];
+    if (this.#session === undefined && typeof session === "string") this.#session = session;
+  }
+
+  #bodyReader(status: number, headers: Headers, via: number | undefined, onOverflow: () => void): Body {
+    const maxBytes = this.#options.maxMessageBytes;
+    const onMessage = (bytes: Buffer) => this.#options.onMessage(onOneLine(bytes), via);
+    if (status >= 200 && status < 300 && String(headers["content-type"]).startsWith("text/event-stream")) {
+      const parser = new SseParser({ maxBytes, onEvent: ({ data }) => onMessage(data), onOverflow });
+      return {
+        push: (chunk) => parser.push(chunk),
+        end: () => new HubError("ConnectionFailed", "The server closed the stream before it answered"),
+      };
+    }
+    return wholeBody({ status, maxBytes, onMessage, onOverflow });
+  }
+}
+
+/** How the body of one response is read. `end` gives the error for a request that is still unanswered then. */
+interface Body {
+  push(chunk: Buffer): void;
+  end(): HubError | undefined;
+}
+
+function wholeBody(options: {
+  status: number;
+  maxBytes: number;
+  onMessage: (bytes: Buffer) => void;
+  onOverflow: () => void;
+}): Body {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    push: (chunk) => {
+      size += chunk.length;
+      if (size > options.maxBytes) options.onOverflow();
+      else chunks.push(chunk);
+    },
+    end: () => {
+      const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+      // Also an error status may carry a real answer: the modern era sends 400 and 404 with one.
+      if (bytes.length > 0 && readMessage(bytes, { lenient: true }).kind !== "malformed") {
+        options.onMessage(bytes);
+      }
+      return options.status >= 400 ? new HttpStatusError(options.status, errorIn(bytes)) : undefined;
+    },
+  };
+}
+
+/** The `error` of a JSON-RPC body that names no request. */
+function errorIn(bytes: Buffer): RpcError | undefined {
+  try {
+    const { error } = JSON.parse(bytes.toString());
+    return typeof error?.code === "number" && typeof error?.message === "string" ? error : undefined;
+  } catch {
+    return undefined; // an HTML page of a proxy, say
+  }
+}
+
+function tooLarge(maxBytes: number): HubError {
+  return new HubError("ProtocolError", `The server's answer is larger than ${maxBytes} bytes`);
+}
+
+function unreachable(error: Error): HubError {
+  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  return new HubError("ConnectionFailed", "The server cannot be reached", { detail: code, cause: error });
+}
+
+const GOODBYE_MS = 1000;

@@ -1,0 +1,140 @@
+// JSON as bytes: finds the members of an object without parsing their values, and replaces some of them.
+// What is not replaced keeps its bytes, so numbers, key order and unknown fields pass through the hub unchanged.
+// Validity is not checked here: whoever takes bytes from outside also runs JSON.parse over them.
+
+export type JsonObject = { readonly [key: string]: unknown };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export interface Member {
+  readonly key: string;
+  readonly keyStart: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+/** The members of the object that the bytes hold; undefined if they hold no object, are cut off, or nest deeper than allowed. */
+export function membersOf(bytes: Buffer, maxDepth = 256): Member[] | undefined {
+  const members: Member[] = [];
+  let at = skipBlank(bytes, 0);
+  if (bytes[at] !== OPEN_BRACE) return undefined;
+  at = skipBlank(bytes, at + 1);
+  if (bytes[at] === CLOSE_BRACE) return members;
+  for (;;) {
+    if (bytes[at] !== QUOTE) return undefined;
+    const keyStart = at;
+    const keyEnd = stringEnd(bytes, at);
+    at = skipBlank(bytes, keyEnd);
+    if (bytes[at] !== COLON) return undefined;
+    const valueStart = skipBlank(bytes, at + 1);
+    const valueEnd = skipValue(bytes, valueStart, maxDepth - 1);
+    if (valueEnd === undefined) return undefined;
+    members.push({ key: keyText(bytes, keyStart, keyEnd), keyStart, valueStart, valueEnd });
+    at = skipBlank(bytes, valueEnd);
+    if (bytes[at] === CLOSE_BRACE) return members;
+    if (bytes[at] !== COMMA) return undefined;
+    at = skipBlank(bytes, at + 1);
+  }
+}
+
+/** The object with some members replaced (a string of JSON or bytes) or removed (undefined). New ones go to the end. */
+export function editObject(bytes: Buffer, changes: Readonly<Record<string, string | Buffer | undefined>>): Buffer {
+  const parts: Buffer[] = [];
+  const add = (part: Buffer) => parts.push(parts.length === 0 ? OPEN : SEPARATOR, part);
+  for (const member of membersOf(bytes) ?? []) {
+    if (!Object.hasOwn(changes, member.key)) add(bytes.subarray(member.keyStart, member.valueEnd));
+  }
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
+    add(Buffer.from(`${JSON.stringify(key)}:`));
+    parts.push(typeof value === "string" ? Buffer.from(value) : value);
+  }
+  if (parts.length === 0) return EMPTY;
+  parts.push(CLOSE);
+  return Buffer.concat(parts);
+}
+
+const OPEN = Buffer.from("{");
+const SEPARATOR = Buffer.from(",");
+const CLOSE = Buffer.from("}");
+const EMPTY = Buffer.from("{}");
+
+/** The same JSON on one line. Outside strings a line break is only white space, and inside them it cannot stand bare. */
+export function onOneLine(bytes: Buffer): Buffer {
+  if (!bytes.includes(0x0a) && !bytes.includes(0x0d)) return bytes;
+  const line = Buffer.from(bytes);
+  for (let at = 0; at < line.length; at++) {
+    if (line[at] === 0x0a || line[at] === 0x0d) line[at] = 0x20;
+  }
+  return line;
+}
+
+function skipBlank(bytes: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    at++;
+  }
+}
+
+/** The offset after the string that begins at `start`. Long strings are skipped at the speed of indexOf. */
+function stringEnd(bytes: Buffer, start: number): number {
+  let at = start;
+  for (;;) {
+    at = bytes.indexOf(QUOTE, at + 1);
+    if (at < 0) return bytes.length;
+    let before = at - 1;
+    while (bytes[before] === BACKSLASH) before--;
+    if ((at - before) % 2 === 1) return at + 1;
+  }
+}
+
+function skipValue(bytes: Buffer, start: number, maxDepth: number): number | undefined {
+  const first = bytes[start];
+  if (first === QUOTE) return stringEnd(bytes, start);
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(bytes, start);
+  let depth = 0;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at) - 1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (++depth > maxDepth) return undefined;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      if (--depth === 0) return at + 1;
+    }
+  }
+  return undefined;
+}
+
+function skipScalar(bytes: Buffer, start: number): number | undefined {
+  let at = start;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || skipBlank(bytes, at) > at) break;
+    at++;
+  }
+  return at === start ? undefined : at;
+}
+
+function keyText(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString("utf8", start + 1, end - 1);
+  if (!text.includes("\\")) return text;
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text; // not valid JSON; JSON.parse of the whole message says so
+  }
+}

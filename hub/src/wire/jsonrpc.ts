@@ -1,0 +1,178 @@
+// JSON-RPC 2.0 messages: reading them from bytes, and writing them. Payloads are carried as the bytes they came in.
+
+import { isUtf8 } from "node:buffer";
+import { isObject, membersOf, type JsonObject, type Member } from "./json.ts";
+
+export type Id = string | number;
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export const RPC = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  headerMismatch: -32020,
+  missingClientCapability: -32021,
+  unsupportedVersion: -32022,
+} as const;
+
+/** A JSON value together with the bytes it was read from. */
+export interface Raw {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+export interface RequestMessage {
+  readonly kind: "request";
+  readonly id: Id;
+  readonly method: string;
+  readonly params: RawParams | undefined;
+}
+
+export interface NotificationMessage {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: RawParams | undefined;
+}
+
+export interface RawParams extends Raw {
+  readonly value: JsonObject;
+}
+
+export interface ResponseMessage {
+  readonly kind: "response";
+  readonly id: Id;
+  readonly reply: Reply;
+}
+
+/** What a request came back with. An error is the peer's own and is passed on unchanged. */
+export type Reply = { readonly ok: true; readonly result: Raw } | { readonly ok: false; readonly error: Raw };
+
+export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+
+/** Why bytes are no message, as the error a server answers with. `id` where it could still be read. */
+export interface Malformed {
+  readonly kind: "malformed";
+  readonly code: typeof RPC.parseError | typeof RPC.invalidRequest;
+  readonly message: string;
+  readonly id?: Id;
+}
+
+export interface ReadOptions {
+  readonly maxDepth?: number;
+  /** Accept a message without `jsonrpc: "2.0"`: some servers leave it out. */
+  readonly lenient?: boolean;
+}
+
+/** Reads one message. Everything that is not one comes back as `malformed`, never as an exception. */
+export function readMessage(bytes: Buffer, { maxDepth = 256, lenient = false }: ReadOptions = {}): Message | Malformed {
+  if (!isUtf8(bytes)) return malformed(RPC.parseError, "The message is not valid UTF-8");
+  const members = membersOf(bytes, maxDepth);
+  let value: unknown;
+  // Without members the bytes are no object or nest too deep; only a short look is worth a parse then.
+  if (members !== undefined || bytes.length < 1024) {
+    try {
+      value = JSON.parse(bytes.toString());
+    } catch {
+      return malformed(RPC.parseError, "The message is not valid JSON");
+    }
+  }
+  if (members === undefined || !isObject(value)) {
+    return malformed(RPC.invalidRequest, `A message is one JSON object, nested at most ${maxDepth} levels deep`);
+  }
+  const id = isId(value["id"]) ? value["id"] : undefined;
+  if (new Set(members.map((member) => member.key)).size !== members.length) {
+    // Two parsers may each take another of the two members: the one that checks and the one that acts.
+    return malformed(RPC.invalidRequest, "A member of the message stands there twice", id);
+  }
+  if (value["jsonrpc"] !== "2.0" && !lenient) {
+    return malformed(RPC.invalidRequest, 'The message lacks "jsonrpc": "2.0"', id);
+  }
+  return classify(bytes, members, value, id);
+}
+
+function classify(
+  bytes: Buffer,
+  members: readonly Member[],
+  value: JsonObject,
+  id: Id | undefined,
+): Message | Malformed {
+  const { method } = value;
+  if (typeof method === "string") {
+    const params = value["params"];
+    if (params !== undefined && !isObject(params)) {
+      return malformed(RPC.invalidRequest, "`params` must be an object", id);
+    }
+    const raw = params === undefined ? undefined : { bytes: slice(bytes, members, "params"), value: params };
+    if (!Object.hasOwn(value, "id")) return { kind: "notification", method, params: raw };
+    if (id === undefined) return malformed(RPC.invalidRequest, "`id` must be a string or an integer");
+    return { kind: "request", id, method, params: raw };
+  }
+  if (method !== undefined) return malformed(RPC.invalidRequest, "`method` must be a string", id);
+  if (id === undefined) return malformed(RPC.invalidRequest, "The message has neither a method nor a usable id");
+  if (isObject(value["error"])) {
+    const error = { bytes: slice(bytes, members, "error"), value: value["error"] };
+    return { kind: "response", id, reply: { ok: false, error } };
+  }
+  if (Object.hasOwn(value, "result")) {
+    const result = { bytes: slice(bytes, members, "result"), value: value["result"] };
+    return { kind: "response", id, reply: { ok: true, result } };
+  }
+  return malformed(RPC.invalidRequest, "The message is neither a request nor an answer", id);
+}
+
+export function isId(value: unknown): value is Id {
+  return typeof value === "string" || (typeof value === "number" && Number.isInteger(value));
+}
+
+function slice(bytes: Buffer, members: readonly Member[], key: string): Buffer {
+  const member = members.find((candidate) => candidate.key === key);
+  return member === undefined ? bytes.subarray(0, 0) : bytes.subarray(member.valueStart, member.valueEnd);
+}
+
+function malformed(code: Malformed["code"], message: string, id?: Id): Malformed {
+  return { kind: "malformed", code, message, ...(id === undefined ? {} : { id }) };
+}
+
+/** A value that we made ourselves, in the form that answers are carried in. */
+export function raw(value: unknown): Raw {
+  return { bytes: Buffer.from(JSON.stringify(value)), value };
+}
+
+export function rawParams(value: JsonObject): RawParams {
+  return { bytes: Buffer.from(JSON.stringify(value)), value };
+}
+
+export function success(value: unknown): Reply {
+  return { ok: true, result: raw(value) };
+}
+
+export function failure(error: RpcError): Reply {
+  return { ok: false, error: raw(error) };
+}
+
+export function writeRequest(id: Id, method: string, params: Buffer | undefined): Buffer {
+  return withParams(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)}`, params);
+}
+
+export function writeNotification(method: string, params: Buffer | undefined): Buffer {
+  return withParams(`{"jsonrpc":"2.0","method":${JSON.stringify(method)}`, params);
+}
+
+export function writeReply(id: Id | null, reply: Reply): Buffer {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${reply.ok ? "result" : "error"}":`;
+  return Buffer.concat([Buffer.from(head), reply.ok ? reply.result.bytes : reply.error.bytes, CLOSE]);
+}
+
+function withParams(head: string, params: Buffer | undefined): Buffer {
+  if (params === undefined) return Buffer.from(`${head}}`);
+  return Buffer.concat([Buffer.from(`${head},"params":`), params, CLOSE]);
+}
+
+const CLOSE = Buffer.from("}");

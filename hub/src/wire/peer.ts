@@ -1,0 +1,212 @@
+// The request table of one connection to a server: ids, progress, time-outs, cancellation, and who an incoming
+// message belongs to. Knows no transport: a Channel carries the bytes. Knows no era: the caller builds the params.
+
+import { HubError } from "../errors.ts";
+import {
+  readMessage,
+  writeNotification,
+  writeReply,
+  writeRequest,
+  type NotificationMessage,
+  type Reply,
+  type RequestMessage,
+} from "./jsonrpc.ts";
+
+/** Carries messages to a server. HTTP sends every request on its own, so it is told which one it carries. */
+export interface Channel {
+  send(bytes: Buffer, request?: OutgoingRequest): void;
+  /** The caller no longer waits. Returns true if the transport itself tells the server (a closed HTTP stream). */
+  abandon?(id: number): boolean;
+}
+
+export interface OutgoingRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface RequestOptions {
+  /** Without an answer or progress for this long, the request fails. 0: no limit (a subscription). */
+  readonly timeoutMs: number;
+  /** Progress restarts the clock, but never beyond this. */
+  readonly maxTotalMs?: number;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Messages that belong to this request: progress, logs, updates of a subscription. */
+  onNotification?(message: NotificationMessage): void;
+}
+
+export interface PeerHandlers {
+  /** A message that belongs to no open request. */
+  onNotification(message: NotificationMessage): void;
+  onRequest(message: RequestMessage): Reply | undefined;
+}
+
+/** What came in and was not usable. Counted, never fatal. */
+export interface PeerCounters {
+  /** Lines that were no message. */
+  junk: number;
+  /** Answers to requests that had timed out, were cancelled, or never asked. */
+  unclaimed: number;
+}
+
+interface Pending {
+  readonly id: number;
+  readonly method: string;
+  readonly options: RequestOptions;
+  readonly startedAt: number;
+  timer: NodeJS.Timeout | undefined;
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+  onAbort: (() => void) | undefined;
+}
+
+const MAX_TOTAL_MS = 300_000;
+const CANCELLABLE = (method: string) => method !== "initialize" && method !== "server/discover";
+
+export class Peer {
+  readonly counters: PeerCounters = { junk: 0, unclaimed: 0 };
+  readonly #channel: Channel;
+  readonly #handlers: PeerHandlers;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #failure: HubError | undefined;
+
+  constructor(channel: Channel, handlers: PeerHandlers) {
+    this.#channel = channel;
+    this.#handlers = handlers;
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  /** Sends a request. `build` gets the id, which is also the progress token, and returns the params. */
+  request(method: string, build: (id: number) => Buffer | undefined, options: RequestOptions): Promise<Reply> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (options.signal?.aborted === true) return Promise.reject(cancelled(method));
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const startedAt = performance.now();
+      const pending: Pending = {
+        id,
+        method,
+        options,
+        startedAt,
+        timer: undefined,
+        resolve,
+        reject,
+        onAbort: undefined,
+      };
+      this.#pending.set(id, pending);
+      this.#startClock(pending);
+      if (options.signal !== undefined) {
+        pending.onAbort = () => this.#giveUp(pending, cancelled(method), "The caller cancelled the request");
+        options.signal.addEventListener("abort", pending.onAbort, { once: true });
+      }
+      const { headers } = options;
+      this.#channel.send(writeRequest(id, method, build(id)), {
+        id,
+        method,
+        ...(headers === undefined ? {} : { headers }),
+      });
+    });
+  }
+
+  notify(method: string, params?: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#channel.send(
+      writeNotification(method, params === undefined ? undefined : Buffer.from(JSON.stringify(params))),
+    );
+  }
+
+  /** Takes one message from the transport. `via` is the request on whose stream it came, where the transport knows. */
+  receive(bytes: Buffer, via?: number): void {
+    const message = readMessage(bytes, { lenient: true });
+    switch (message.kind) {
+      case "malformed":
+        this.counters.junk++;
+        return;
+      case "response":
+        return this.#answer(message.id, message.reply);
+      case "notification":
+        return this.#notification(message, via);
+      case "request": {
+        const reply = this.#handlers.onRequest(message);
+        if (reply !== undefined) this.#channel.send(writeReply(message.id, reply));
+      }
+    }
+  }
+
+  /** One request failed in its transport, for example by an HTTP status. */
+  failRequest(id: number, error: HubError): void {
+    const pending = this.#take(id);
+    if (pending === undefined) return;
+    pending.reject(error);
+  }
+
+  /** The connection is gone: nothing that is open will be answered, and nothing new is sent. */
+  fail(error: HubError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const id of [...this.#pending.keys()]) this.failRequest(id, error);
+  }
+
+  #answer(id: string | number, reply: Reply): void {
+    // Our ids are numbers: the text "1" is not the number 1, and answers nothing of ours.
+    const pending = typeof id === "number" ? this.#take(id) : undefined;
+    if (pending === undefined) this.counters.unclaimed++;
+    else pending.resolve(reply);
+  }
+
+  #notification(message: NotificationMessage, via: number | undefined): void {
+    const owner = this.#ownerOf(message, via);
+    if (owner === undefined) return this.#handlers.onNotification(message);
+    if (message.method === "notifications/progress") this.#startClock(owner);
+    owner.options.onNotification?.(message);
+  }
+
+  /** Progress names its request. Other messages belong to the stream they came on; without one, to the only open request. */
+  #ownerOf({ method, params }: NotificationMessage, via: number | undefined): Pending | undefined {
+    if (method === "notifications/progress") {
+      const token = params?.value["progressToken"];
+      return typeof token === "number" ? this.#pending.get(token) : undefined;
+    }
+    if (via !== undefined) return this.#pending.get(via);
+    if (method !== "notifications/message" || this.#pending.size !== 1) return undefined;
+    return this.#pending.values().next().value;
+  }
+
+  #startClock(pending: Pending): void {
+    clearTimeout(pending.timer);
+    const { timeoutMs, maxTotalMs = Math.max(MAX_TOTAL_MS, timeoutMs) } = pending.options;
+    if (timeoutMs === 0) return;
+    const left = maxTotalMs - (performance.now() - pending.startedAt);
+    const waitMs = Math.max(0, Math.min(timeoutMs, left));
+    pending.timer = setTimeout(() => {
+      const error = new HubError("Timeout", `No answer to ${pending.method} within ${Math.round(waitMs)} ms`);
+      this.#giveUp(pending, error, "The request timed out");
+    }, waitMs);
+  }
+
+  #giveUp(pending: Pending, error: HubError, reason: string): void {
+    if (this.#take(pending.id) === undefined) return;
+    const told = this.#channel.abandon?.(pending.id) ?? false;
+    if (!told && CANCELLABLE(pending.method)) this.notify("notifications/cancelled", { requestId: pending.id, reason });
+    pending.reject(error);
+  }
+
+  /** Removes a request from the table. Whoever gets it settles it, so it is settled once. */
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(id);
+    clearTimeout(pending.timer);
+    if (pending.onAbort !== undefined) pending.options.signal?.removeEventListener("abort", pending.onAbort);
+    return pending;
+  }
+}
+
+function cancelled(method: string): HubError {
+  return new HubError("Cancelled", `${method} was cancelled by the caller`);
+}

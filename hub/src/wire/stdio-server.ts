@@ -1,0 +1,152 @@
+// MCP over this process's own stdin and stdout, the server's side, both eras. The first message that only one era
+// knows decides which of them the connection speaks; `server/discover` alone leaves it open.
+
+import type { Readable, Writable } from "node:stream";
+import { classifyIncoming, negotiate, type Era } from "./era.ts";
+import { isObject } from "./json.ts";
+import { failure, isId, readMessage, RPC, writeNotification, writeReply } from "./jsonrpc.ts";
+import type { Id, NotificationMessage, Raw, Reply, RequestMessage } from "./jsonrpc.ts";
+import { LineReader } from "./lines.ts";
+import type { Service, Session } from "./server.ts";
+
+export interface StdioServerOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly service: Service;
+  readonly maxLineBytes?: number;
+}
+
+const MAX_LINE_BYTES = 4 << 20;
+const MAX_DEPTH = 64;
+const NEWLINE = Buffer.from("\n");
+
+export class StdioServer {
+  readonly #service: Service;
+  readonly #output: Writable;
+  readonly #open = new Map<Id, AbortController>();
+  /** Open requests that would never end by themselves. */
+  readonly #subscriptions = new Set<AbortController>();
+  readonly #running = new Set<Promise<void>>();
+  #session: Session | undefined;
+  #pinned: Era | undefined;
+  #queue: Buffer[] = [];
+  /** Resolves when the client closed its side and every open request is answered. */
+  readonly ended: Promise<void>;
+
+  constructor({ input, output, service, maxLineBytes = MAX_LINE_BYTES }: StdioServerOptions) {
+    this.#service = service;
+    this.#output = output;
+    const lines = new LineReader({
+      maxBytes: maxLineBytes,
+      onLine: (line) => this.#line(line),
+      onOverflow: () => this.#refuse(null, RPC.invalidRequest, `A line is longer than ${maxLineBytes} bytes`),
+    });
+    this.ended = new Promise((resolve) => {
+      input.on("data", (chunk: Buffer) => lines.push(chunk));
+      input.once("end", () => {
+        lines.end();
+        resolve(this.#drain());
+      });
+      input.once("error", () => resolve(this.#drain()));
+    });
+  }
+
+  async #drain(): Promise<void> {
+    for (const controller of this.#subscriptions) controller.abort();
+    await Promise.all(this.#running);
+    if (this.#session !== undefined) this.#service.onSessionEnd(this.#session);
+  }
+
+  #line(line: Buffer): void {
+    const message = readMessage(line, { maxDepth: MAX_DEPTH });
+    switch (message.kind) {
+      case "malformed":
+        return this.#refuse(message.id ?? null, message.code, message.message);
+      case "request":
+        return this.#request(message);
+      case "notification":
+        return this.#notification(message);
+      case "response":
+        return; // we ask nothing yet
+    }
+  }
+
+  #request(message: RequestMessage): void {
+    const verdict = classifyIncoming(message.method, message.params?.value);
+    if (verdict.era === "refused") return this.#send(writeReply(message.id, failure(verdict.error)));
+    if (this.#pinned !== undefined && verdict.era !== this.#pinned) {
+      return this.#refuse(message.id, RPC.invalidRequest, `This connection speaks the ${this.#pinned} protocol`);
+    }
+    if (message.method !== "server/discover") this.#pinned = verdict.era;
+    if (message.method === "initialize") this.#openSession(message);
+    if (this.#open.has(message.id)) {
+      return this.#refuse(message.id, RPC.invalidRequest, `Request id ${message.id} is still in use`);
+    }
+    this.#run(message, verdict.era, verdict.era === "modern" ? verdict.envelope.logLevel : this.#session?.logLevel);
+  }
+
+  #openSession(message: RequestMessage): void {
+    const params = message.params?.value ?? {};
+    if (this.#session !== undefined) this.#service.onSessionEnd(this.#session);
+    this.#session = {
+      id: "stdio",
+      version: negotiate(params["protocolVersion"]),
+      clientInfo: isObject(params["clientInfo"]) ? params["clientInfo"] : undefined,
+      capabilities: isObject(params["capabilities"]) ? params["capabilities"] : {},
+      logLevel: undefined,
+      notify: (method, payload) => this.#notify(method, payload),
+    };
+    this.#service.onSession(this.#session);
+  }
+
+  #run(message: RequestMessage, era: Era, logLevel: string | undefined): void {
+    const controller = new AbortController();
+    this.#open.set(message.id, controller);
+    if (message.method === "subscriptions/listen") this.#subscriptions.add(controller);
+    const running = this.#service
+      .handle({
+        request: message,
+        era,
+        session: this.#session,
+        logLevel,
+        headers: {},
+        signal: controller.signal,
+        notify: (method, params) => this.#notify(method, params),
+      })
+      .then((reply) => this.#finish(message.id, reply, controller))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** A cancelled request gets no answer: the client has forgotten it. A cancelled subscription ends with one. */
+  #finish(id: Id, reply: Reply, controller: AbortController): void {
+    this.#open.delete(id);
+    this.#subscriptions.delete(controller);
+    if (!controller.signal.aborted || reply.ok) this.#send(writeReply(id, reply));
+  }
+
+  #notification(message: NotificationMessage): void {
+    if (message.method !== "notifications/cancelled") return this.#service.onNotification(message, this.#session);
+    const id = message.params?.value["requestId"];
+    if (isId(id)) this.#open.get(id)?.abort();
+  }
+
+  #notify(method: string, params: Raw | undefined): void {
+    this.#send(writeNotification(method, params?.bytes));
+  }
+
+  #refuse(id: Id | null, code: number, message: string): void {
+    this.#send(writeReply(id, failure({ code, message })));
+  }
+
+  #send(message: Buffer): void {
+    this.#queue.push(message, NEWLINE);
+    if (this.#queue.length === 2) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const queue = this.#queue;
+    this.#queue = [];
+    if (this.#output.writable) this.#output.write(Buffer.concat(queue));
+  }
+}
