@@ -47,6 +47,6 @@ function parseValue(key: string, text: string, schema: unknown): unknown {
     return JSON.parse(text);
   } catch {
     if (type === undefined || Array.isArray(type)) return text;
-    throw new HubError("InvalidConfig", `"${text}" is not a valid ${String(type)}`, { field: key });
+    throw new HubError("InvalidConfig", `"${text}" is not a valid ${JSON.stringify(type)}`, { field: key });
   }
 }

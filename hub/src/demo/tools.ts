@@ -33,7 +33,7 @@ export function demoTools(configDir: string): readonly DemoTool[] {
         inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
         annotations: READ_ONLY,
       },
-      run: ({ text }) => textStats(String(text ?? "")),
+      run: ({ text }) => textStats(typeof text === "string" ? text : ""),
     },
     {
       definition: {
@@ -72,7 +72,7 @@ function now(timezone: string): string {
 function textStats(text: string): string {
   const words = text.split(/\s+/).filter((word) => word !== "").length;
   const lines = text === "" ? 0 : text.split("\n").length;
-  return JSON.stringify({ characters: [...text].length, words, lines });
+  return JSON.stringify({ characters: Array.from(new Intl.Segmenter().segment(text)).length, words, lines });
 }
 
 const EXAMPLES: Readonly<Record<string, JsonObject>> = {

@@ -20,7 +20,7 @@ import { Watchers } from "./watchers.ts";
 
 export interface EndpointOptions {
   /** The group as it is now: asked on every request, so that a new catalog is seen at once. */
-  group(): Group;
+  readonly group: () => Group;
   readonly calls: Calls;
   readonly supervisor: Supervisor;
   /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */

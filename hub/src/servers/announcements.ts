@@ -12,7 +12,7 @@ export interface AnnouncementsOptions {
   readonly hello: Hello;
   ask(ask: Ask): Promise<Reply>;
   /** Holds the GET stream of a legacy HTTP server; resolves when it ends, with the HTTP status. */
-  listen?(): Promise<number | undefined>;
+  readonly listen?: () => Promise<number | undefined>;
   onListChanged(): void;
 }
 

@@ -25,7 +25,7 @@ export interface Link {
   /** The handshake agreed on this revision. */
   agreed(version: string, options: { modern: boolean }): void;
   /** Legacy HTTP: holds the stream for what the server says unasked; resolves when it ends, with the HTTP status. */
-  listen?(): Promise<number | undefined>;
+  readonly listen?: () => Promise<number | undefined>;
   close(): Promise<void>;
   /** Close without waiting for the server's consent: the start was cancelled. */
   kill(): Promise<void>;
@@ -34,17 +34,16 @@ export interface Link {
 export async function openStdio(command: LaunchCommand, handlers: PeerHandlers, guard: Guard): Promise<Link> {
   const process = await ServerProcess.spawn(command, { guard });
   const stderr = () => process.stderr.tail(STDERR_LINES);
-  let onOverflow: (error: HubError) => void = () => undefined;
-  const overflow = new Promise<HubError>((resolve) => {
-    onOverflow = resolve;
-  });
+  const overflow = deferred<HubError>();
   const channel = new StdioChannel({
     stdin: process.stdin,
     stdout: process.stdout,
     maxLineBytes: MAX_MESSAGE_BYTES,
     onMessage: (line) => peer.receive(line),
     onOverflow: () => {
-      onOverflow(new HubError("ProtocolError", `The server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`));
+      overflow.resolve(
+        new HubError("ProtocolError", `The server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`),
+      );
       void process.kill();
     },
   });
@@ -53,7 +52,7 @@ export async function openStdio(command: LaunchCommand, handlers: PeerHandlers, 
   const exited = process.exited.then((exit) =>
     shookHands ? crashed(exit, stderr()) : diagnoseExit(command, exit, stderr()),
   );
-  const lost = Promise.race([exited, overflow]);
+  const lost = Promise.race([exited, overflow.promise]);
   void lost.then((error) => peer.fail(error));
   return {
     transport: "stdio",
@@ -83,10 +82,7 @@ export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): 
   }
   // Loaded only where a remote server is configured: the library costs more to load than the rest of the hub.
   const { HttpChannel } = await import("../wire/http-client.ts");
-  let onLost: (error: HubError) => void = () => undefined;
-  const lost = new Promise<HubError>((resolve) => {
-    onLost = resolve;
-  });
+  const { promise: lost, resolve: onLost } = deferred<HubError>();
   const channel = new HttpChannel({
     url: new URL(server.transport.url),
     headers: server.transport.headers,
@@ -109,4 +105,13 @@ export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): 
     close: () => channel.close(),
     kill: () => channel.close(),
   };
+}
+
+/** A promise that somebody else settles. */
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }

@@ -27,9 +27,8 @@ export class HttpStatusError extends HubError {
   readonly rpcError: RpcError | undefined;
 
   constructor(status: number, rpcError: RpcError | undefined) {
-    super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, {
-      ...(rpcError === undefined ? {} : { detail: rpcError.message }),
-    });
+    const details = rpcError === undefined ? {} : { detail: rpcError.message };
+    super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, details);
     this.status = status;
     this.rpcError = rpcError;
   }

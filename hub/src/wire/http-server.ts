@@ -238,8 +238,8 @@ function unacceptable(request: IncomingMessage): { status: number; message: stri
 }
 
 function accepts(request: IncomingMessage, type: string): boolean {
-  const accept = headerOf(request, "accept");
-  return accept === undefined || accept.includes(type) || accept.includes("*/*");
+  const accepted = headerOf(request, "accept");
+  return accepted === undefined || accepted.includes(type) || accepted.includes("*/*");
 }
 
 /** Gives the whole body, or undefined as soon as it is larger than allowed. Calls back once; never after the client left. */

@@ -94,7 +94,7 @@ export class HttpSessions {
 
   close(): void {
     clearInterval(this.#sweeper);
-    for (const session of [...this.#sessions.values()]) this.end(session);
+    for (const session of this.#sessions.values()) this.end(session);
   }
 
   #evict(): void {
@@ -105,7 +105,7 @@ export class HttpSessions {
 
   #sweep(): void {
     const before = performance.now() - IDLE_MS;
-    for (const session of [...this.#sessions.values()]) {
+    for (const session of this.#sessions.values()) {
       if (session.idle && session.lastUsedAt < before) this.end(session);
     }
   }

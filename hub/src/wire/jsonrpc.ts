@@ -109,10 +109,10 @@ function classify(
     if (params !== undefined && !isObject(params)) {
       return malformed(RPC.invalidRequest, "`params` must be an object", id);
     }
-    const raw = params === undefined ? undefined : { bytes: slice(bytes, members, "params"), value: params };
-    if (!Object.hasOwn(value, "id")) return { kind: "notification", method, params: raw };
+    const carried = params === undefined ? undefined : { bytes: slice(bytes, members, "params"), value: params };
+    if (!Object.hasOwn(value, "id")) return { kind: "notification", method, params: carried };
     if (id === undefined) return malformed(RPC.invalidRequest, "`id` must be a string or an integer");
-    return { kind: "request", id, method, params: raw };
+    return { kind: "request", id, method, params: carried };
   }
   if (method !== undefined) return malformed(RPC.invalidRequest, "`method` must be a string", id);
   if (id === undefined) return malformed(RPC.invalidRequest, "The message has neither a method nor a usable id");

@@ -149,7 +149,7 @@ export class Peer {
   fail(error: HubError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    for (const id of [...this.#pending.keys()]) this.failRequest(id, error);
+    for (const id of this.#pending.keys()) this.failRequest(id, error);
   }
 
   #answer(id: string | number, reply: Reply): void {

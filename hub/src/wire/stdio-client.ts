@@ -8,9 +8,9 @@ export interface StdioChannelOptions {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly maxLineBytes: number;
-  onMessage(line: Buffer): void;
+  readonly onMessage: (line: Buffer) => void;
   /** A line past the bound: the connection cannot go on. */
-  onOverflow(): void;
+  readonly onOverflow: () => void;
 }
 
 const NEWLINE = Buffer.from("\n");

@@ -1,0 +1,88 @@
+// What every SecretStore does, run on each adapter.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FileSecrets } from "./file-store.ts";
+import { MemorySecrets } from "./memory-store.ts";
+import type { SecretStore } from "./store.ts";
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "plugboard-secrets-"));
+});
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+const adapters: [name: string, create: () => SecretStore][] = [
+  ["MemorySecrets", () => new MemorySecrets()],
+  ["FileSecrets", () => new FileSecrets(dir)],
+  ["FileSecrets with a key", () => new FileSecrets(dir, { key: "ab".repeat(32) })],
+  ["FileSecrets with a passphrase", () => new FileSecrets(dir, { key: "correct horse" })],
+];
+
+describe.each(adapters)("%s", (_name, create) => {
+  it("SE-1 keeps, replaces, lists and deletes", async () => {
+    const store = create();
+    expect(await store.list()).toEqual([]);
+    expect(await store.get("a")).toBeUndefined();
+    expect(await store.delete("a")).toBe(false);
+    await store.set("b", "2");
+    await store.set("a", "1");
+    await store.set("a", "one");
+    expect(await store.get("a")).toBe("one");
+    expect(await store.list()).toEqual(["a", "b"]);
+    expect(await store.delete("a")).toBe(true);
+    expect(await store.delete("a")).toBe(false);
+    expect(await store.get("a")).toBeUndefined();
+    expect(await store.list()).toEqual(["b"]);
+  });
+
+  it("SE-1 takes any text as a value", async () => {
+    const store = create();
+    await store.set("empty", "");
+    expect(await store.get("empty")).toBe("");
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "grapheme" }), async (value) => {
+        await store.set("k", value);
+        expect(await store.get("k")).toBe(value);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("T16 T19 takes any printable name, and none is special", async () => {
+    const store = create();
+    const names = ["__proto__", "constructor", "../x", "..%2f", "C:\\x", "CON", "a/b", "ü 😀", "x".repeat(256)];
+    for (const name of names) await store.set(name, `v-${name}`);
+    for (const name of names) expect(await store.get(name)).toBe(`v-${name}`);
+    expect(await store.list()).toEqual(names.toSorted());
+    expect(await store.get("toString")).toBeUndefined();
+  });
+
+  it.each([
+    ["", "v"],
+    ["x".repeat(257), "v"],
+    ["a\nb", "v"],
+    ["a\0b", "v"],
+    ["a", "v\0"],
+    ["a", "x".repeat(64 * 1024 + 1)],
+  ])("SE-5 refuses bad input %#", async (name, value) => {
+    const store = create();
+    await expect(store.set(name, value)).rejects.toMatchObject({ kind: "InvalidConfig" });
+    expect(await store.list()).toEqual([]);
+  });
+
+  it("takes changes at once", async () => {
+    const store = create();
+    const names = Array.from({ length: 30 }, (_, index) => `s${index % 10}`);
+    await Promise.all(names.map((name, index) => store.set(name, String(index))));
+    expect(await store.list()).toEqual([...new Set(names)].toSorted());
+    expect(await store.get("s3")).toBe("23");
+    const deleted = await Promise.all([store.delete("s3"), store.delete("s3")]);
+    expect(deleted).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Launcher } from "../config/types.ts";
+import { diagnoseExit } from "./diagnose.ts";
+import type { LaunchCommand } from "./launch.ts";
+
+const command = (launcher: Launcher): LaunchCommand => ({ command: launcher, args: [], env: {}, launcher });
+
+// Words of the real tools (npm 11.19 and 8, uv 0.13 and 0.5), as they were seen; the tools themselves are asked in
+// test/integration/launchers.test.ts.
+const NPM_404 = "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/x";
+const UV_NONE = `error: No solution found when resolving tool dependencies
+  cause: Because x was not found in the package registry and you require x, we can conclude that your requirements are unsatisfiable.`;
+const UV_REFUSED = `error: Request failed after 3 retries in 6.1s
+  cause: Failed to fetch: http://127.0.0.1:9/simple/x/
+  cause: error sending request for url (http://127.0.0.1:9/simple/x/)`;
+
+describe("a server that ended before its handshake", () => {
+  it.each([
+    ["npx", 1, NPM_404, "PackageNotFound"],
+    ["npx", 1, "npm warn x\nnpm ERR! code E404\nnpm ERR! 404 Not Found", "PackageNotFound"],
+    ["npx", 1, "npm error code ETARGET\nnpm error notarget No matching version found", "PackageNotFound"],
+    ["npx", 1, "npm error code EINVALIDTAGNAME\nnpm error Invalid tag name", "PackageNotFound"],
+    ["npx", 1, "npm error could not determine executable to run", "PackageNotFound"],
+    ["npx", 1, "npm error code ECONNREFUSED\nnpm error syscall connect", "ConnectionFailed"],
+    ["npx", 1, "npm error code ENOTFOUND\nnpm error syscall getaddrinfo", "ConnectionFailed"],
+    ["npx", 1, "Error: DATABASE_URL is not set", "ProcessSpawnFailed"],
+    ["npx", 1, "the server says: npm error code E404", "ProcessSpawnFailed"],
+    ["npx", 0, NPM_404, "ProcessSpawnFailed"],
+    ["uvx", 1, UV_NONE, "PackageNotFound"],
+    ["uvx", 1, "  × No solution found when resolving tool dependencies:", "PackageNotFound"],
+    ["uvx", 2, "error: Failed to parse: `bad name!`", "PackageNotFound"],
+    ["uvx", 1, "Package `requests` does not provide any executables.", "PackageNotFound"],
+    ["uvx", 2, UV_REFUSED, "ConnectionFailed"],
+    ["uvx", 1, `${UV_NONE}\n\nhint: Packages were unavailable because the network was disabled.`, "ConnectionFailed"],
+    ["uvx", 1, "Traceback (most recent call last):", "ProcessSpawnFailed"],
+    ["binary", 1, NPM_404, "ProcessSpawnFailed"],
+  ] as const)("LC-3 F14 %s, exit code %i, %j is %s", async (launcher, code, stderr, kind) => {
+    const error = await diagnoseExit(command(launcher), { code, signal: null }, stderr);
+    expect(error).toMatchObject({ kind, detail: stderr });
+  });
+
+  it("LC-3 has the messages that the requirements name", async () => {
+    const missing = await diagnoseExit(command("npx"), { code: 1, signal: null }, NPM_404);
+    expect(missing).toMatchObject({ code: "NOT_FOUND", message: "Package not found" });
+    const crashed = await diagnoseExit(command("binary"), { code: 7, signal: null }, "");
+    expect(crashed).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: "The server exited with code 7 before the handshake",
+      detail: undefined,
+    });
+    const killed = await diagnoseExit(command("binary"), { code: null, signal: "SIGSEGV" }, "");
+    expect(killed.message).toBe("The server was ended by SIGSEGV before the handshake");
+  });
+});
+
+describe("a docker server that ended before its handshake (stand-in client)", () => {
+  /** A client that answers by exit codes alone. */
+  async function client(version: number, inspect: number): Promise<LaunchCommand> {
+    const path = join(await mkdtemp(join(tmpdir(), "docker-")), "docker");
+    const script = `#!/bin/sh\ncase $1 in version) exit ${version} ;; image) [ "$6" = img:1 ] && exit ${inspect} ;; esac\nexit 9\n`;
+    await writeFile(path, script, { mode: 0o755 });
+    return { command: path, args: ["run", "--init", "-e", "A", "img:1", "arg"], env: {}, launcher: "docker" };
+  }
+
+  it.each([
+    ["no engine", 1, 1, 125, "DockerNotRunning", "Docker not running"],
+    ["no engine any more", 1, 1, 1, "DockerNotRunning", "Docker not running"],
+    ["no image", 0, 1, 125, "PackageNotFound", "Package not found"],
+    ["bad options", 0, 0, 125, "ProcessSpawnFailed", "The server exited with code 125 before the handshake"],
+    ["a server that fails", 0, 1, 1, "ProcessSpawnFailed", "The server exited with code 1 before the handshake"],
+  ] as const)("LC-3 %s is told by exit codes", async (_what, version, inspect, code, kind, message) => {
+    const error = await diagnoseExit(await client(version, inspect), { code, signal: null }, "words");
+    expect(error).toMatchObject({ kind, message, detail: "words" });
+  });
+});

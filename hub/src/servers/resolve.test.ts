@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import type { ServerConfig, Transport } from "../config/types.ts";
+import { HubError } from "../errors.ts";
+import { resolveServer } from "./resolve.ts";
+
+const STORE = new Map([["github_token", "s3cret"]]);
+const secrets = { get: (name: string) => Promise.resolve(STORE.get(name)) };
+const variables = { HOST: "example.org", EMPTY: "" };
+
+const stdio = (...args: string[]): Transport => ({
+  type: "stdio",
+  launcher: "npx",
+  command: "npx",
+  args,
+  hardened: false,
+});
+
+function server(given: Partial<ServerConfig>): ServerConfig {
+  return {
+    id: "s",
+    name: "s",
+    enabled: true,
+    source: { type: "manual" },
+    transport: stdio(),
+    env: {},
+    timeouts: {},
+    groups: [],
+    ...given,
+  };
+}
+
+const resolve = (given: Partial<ServerConfig>) => resolveServer(server(given), { variables, secrets });
+
+async function refusal(given: Partial<ServerConfig>): Promise<unknown> {
+  try {
+    return await resolve(given);
+  } catch (error) {
+    return error instanceof HubError ? error.toJSON() : error;
+  }
+}
+
+describe("a server with everything filled in", () => {
+  it("LC-2 MC-T7 gets its secrets from the store, and says what must not be shown", async () => {
+    const resolved = await resolve({
+      env: { TOKEN: { secretRef: "github_token" }, PLAIN: { value: "p" }, HIDDEN: { value: "h", isSecret: true } },
+    });
+    expect(resolved.env).toEqual({ TOKEN: "s3cret", PLAIN: "p", HIDDEN: "h" });
+    expect(resolved.secrets).toEqual(["s3cret", "h"]);
+  });
+
+  it("takes a variable for a secret by its name, unless told otherwise", async () => {
+    const { secrets: found } = await resolve({
+      env: { API_KEY: { value: "one" }, DB_PASSWORD: { value: "two" }, MAX_TOKENS: { value: "9", isSecret: false } },
+    });
+    expect(found).toEqual(["one", "two"]);
+  });
+
+  it("CF-5 fills env and args, but no folder and no command", async () => {
+    const transport = {
+      ...stdio("--host", "${HOST}", "${NOPE:-fallback}"),
+      command: "${HOST}",
+      cwd: "/${HOST}",
+    } as const;
+    const resolved = await resolve({ transport, env: { URL: { value: "http://${HOST}" } } });
+    expect(resolved.transport).toEqual({ ...transport, args: ["--host", "example.org", "fallback"] });
+    expect(resolved.env).toEqual({ URL: "http://example.org" });
+  });
+
+  it("CF-5 fills url and headers, from the server's own variables too: a remote server has no environment", async () => {
+    const resolved = await resolve({
+      transport: {
+        type: "http",
+        url: "https://u:p%40ss@${HOST}/mcp?api_key=q1&page=2",
+        headers: { Authorization: "Bearer ${TOKEN}", "X-Host": "${HOST}" },
+      },
+      env: { TOKEN: { secretRef: "github_token" } },
+    });
+    expect(resolved.transport).toMatchObject({
+      url: "https://u:p%40ss@example.org/mcp?api_key=q1&page=2",
+      headers: { Authorization: "Bearer s3cret", "X-Host": "example.org" },
+    });
+    expect(resolved.secrets).toEqual(["s3cret", "Bearer s3cret", "p@ss", "q1"]);
+  });
+
+  it("T15 does not put a server's own variables into its arguments", async () => {
+    const given = { transport: stdio("${TOKEN}"), env: { TOKEN: { secretRef: "github_token" } } };
+    expect(await refusal(given)).toMatchObject({ message: "Missing required credentials", field: "args.0" });
+  });
+
+  it("CF-1 hands the free config over as JSON", async () => {
+    expect((await resolve({ config: { a: [1] } })).env).toEqual({ MCP_SERVER_CONFIG: '{"a":[1]}' });
+    const own = { config: {}, env: { MCP_SERVER_CONFIG: { value: "mine" } } };
+    expect((await resolve(own)).env).toEqual({ MCP_SERVER_CONFIG: "mine" });
+  });
+
+  it("leaves out what has no value and need not have one", async () => {
+    const resolved = await resolve({ env: { OPTIONAL: {}, BLANK: { value: "" }, TOKEN: { value: "${EMPTY}" } } });
+    expect(resolved.env).toEqual({ BLANK: "", TOKEN: "" });
+    expect(resolved.secrets).toEqual([]);
+  });
+
+  it.each([
+    [{ A: { secretRef: "unknown" } }, "env.A", "The secret unknown is not in the secret store"],
+    [{ A: { required: true } }, "env.A", "A is required and has no value"],
+    [{ A: { required: true, value: "${EMPTY}" } }, "env.A", "A is required and has no value"],
+    [{ B: { value: "${NOPE}" } }, "env.B", "The variable NOPE is not set"],
+  ])("LC-3 CF-6 %j is Missing required credentials", async (env, field, detail) => {
+    expect(await refusal({ env })).toMatchObject({
+      code: "VALIDATION_ERROR",
+      kind: "InvalidConfig",
+      message: "Missing required credentials",
+      field,
+      detail,
+    });
+  });
+});

@@ -1,0 +1,133 @@
+// Runs the built hub as a user does: a process of its own, an empty home, a config written to files.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BIN = join(ROOT, "hub/bin/plugboard.js");
+export const FIXTURES = join(ROOT, "test/fixtures/servers");
+
+/** An entry of mcp_server.json that runs one of our fixture servers. */
+export function fixture(name: string, ...args: string[]) {
+  return { command: process.execPath, args: [join(FIXTURES, `${name}.mjs`), ...args] };
+}
+
+/** An entry that runs a published server from node_modules. */
+export function published(name: string, ...args: string[]) {
+  return {
+    command: process.execPath,
+    args: [join(ROOT, "node_modules/@modelcontextprotocol", name, "dist/index.js"), ...args],
+  };
+}
+
+export interface Home {
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Marks every process that a server of this home starts. */
+  readonly mark: string;
+  remove(): Promise<void>;
+}
+
+export type Servers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** A fresh PLUGBOARD_HOME. Every server gets a mark in its environment, by which its processes are found again. */
+export async function makeHome(servers: Servers | undefined, groups?: unknown): Promise<Home> {
+  const dir = await mkdtemp(join(tmpdir(), "plugboard-test-"));
+  const mark = `TEST_MARK=${randomUUID()}`;
+  await mkdir(join(dir, "config"), { recursive: true });
+  if (servers !== undefined) {
+    const marked = Object.fromEntries(
+      Object.entries(servers).map(([name, entry]) => [name, "command" in entry ? withMark(entry, mark) : entry]),
+    );
+    await writeFile(join(dir, "config/mcp_server.json"), JSON.stringify({ mcpServers: marked }));
+  }
+  if (groups !== undefined) await writeFile(join(dir, "config/group.json"), JSON.stringify(groups));
+  const env = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? dir, PLUGBOARD_HOME: dir };
+  return { dir, env, mark, remove: () => rm(dir, { recursive: true, force: true }) };
+}
+
+function withMark(entry: Readonly<Record<string, unknown>>, mark: string) {
+  const [name = "", value = ""] = mark.split("=");
+  return { ...entry, env: { ...(entry["env"] as object | undefined), [name]: value } };
+}
+
+export interface RunningHub {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly home: Home;
+  stdout(): string;
+  stderr(): string;
+  /** SIGTERM, and wait for the end. */
+  stop(): Promise<number | null>;
+  /** SIGKILL, and wait for the end. */
+  kill(): Promise<void>;
+}
+
+/** `plugboard up` on a free port. Resolves when it prints its address; `ready` waits until its servers are up or failed. */
+export async function startHub(
+  home: Home,
+  { ready = true, args = [] }: { ready?: boolean; args?: string[] } = {},
+): Promise<RunningHub> {
+  const child = spawn(process.execPath, [BIN, "up", "--port", "0", ...args], {
+    env: home.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => (stdout += chunk));
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  const exited = once(child, "exit");
+  const seen = (what: () => boolean) =>
+    new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (what()) resolve();
+      };
+      child.stdout.on("data", check);
+      child.stderr.on("data", check);
+      void exited.then(() => reject(new Error(`the hub ended early:\n${stdout}\n${stderr}`)));
+      check();
+    });
+  await seen(() => /^MCP\s+http\S+\/mcp$/m.test(stdout));
+  if (ready) await seen(() => stderr.includes("Ctrl-C stops."));
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await exited;
+    return child.exitCode;
+  };
+  return {
+    url: /^MCP\s+(http\S+)\/mcp$/m.exec(stdout)?.[1] ?? "",
+    process: child,
+    home,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    stop: () => end("SIGTERM"),
+    kill: async () => void (await end("SIGKILL")),
+  };
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** One command to its end. */
+export async function plugboard(
+  home: Home,
+  args: readonly string[],
+  { stdin }: { stdin?: string } = {},
+): Promise<Finished> {
+  const child = spawn(process.execPath, [BIN, ...args], { env: home.env, stdio: ["pipe", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => (stdout += chunk));
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  child.stdin.end(stdin ?? "");
+  await once(child, "close");
+  return { code: child.exitCode, stdout, stderr };
+}

@@ -1,0 +1,103 @@
+// The smallest possible MCP client over HTTP, for tests that look at the bytes. The SDKs are the realistic ones.
+
+import { request, type IncomingHttpHeaders } from "node:http";
+
+export interface HttpResult {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface HttpOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string | Buffer;
+}
+
+/** One exchange with full control over headers: fetch would not let a test send a foreign Host. */
+export function http(url: string, { method = "POST", headers = {}, body }: HttpOptions = {}): Promise<HttpResult> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+      response.on("error", reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+export function post(
+  url: string,
+  message: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<HttpResult> {
+  const body = typeof message === "string" || Buffer.isBuffer(message) ? message : JSON.stringify(message);
+  return http(url, { headers: { ...JSON_HEADERS, ...headers }, body });
+}
+
+/** A legacy session: the handshake, then requests by method. Answers are parsed, from JSON or from an event stream. */
+export async function connect(url: string, protocolVersion = "2025-11-25") {
+  const clientInfo = { name: "test", version: "1" };
+  const hello = await post(url, {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion, capabilities: {}, clientInfo },
+  });
+  const headers = {
+    "mcp-session-id": String(hello.headers["mcp-session-id"]),
+    "mcp-protocol-version": protocolVersion,
+  };
+  await post(url, { jsonrpc: "2.0", method: "notifications/initialized" }, headers);
+  let id = 0;
+  return {
+    headers,
+    hello: JSON.parse(hello.body),
+    request: async (method: string, params: unknown = {}) =>
+      answerOf((await post(url, { jsonrpc: "2.0", id: ++id, method, params }, headers)).body),
+  };
+}
+
+/** The last message of a body. */
+export function answerOf(body: string) {
+  if (!body.startsWith("event:") && !body.startsWith("data:") && !body.startsWith(":")) return JSON.parse(body);
+  const data = body.split("\n").filter((line) => line.startsWith("data:"));
+  return JSON.parse((data[data.length - 1] ?? "").slice("data:".length));
+}
+
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** One modern request with its envelope and headers. */
+export function modern(
+  url: string,
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const name = params["name"] ?? params["uri"];
+  const all = {
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": method,
+    ...(typeof name === "string" ? { "mcp-name": name } : {}),
+    ...headers,
+  };
+  return post(
+    url,
+    { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: { ...ENVELOPE, ...(params["_meta"] as object) } } },
+    all,
+  );
+}
