@@ -26,6 +26,7 @@ describe("a server that ended before its handshake", () => {
     ["npx", 1, "npm error could not determine executable to run", "PackageNotFound"],
     ["npx", 1, "npm error code ECONNREFUSED\nnpm error syscall connect", "ConnectionFailed"],
     ["npx", 1, "npm error code ENOTFOUND\nnpm error syscall getaddrinfo", "ConnectionFailed"],
+    ["npx", 1, "npm error   code: 'ECONNREFUSED',\nnpm error   errno: 'ECONNREFUSED',", "ConnectionFailed"],
     ["npx", 1, "Error: DATABASE_URL is not set", "ProcessSpawnFailed"],
     ["npx", 1, "the server says: npm error code E404", "ProcessSpawnFailed"],
     ["npx", 0, NPM_404, "ProcessSpawnFailed"],
@@ -56,15 +57,21 @@ describe("a server that ended before its handshake", () => {
   });
 });
 
-describe("a docker server that ended before its handshake (stand-in client)", () => {
-  /** A client that answers by exit codes alone. */
-  async function client(version: number, inspect: number): Promise<LaunchCommand> {
-    const path = join(await mkdtemp(join(tmpdir(), "docker-")), "docker");
-    const script = `#!/bin/sh\ncase $1 in version) exit ${version} ;; image) [ "$6" = img:1 ] && exit ${inspect} ;; esac\nexit 9\n`;
-    await writeFile(path, script, { mode: 0o755 });
-    return { command: path, args: ["run", "--init", "-e", "A", "img:1", "arg"], env: {}, launcher: "docker" };
-  }
+/** A client that answers by exit codes alone. */
+async function client(version: number, inspect: number): Promise<LaunchCommand> {
+  const path = join(await mkdtemp(join(tmpdir(), "docker-")), "docker");
+  const script = `#!/bin/sh\ncase $1 in version) exit ${version} ;; image) [ "$6" = img:1 ] && exit ${inspect} ;; esac\nexit 9\n`;
+  await writeFile(path, script, { mode: 0o755 });
+  return { command: path, args: ["run", "--init", "-e", "A", "img:1", "arg"], env: {}, launcher: "docker" };
+}
 
+it("LC-3 shows the last lines of stderr, and searches all that it is given", async () => {
+  const lines = ["npm error code E404", ...Array.from({ length: 20 }, (_, n) => `line ${n}`)];
+  const error = await diagnoseExit(command("npx"), { code: 1, signal: null }, lines.join("\n"));
+  expect(error).toMatchObject({ kind: "PackageNotFound", detail: lines.slice(-12).join("\n") });
+});
+
+describe("a docker server that ended before its handshake (stand-in client)", () => {
   it.each([
     ["no engine", 1, 1, 125, "DockerNotRunning", "Docker not running"],
     ["no engine any more", 1, 1, 1, "DockerNotRunning", "Docker not running"],

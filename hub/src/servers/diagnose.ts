@@ -18,13 +18,16 @@ const MESSAGES: Readonly<Record<Cause, string>> = {
   DockerNotRunning: "Docker not running",
 };
 
+// A network failure comes with a long dump of the error, whose fields are what a short tail still holds.
+const npmCode = (codes: string) => new RegExp(`^npm (?:error|ERR!) +code:? '?(?:${codes})'?,?$`, "m");
+
 /** The words of each launcher, first match wins. npm 8 to 12, uv 0.4 to 0.13. */
 const WORDS: Readonly<Record<Launcher, readonly (readonly [RegExp, Cause])[]>> = {
   npx: [
-    [/^npm (?:error|ERR!) code (?:E404|ETARGET|ENOVERSIONS|EINVALIDPACKAGENAME|EINVALIDTAGNAME)$/m, "PackageNotFound"],
+    [npmCode("E404|ETARGET|ENOVERSIONS|EINVALIDPACKAGENAME|EINVALIDTAGNAME"), "PackageNotFound"],
     [/^npm (?:error|ERR!) could not determine executable to run$/m, "PackageNotFound"],
     [
-      /^npm (?:error|ERR!) code (?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)$/m,
+      npmCode("ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED"),
       "ConnectionFailed",
     ],
   ],
@@ -45,11 +48,14 @@ const INSTALL: Readonly<Record<Launcher, string>> = {
   binary: "Check the command's name, or give its full path",
 };
 
-/** For a server that ended before its handshake. */
+const DETAIL_LINES = 12;
+
+/** For a server that ended before its handshake. The tail may be longer than what is shown: it is searched as a whole. */
 export async function diagnoseExit(command: LaunchCommand, exit: ProcessExit, stderrTail: string): Promise<HubError> {
   const cause =
     command.launcher === "docker" ? await dockerCause(command, exit) : causeInWords(command, exit, stderrTail);
-  const detail = stderrTail === "" ? {} : { detail: stderrTail };
+  const shown = stderrTail.split("\n").slice(-DETAIL_LINES).join("\n");
+  const detail = shown === "" ? {} : { detail: shown };
   if (cause !== undefined) return new HubError(cause, MESSAGES[cause], { ...detail, hint: hintFor(cause, command) });
   const end = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
   return new HubError("ProcessSpawnFailed", `The server ${end} before the handshake`, detail);

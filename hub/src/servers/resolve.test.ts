@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { ServerConfig, Transport } from "../config/types.ts";
 import { HubError } from "../errors.ts";
+import { MemorySecrets } from "../secrets/memory-store.ts";
 import { resolveServer } from "./resolve.ts";
 
-const STORE = new Map([["github_token", "s3cret"]]);
-const secrets = { get: (name: string) => Promise.resolve(STORE.get(name)) };
+const secrets = new MemorySecrets();
 const variables = { HOST: "example.org", EMPTY: "" };
 
 const stdio = (...args: string[]): Transport => ({
@@ -38,6 +38,8 @@ async function refusal(given: Partial<ServerConfig>): Promise<unknown> {
     return error instanceof HubError ? error.toJSON() : error;
   }
 }
+
+beforeAll(() => secrets.set("github_token", "s3cret"));
 
 describe("a server with everything filled in", () => {
   it("LC-2 MC-T7 gets its secrets from the store, and says what must not be shown", async () => {

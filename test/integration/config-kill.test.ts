@@ -1,0 +1,89 @@
+// CF-8: a save survives a kill at any instant. Real processes save in a loop and are killed with SIGKILL at random
+// moments; after each kill every file must be the old text or the new one, whole.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { ConfigFiles } from "../../hub/src/config/file.ts";
+
+const KILLED_SAVES = 500;
+/** Starting a process costs more than all its saves, so each one saves in several folders and dies in all of them. */
+const FOLDERS = 4;
+const LANES = 3;
+/** Several saves long, so that a kill meets every part of one. */
+const MAX_DELAY_MS = 30;
+const SAVE_LOOP = fileURLToPath(new URL("../fixtures/save-loop.mjs", import.meta.url));
+
+const variant = (letter: string) => ({ command: letter, args: Array.from({ length: 50 }, () => letter.repeat(500)) });
+const [a, b] = [variant("a"), variant("b")];
+
+it("CF-8 500 saves killed at random instants leave the old file or the new one", { timeout: 300_000 }, async () => {
+  const root = await mkdtemp(join(tmpdir(), "plugboard-kill-"));
+  try {
+    const tally: Tally = { killed: 0, temps: 0, a: 0, b: 0 };
+    await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(join(root, String(lane)), tally)));
+    expect(tally.killed).toBeGreaterThanOrEqual(KILLED_SAVES);
+    process.stderr.write(JSON.stringify(tally));
+    // The proof that kills did fall inside saves: many left a temp behind, and both texts were met.
+    expect(tally.temps).toBeGreaterThan(KILLED_SAVES / 20);
+    expect(Math.min(tally.a, tally.b)).toBeGreaterThan(0);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});
+
+interface Tally {
+  killed: number;
+  /** Kills that left a temp behind. */
+  temps: number;
+  /** Kills after which each text was found. */
+  a: number;
+  b: number;
+}
+
+async function runLane(lane: string, tally: Tally): Promise<void> {
+  const dirs = Array.from({ length: FOLDERS }, (_, index) => join(lane, String(index)));
+  const texts = await Promise.all(dirs.map(prepare));
+  while (tally.killed < KILLED_SAVES) {
+    await killDuringSave(dirs);
+    for (const [index, dir] of dirs.entries()) await check(dir, texts[index], tally);
+  }
+}
+
+/** Both texts that the file may have from now on. */
+async function prepare(dir: string): Promise<{ a: string; b: string }> {
+  await mkdir(dir, { recursive: true });
+  const files = new ConfigFiles(dir);
+  await files.createServer({ name: "s", ...a });
+  const textA = await readFile(join(dir, "mcp_server.json"), "utf8");
+  await files.updateServer("s", b);
+  return { a: textA, b: await readFile(join(dir, "mcp_server.json"), "utf8") };
+}
+
+async function check(dir: string, texts: { a: string; b: string } | undefined, tally: Tally): Promise<void> {
+  const text = await readFile(join(dir, "mcp_server.json"), "utf8");
+  tally.killed++;
+  if (text === texts?.a) tally.a++;
+  else if (text === texts?.b) tally.b++;
+  else expect.fail(`Neither text is in the file: ${text.length} characters`);
+  if ((await readdir(dir)).length > 1) tally.temps++;
+  expect((await new ConfigFiles(dir).load()).config.servers).toHaveLength(1);
+  expect(await readdir(dir)).toEqual(["mcp_server.json"]);
+}
+
+async function killDuringSave(dirs: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [SAVE_LOOP, JSON.stringify(a), JSON.stringify(b), ...dirs], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  // A child that fails by itself is caught by its exit code below.
+  await Promise.race([once(child.stdout, "data"), exited]);
+  await sleep(Math.random() * MAX_DELAY_MS);
+  child.kill("SIGKILL");
+  expect(await exited).toEqual([null, "SIGKILL"]);
+}

@@ -1,0 +1,303 @@
+// Real launchers and real servers against the process side of the hub: docker with an engine, npx, uvx.
+// What is not installed or not reachable is skipped, with the reason and the line that would install it.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { delimiter, join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Launcher } from "../../hub/src/config/types.ts";
+import type { HubError } from "../../hub/src/errors.ts";
+import { diagnoseExit } from "../../hub/src/servers/diagnose.ts";
+import { childEnvironment } from "../../hub/src/servers/environment.ts";
+import { Guard } from "../../hub/src/servers/guard.ts";
+import { launchCommand } from "../../hub/src/servers/launch.ts";
+import type { LaunchCommand } from "../../hub/src/servers/launch.ts";
+import { ServerProcess } from "../../hub/src/servers/process.ts";
+import type { Grace } from "../../hub/src/servers/process.ts";
+import { DockerEngine, startDocker } from "../support/docker.ts";
+import { commandLine, nextLine, processesWithTag, program, seesTags } from "../support/processes.ts";
+
+const CHECKOUT = new URL("../../", import.meta.url).pathname;
+const INITIALIZE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "0" } },
+});
+
+const instance = `launchers-${process.pid}`;
+const guard = new Guard({ instance });
+const started: ServerProcess[] = [];
+let starts = 0;
+
+afterEach(() => Promise.all(started.splice(0).map((server) => server.kill())));
+afterAll(() => guard.close());
+
+interface Given {
+  args: string[];
+  env?: Record<string, string>;
+  hardened?: boolean;
+  cwd?: string;
+  /** On top of the test's own environment, as if the hub had been started with it. */
+  hubEnv?: Record<string, string>;
+}
+
+function commandFor(launcher: Launcher, { args, env = {}, hardened = false, cwd, hubEnv }: Given): LaunchCommand {
+  const transport = { type: "stdio", launcher, command: launcher, args, hardened, ...(cwd ? { cwd } : {}) } as const;
+  const launch = launchCommand({ name: launcher, transport, env, secrets: [] }, { instance, unique: `${++starts}` });
+  return { ...launch, env: childEnvironment({ ...process.env, ...hubEnv }, launch.env, { tag: instance, launcher }) };
+}
+
+async function start(command: LaunchCommand, graceMs?: Grace): Promise<ServerProcess> {
+  const server = await ServerProcess.spawn(command, { guard, ...(graceMs ? { graceMs } : {}) });
+  started.push(server);
+  return server;
+}
+
+/** Says hello and returns the answer. */
+async function initialize(server: ServerProcess): Promise<unknown> {
+  server.stdin.write(`${INITIALIZE}\n`);
+  return JSON.parse(await nextLine(server.stdout));
+}
+
+/** Why a server that ends before its handshake did so. */
+async function diagnosis(command: LaunchCommand): Promise<HubError> {
+  const server = await start(command);
+  return diagnoseExit(command, await server.exited, server.stderr.tail(50));
+}
+
+function isOnPath(name: string): boolean {
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => existsSync(join(folder, name)));
+}
+
+function say(reason: string): void {
+  process.stderr.write(`skipped: ${reason}\n`);
+}
+
+const left = () => (seesTags ? processesWithTag(instance) : []);
+
+const docker = await startDocker();
+if (!(docker instanceof DockerEngine)) say(`docker servers: ${docker.missing}`);
+const engine = docker instanceof DockerEngine ? docker : undefined;
+
+describe.runIf(engine !== undefined)("docker, with a real engine", () => {
+  const hubEnv = { DOCKER_HOST: engine?.env.DOCKER_HOST ?? "" };
+  const containers = () => engine?.containers() ?? Promise.resolve([]);
+  const QUICK = { stdin: 200, term: 200 };
+  let image = "";
+
+  beforeAll(async () => {
+    image = (await engine?.importEverything()) ?? "";
+  });
+  afterAll(() => engine?.close());
+
+  /** Any program inside the image, in place of its server. */
+  const inside = (script: string, { options = [], ...given }: Partial<Given> & { options?: string[] } = {}) =>
+    commandFor("docker", {
+      ...given,
+      args: ["run", "--entrypoint", process.execPath, ...options, image, "-e", script],
+      hubEnv,
+    });
+  const stubborn = () => inside('process.on("SIGTERM", () => {}); setInterval(() => {}, 60000); console.log("ready")');
+
+  it("LC-2 LC-4 MC-T1 MC-T2 runs the everything server, answers, and is gone after stop", async () => {
+    const command = commandFor("docker", { args: ["run", "-i", "--rm", image], hardened: true, hubEnv });
+    const server = await start(command);
+    expect(await initialize(server)).toMatchObject({ id: 1, result: { protocolVersion: "2025-06-18" } });
+    expect(await containers()).toEqual([command.container?.name]);
+    expect(await server.stop()).toMatchObject({ signal: null });
+    expect(await containers()).toEqual([]);
+    expect(left()).toEqual([]);
+  });
+
+  it("SE-4 a hardened server has no network, no writable root, no capabilities", async () => {
+    const server = await start(
+      inside(
+        `const fs = require("fs"), status = fs.readFileSync("/proc/self/status", "utf8");
+         let write; try { fs.writeFileSync("/x", ""); write = "done"; } catch (error) { write = error.code; }
+         console.log(JSON.stringify({
+           write, init: fs.readFileSync("/proc/1/comm", "utf8").trim(), interfaces: fs.readdirSync("/sys/class/net"),
+           capabilities: /CapEff:\\s*(\\w+)/.exec(status)[1], noNewPrivileges: /NoNewPrivs:\\s*(\\d)/.exec(status)[1],
+         })); process.stdin.resume()`,
+        { hardened: true },
+      ),
+    );
+    expect(JSON.parse(await nextLine(server.stdout))).toEqual({
+      write: "EROFS",
+      init: expect.stringMatching(/init|tini/),
+      interfaces: ["lo"],
+      capabilities: "0000000000000000",
+      noNewPrivileges: "1",
+    });
+    await server.stop();
+  });
+
+  it("T15 MC-T6 gives the server its variables, and none of them to the command line", async () => {
+    const given = {
+      options: ["-e", "URL=pg://s3cret-1", "-eTWO=s3cret-2"],
+      env: { KEY: "s3cret-3", EMPTY: "", HOME: "/app" },
+    };
+    const server = await start(inside("console.log(JSON.stringify(process.env)); process.stdin.resume()", given));
+    const env: unknown = JSON.parse(await nextLine(server.stdout));
+    const expected = { URL: "pg://s3cret-1", TWO: "s3cret-2", KEY: "s3cret-3", EMPTY: "", HOME: "/app" };
+    expect(env).toMatchObject(expected);
+    expect(env).not.toHaveProperty("PLUGBOARD_START");
+    const seen = left().map(commandLine).join("\n");
+    expect(seen).toContain("-e KEY");
+    expect(seen).not.toContain("s3cret");
+    await server.stop();
+  });
+
+  it("LC-4 F18 removes a container whose server ignores everything", async () => {
+    const server = await start(stubborn(), QUICK);
+    await nextLine(server.stdout);
+    expect(await server.stop()).toEqual({ code: null, signal: "SIGKILL" });
+    expect(await containers()).toEqual([]);
+  });
+
+  it("LC-4 removes the container when its client is killed from outside", async () => {
+    const server = await start(stubborn());
+    await nextLine(server.stdout);
+    process.kill(server.pid, "SIGKILL");
+    await server.exited;
+    expect(await containers()).toEqual([]);
+  });
+
+  it("LC-2 leaves no container of a start that is cancelled, at whatever moment", async () => {
+    // 0 ms: before the client has asked; later: between create, attach and start.
+    for (const ms of [0, 20, 40, 60, 80, 100, 150, 200]) {
+      const server = await start(stubborn());
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await server.kill();
+      expect(await containers(), `cancelled after ${ms} ms`).toEqual([]);
+    }
+  });
+
+  it("LC-5 removes the containers of a hub that was killed", async () => {
+    const command = stubborn();
+    const argument = JSON.stringify({ instance, commands: [command] });
+    const hub = spawn(process.execPath, [program("hub.mjs"), argument], { stdio: ["ignore", "pipe", "inherit"] });
+    await nextLine(hub.stdout);
+    expect(await containers()).toEqual([command.container?.name]);
+    const killed = performance.now();
+    hub.kill("SIGKILL");
+    await vi.waitFor(async () => expect(await containers()).toEqual([]), { timeout: 5_000, interval: 20 });
+    process.stderr.write(`container gone ${Math.round(performance.now() - killed)} ms after the hub\n`);
+    expect(left()).toEqual([]);
+  });
+
+  it("LC-3 an image that is not here and cannot be fetched is Package not found", async () => {
+    const command = commandFor("docker", { args: ["run", "-i", "--rm", "plugboard-test/no-such-image:1"], hubEnv });
+    expect((await diagnosis(command)).toJSON()).toMatchObject({
+      code: "NOT_FOUND",
+      message: "Package not found",
+      detail: expect.stringContaining("plugboard-test/no-such-image:1"),
+      hint: "Check the image's name: docker pull plugboard-test/no-such-image:1",
+    });
+  });
+
+  it("LC-3 F14 a server that fails inside its container is not taken for a missing image", async () => {
+    const error = await diagnosis(inside('console.error("no DATABASE_URL"); process.exit(3)'));
+    expect(error.toJSON()).toMatchObject({
+      kind: "ProcessSpawnFailed",
+      message: "The server exited with code 3 before the handshake",
+      detail: "no DATABASE_URL",
+    });
+  });
+
+  it("LC-3 an option that docker does not know is not taken for a missing image", async () => {
+    const command = commandFor("docker", { args: ["run", "--no-such-option=1", image], hubEnv });
+    expect(await diagnosis(command)).toMatchObject({
+      kind: "ProcessSpawnFailed",
+      detail: expect.stringContaining("--no-such-option"),
+    });
+  });
+});
+
+describe.runIf(isOnPath("docker"))("docker, without an engine", () => {
+  it("LC-3 F17 is Docker not running", async () => {
+    const hubEnv = { DOCKER_HOST: "unix:///nonexistent/docker.sock" };
+    const error = await diagnosis(commandFor("docker", { args: ["run", "-i", "--rm", "image"], hubEnv }));
+    expect(error.toJSON()).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: "Docker not running",
+      detail: expect.stringContaining("/nonexistent/docker.sock"),
+    });
+  });
+});
+
+describe("npx", () => {
+  it("LC-2 LC-4 MC-T1 MC-T2 runs the everything server, answers, and its whole tree is gone after stop", async () => {
+    const args = ["-y", "@modelcontextprotocol/server-everything@2026.8.31"];
+    const server = await start(commandFor("npx", { args, cwd: CHECKOUT, hubEnv: { npm_config_offline: "true" } }));
+    expect(await initialize(server)).toMatchObject({ id: 1, result: { protocolVersion: "2025-06-18" } });
+    if (seesTags) expect(left().length).toBeGreaterThan(1);
+    await server.stop();
+    expect(left()).toEqual([]);
+  });
+
+  it("LC-3 F17 a package that a registry does not have is Package not found", async () => {
+    const registry = createServer((_request, response) => response.writeHead(404).end("{}")).listen(0, "127.0.0.1");
+    await once(registry, "listening");
+    const address = registry.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const hubEnv = { npm_config_registry: `http://127.0.0.1:${port}/` };
+    const error = await diagnosis(commandFor("npx", { args: ["-y", "@plugboard-test/no-such-package-x1"], hubEnv }));
+    registry.close();
+    expect(error.toJSON()).toMatchObject({
+      code: "NOT_FOUND",
+      message: "Package not found",
+      detail: expect.stringContaining("@plugboard-test/no-such-package-x1"),
+    });
+  });
+
+  it("LC-3 a registry that does not answer is a matter of the network", async () => {
+    const hubEnv = { npm_config_registry: "http://127.0.0.1:9/", npm_config_fetch_retries: "0" };
+    const error = await diagnosis(commandFor("npx", { args: ["-y", "@plugboard-test/no-such-package-x1"], hubEnv }));
+    expect(error).toMatchObject({ code: "NETWORK_ERROR", kind: "ConnectionFailed" });
+  });
+
+  it("LC-3 the real registry says the same", async ({ skip }) => {
+    const hubEnv = { npm_config_fetch_retries: "0" };
+    const error = await diagnosis(commandFor("npx", { args: ["-y", "@plugboard-test/no-such-package-x1"], hubEnv }));
+    if (error.kind === "ConnectionFailed") {
+      say("npx with the real registry: the npm registry cannot be reached from here");
+      skip("the npm registry cannot be reached");
+    }
+    expect(error).toMatchObject({ code: "NOT_FOUND", message: "Package not found" });
+  });
+});
+
+const hasUvx = isOnPath("uvx");
+if (!hasUvx) say("uvx servers: no uvx on PATH: pip install uv");
+
+describe.runIf(hasUvx)("uvx", () => {
+  const MISSING = "plugboard-test-no-such-package-x1";
+
+  it("LC-3 an index that does not answer is a matter of the network", async () => {
+    const hubEnv = { UV_DEFAULT_INDEX: "http://127.0.0.1:9/simple", UV_HTTP_RETRIES: "0" };
+    const error = await diagnosis(commandFor("uvx", { args: [MISSING], hubEnv }));
+    expect(error).toMatchObject({ code: "NETWORK_ERROR", kind: "ConnectionFailed" });
+  });
+
+  it("LC-2 LC-3 LC-4 runs a real server from PyPI to its stop, and knows a package that is not there", async ({
+    skip,
+  }) => {
+    const error = await diagnosis(commandFor("uvx", { args: [MISSING] }));
+    if (error.kind === "ConnectionFailed") {
+      say("uvx with the real index: PyPI cannot be reached from here");
+      skip("PyPI cannot be reached");
+    }
+    expect(error.toJSON()).toMatchObject({
+      code: "NOT_FOUND",
+      message: "Package not found",
+      detail: expect.stringContaining(MISSING),
+    });
+    const server = await start(commandFor("uvx", { args: ["mcp-server-time"] }));
+    expect(await initialize(server)).toMatchObject({ id: 1, result: { protocolVersion: "2025-06-18" } });
+    await server.stop();
+    expect(left()).toEqual([]);
+  });
+});
