@@ -9,5 +9,7 @@ export default defineConfig({
     // Two at a time: the tests start many processes, and a loaded machine helps nobody.
     maxWorkers: 2,
     pool: "forks",
+    reporters: ["default", "json"],
+    outputFile: { json: "test-results/vitest.json" },
   },
 });

@@ -14,6 +14,7 @@ const exitCode = await run(process.argv.slice(2), {
     process.on("SIGINT", listener);
     process.on("SIGTERM", listener);
   },
+  exit: (code) => process.exit(code),
 });
 // Left-over handles (an open stdin, a keep-alive socket) must not keep a finished command alive.
 process.exit(exitCode);

@@ -69,7 +69,10 @@ describe("the everything server through a group of its own", () => {
     const { resources } = await direct.listResources();
     expect(resources.length).toBeGreaterThan(3);
     for (const { uri } of resources) {
-      const [expected, got] = [await ask(direct, "resources/read", { uri }), await ask(through, "resources/read", { uri })];
+      const [expected, got] = [
+        await ask(direct, "resources/read", { uri }),
+        await ask(through, "resources/read", { uri }),
+      ];
       expect(JSON.stringify(got)).toBe(JSON.stringify(expected));
     }
   });

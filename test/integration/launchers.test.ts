@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { delimiter, join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Launcher } from "../../hub/src/config/types.ts";
 import type { HubError } from "../../hub/src/errors.ts";
 import { diagnoseExit } from "../../hub/src/servers/diagnose.ts";
@@ -179,6 +179,7 @@ describe.runIf(engine !== undefined)("docker, with a real engine", () => {
     const command = stubborn();
     const argument = JSON.stringify({ instance, commands: [command] });
     const hub = spawn(process.execPath, [program("hub.mjs"), argument], { stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void hub.kill("SIGKILL"));
     await nextLine(hub.stdout);
     expect(await containers()).toEqual([command.container?.name]);
     const killed = performance.now();

@@ -78,7 +78,9 @@ describe("three published servers behind one endpoint", () => {
     it("GR-4 GR-6 lists every server's tools under names of their own", async () => {
       const { tools } = await client.listTools();
       const names = tools.map(({ name }) => name);
-      expect(names).toEqual(expect.arrayContaining(["everything__echo", "memory__read_graph", "files__read_text_file"]));
+      expect(names).toEqual(
+        expect.arrayContaining(["everything__echo", "memory__read_graph", "files__read_text_file"]),
+      );
       expect(new Set(names).size).toBe(names.length);
       expect(names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name))).toBe(true);
     });
@@ -95,11 +97,17 @@ describe("three published servers behind one endpoint", () => {
 
     it("GR-5 a tool's own error comes back as it is", async () => {
       const result = await client.callTool({ name: "files__read_text_file", arguments: { path: "/etc/passwd" } });
-      expect(result).toMatchObject({ isError: true, content: [{ type: "text", text: expect.stringContaining("Access denied") }] });
+      expect(result).toMatchObject({
+        isError: true,
+        content: [{ type: "text", text: expect.stringContaining("Access denied") }],
+      });
     });
 
     it("GR-5 an unknown tool is refused by name", async () => {
-      await expect(client.callTool({ name: "nope" })).rejects.toMatchObject({ code: -32602, message: expect.stringContaining("Tool not found") });
+      await expect(client.callTool({ name: "nope" })).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining("Tool not found"),
+      });
     });
 
     it("GR-7 resources and prompts come through", async () => {

@@ -11,6 +11,8 @@ export interface Io {
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /** SIGINT and SIGTERM. */
   onSignal(listener: () => void): void;
+  /** Ends the process at once, whatever is still running in it. */
+  exit(code: number): void;
 }
 
 /** Options that every command has. */

@@ -12,7 +12,7 @@ export function openHub(io: Io, { config }: GlobalOptions): Promise<Hub> {
 /** Runs `use` on a hub and stops the hub, also when interrupted. */
 export async function withHub<T>(io: Io, options: GlobalOptions, use: (hub: Hub) => Promise<T>): Promise<T> {
   const hub = await openHub(io, options);
-  io.onSignal(() => void hub.stop().then(() => process.exit(INTERRUPTED)));
+  io.onSignal(() => void hub.stop().then(() => io.exit(INTERRUPTED)));
   try {
     return await use(hub);
   } finally {

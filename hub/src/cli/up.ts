@@ -42,7 +42,7 @@ function whenStopped(io: Io, hub: Hub): Promise<void> {
   return new Promise((resolve, reject) => {
     let asked = false;
     io.onSignal(() => {
-      if (asked) process.exit(130);
+      if (asked) io.exit(130);
       asked = true;
       hub.stop().then(resolve, reject);
     });

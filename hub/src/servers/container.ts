@@ -15,8 +15,8 @@ export interface Container {
 }
 
 const ANSWER_MS = 5_000;
-const REMOVAL_TRIES = 10;
-const REMOVAL_PAUSE_MS = 100;
+const LOOKS = 10;
+const PAUSE_MS = 100;
 
 export function engineAnswers(client: Client): Promise<boolean> {
   return succeeds(client, ["version", "--format", "{{.Server.Version}}"]);
@@ -26,12 +26,24 @@ export function hasImage(client: Client, image: string): Promise<boolean> {
   return succeeds(client, ["image", "inspect", "--format", "{{.Id}}", "--", image]);
 }
 
-/** Ends and removes the container, if it is there. Resolves when it is gone, or when its engine no longer answers. */
-export async function removeContainer({ name, client }: Container): Promise<void> {
-  // Looking first and last: usually --rm has done it, and the exit code of rm does not tell "gone" from "being removed".
-  for (let tries = 0; tries < REMOVAL_TRIES; tries++) {
-    if (!(await succeeds(client, ["container", "inspect", "--format", "{{.Id}}", name]))) return;
-    if (!(await succeeds(client, ["rm", "--force", "--volumes", name]))) await delay(REMOVAL_PAUSE_MS);
+/**
+ * Ends and removes the container. Resolves when it is gone, or when its engine no longer answers.
+ *
+ * A client that was killed may have asked for the container an instant before; the engine then creates it all the same.
+ * `mayAppear` keeps looking for that one.
+ */
+export async function removeContainer(
+  { name, client }: Container,
+  { mayAppear }: { mayAppear: boolean },
+): Promise<void> {
+  let awaited = mayAppear;
+  for (let looks = 0; looks < LOOKS; looks++) {
+    // Usually --rm has done it. The exit code of rm does not tell "gone" from "being removed", so look again after it.
+    const there = await succeeds(client, ["container", "inspect", "--format", "{{.Id}}", name]);
+    if (!there && !awaited) return;
+    if (there) awaited = false;
+    if (there && (await succeeds(client, ["rm", "--force", "--volumes", name]))) continue;
+    await delay(PAUSE_MS);
   }
 }
 

@@ -153,7 +153,9 @@ describe.runIf(seesTags)("the guard", () => {
     guard.close();
     await once(server, "exit");
     const call = `${env.DOCKER_HOST} rm --force --volumes kept\n`;
-    await vi.waitFor(async () => expect(await readFile(join(folder, "calls"), "utf8")).toBe(call.repeat(2)));
+    await vi.waitFor(async () => expect(await readFile(join(folder, "calls"), "utf8")).toBe(call.repeat(3)), {
+      timeout: 5_000,
+    });
     expect(readdirSync(folder).toSorted()).toEqual(["calls", "docker client"]);
     await end(gone);
   });

@@ -17,7 +17,7 @@ const SETTLED_MS = 1_000;
 
 /**
  * Reads orders from the hub and waits for the pipe to close. POSIX sh, no arrays: lists are lines in a variable.
- * The containers go first and once more at the end: their client may have been about to create one.
+ * Containers are removed more than once: a client may have asked for one just before it was killed.
  */
 export const GUARD_SCRIPT = `
 trap '' HUP INT TERM
@@ -53,6 +53,8 @@ if [ -r /proc/self/environ ]; then
     for file in $found; do pid=\${file#/proc/}; kill -s KILL "\${pid%/environ}"; done
   done
 fi
+remove
+[ -z "$containers" ] || sleep 1
 remove
 wait
 `;

@@ -123,7 +123,7 @@ export class ServerProcess {
     try {
       await this.#clearGroup();
       await this.#clearStarted();
-      if (this.#container !== undefined) await removeContainer(this.#container);
+      if (this.#container !== undefined) await removeContainer(this.#container, { mayAppear: exit.signal !== null });
       const { stderr } = this.#child;
       if (!stderr.closed) await settlesWithin(once(stderr, "close"), REST_MS);
     } catch {

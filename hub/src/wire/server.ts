@@ -2,8 +2,7 @@
 
 import type { Era } from "./era.ts";
 import type { JsonObject } from "./json.ts";
-import type { NotificationMessage, Reply, RequestMessage } from "./jsonrpc.ts";
-import { raw, type Raw } from "./jsonrpc.ts";
+import type { NotificationMessage, Raw, Reply, RequestMessage } from "./jsonrpc.ts";
 
 /** A client that shook hands (legacy). Modern clients have none: each of their requests says all there is to know. */
 export interface Session {
@@ -39,5 +38,3 @@ export interface Service {
   onSession(session: Session): void;
   onSessionEnd(session: Session): void;
 }
-
-export const NO_PARAMS: Raw = raw({});

@@ -1,0 +1,67 @@
+// The documents are true: paths that they name exist, tables are those of the code, commands are those of package.json.
+
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { ERRORS } from "../hub/src/errors.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+describe("docs/errors.md", () => {
+  const rows = read("docs/errors.md")
+    .split("\n")
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+    .filter((cells) => cells.length === 7 && /^[A-Z]\w+$/.test(cells[1] ?? ""))
+    .map(([, kind, code, http, rpc, exit]) => [
+      kind,
+      { code, http: Number(http), rpc: Number(rpc), exit: Number(exit) },
+    ]);
+
+  it("has exactly the rows of errors.ts", () => {
+    expect(Object.fromEntries(rows)).toEqual(ERRORS);
+  });
+});
+
+describe.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"])("%s", (document) => {
+  const text = read(document);
+  const named = [...text.matchAll(/`((?:hub|chat|ui|test|docs|\.ci)\/[\w./-]*|[\w.-]+\.(?:md|json|ts))`/g)].map(
+    (match) => match[1] ?? "",
+  );
+  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1] ?? "");
+
+  it.each([...new Set([...named, ...links])])("names %s, which exists", (path) => {
+    expect(exists(path)).toBe(true);
+  });
+
+  it("names something", () => {
+    expect(named.length + links.length).toBeGreaterThan(0);
+  });
+});
+
+/** A path from the root; a bare file name may stand anywhere in the sources. A user's own files are not ours. */
+function exists(path: string): boolean {
+  if (["mcp_server.json", "group.json"].includes(path)) return true;
+  if (statSync(join(ROOT, path), { throwIfNoEntry: false }) !== undefined) return true;
+  return !path.includes("/") && sources().some((source) => source.endsWith(`/${path}`));
+}
+
+function sources(): string[] {
+  return ["hub/src", "test"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`),
+  );
+}
+
+describe("README.md", () => {
+  it("has the two commands in its first screen, and they are scripts of package.json", () => {
+    const firstScreen = read("README.md").split("\n").slice(0, 25).join("\n");
+    expect(firstScreen).toContain("npm ci && npm start");
+    expect(firstScreen).toContain("npm ci && npm test");
+    expect(Object.keys(JSON.parse(read("package.json")).scripts)).toEqual(expect.arrayContaining(["start", "test"]));
+  });
+
+  it(".ci/run calls the README's test command", () => {
+    expect(read(".ci/run")).toMatch(/^npm test$/m);
+  });
+});
