@@ -35,7 +35,8 @@ export class Hub {
   readonly #eras: EraMemory;
   #config: HubConfig;
   #catalog: Catalog;
-  #rebuild: NodeJS.Immediate | undefined;
+  #rebuild: NodeJS.Timeout | undefined;
+  #buildMs = 0;
   #mcp: McpHttp | undefined;
   #listener: Listener | undefined;
 
@@ -57,11 +58,8 @@ export class Hub {
     this.supervisor = new Supervisor(
       { variables, secrets, guard: this.#guard, eras: this.#eras, instance },
       {
-        onStatus: ({ name, status }) => {
-          this.events.emit("server.status", { server: name, status });
-          this.#scheduleRebuild();
-        },
-        onListing: () => this.#scheduleRebuild(),
+        onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
+        onOffer: () => this.#scheduleRebuild(),
       },
     );
     this.calls = new Calls({ supervisor: this.supervisor, events: this.events });
@@ -85,7 +83,7 @@ export class Hub {
     return this.#config;
   }
 
-  /** What is exposed right now. */
+  /** What is exposed right now, the last change included. */
   get catalog(): Catalog {
     if (this.#rebuild !== undefined) this.#replaceCatalog();
     return this.#catalog;
@@ -94,7 +92,7 @@ export class Hub {
   /** Serves every group over HTTP. Comes before start(), so that a port in use ends the hub with no process started. */
   async listen({ host, port }: { host: string; port: number }): Promise<string> {
     const { calls, supervisor } = this;
-    const mcp = new McpHttp({ catalog: () => this.catalog, calls, supervisor });
+    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor });
     this.#listener = await Listener.open({ host, port, edges: [(request, response) => mcp.handle(request, response)] });
     this.#mcp = mcp;
     this.events.on("catalog.changed", () => mcp.catalogChanged());
@@ -118,7 +116,7 @@ export class Hub {
   async stop(): Promise<void> {
     this.#mcp?.close();
     await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll()]);
-    if (this.#rebuild !== undefined) clearImmediate(this.#rebuild);
+    clearTimeout(this.#rebuild);
     this.#guard.close();
     await this.#eras.saved();
   }
@@ -132,16 +130,18 @@ export class Hub {
     return server;
   }
 
-  /** Changes of one turn of the event loop are one new catalog; whoever asks before gets it at once. */
+  /** Changes that come together are one new catalog, and building it never takes more than a fifth of the time. */
   #scheduleRebuild(): void {
-    this.#rebuild ??= setImmediate(() => this.#replaceCatalog());
+    this.#rebuild ??= setTimeout(() => this.#replaceCatalog(), 4 * this.#buildMs);
   }
 
   #replaceCatalog(): void {
-    clearImmediate(this.#rebuild);
+    clearTimeout(this.#rebuild);
     this.#rebuild = undefined;
+    const startedAt = performance.now();
     const previous = this.#catalog;
     this.#catalog = Catalog.build(this.#config, this.supervisor.listings());
+    this.#buildMs = performance.now() - startedAt;
     for (const message of this.#catalog.warnings) {
       if (!previous.warnings.includes(message)) this.events.emit("warning", { message });
     }

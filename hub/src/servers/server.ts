@@ -28,7 +28,8 @@ export interface ServerWorld {
 
 export interface ServerObserver {
   onStatus(server: ManagedServer): void;
-  onListing(server: ManagedServer): void;
+  /** What the server offers has changed: another listing, or it came or went. */
+  onOffer(server: ManagedServer): void;
 }
 
 /** A launcher may have to download the server first. */
@@ -183,7 +184,6 @@ export class ManagedServer {
   #running(upstream: Upstream): void {
     this.#upstream = upstream;
     this.#set({ type: "ready", tools: toolNames(this.#listing), at: Date.now() });
-    this.#observer.onListing(this);
     upstream.follow();
     if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
     void upstream.lost.then((error) => this.#lost(upstream, error));
@@ -228,7 +228,7 @@ export class ManagedServer {
           if (this.#upstream !== upstream) return;
           this.#listing = listing;
           this.#set({ type: "listed", tools: toolNames(listing) });
-          this.#observer.onListing(this);
+          this.#observer.onOffer(this);
         },
         () => undefined, // the old listing stays; a lost connection is reported by itself
       );
@@ -243,8 +243,10 @@ export class ManagedServer {
   #set(event: StatusEvent): void {
     const next = nextStatus(this.#status, event);
     if (next === this.#status) return;
+    const wasAvailable = this.available;
     this.#status = next;
     this.#observer.onStatus(this);
+    if (this.available !== wasAvailable) this.#observer.onOffer(this);
   }
 }
 

@@ -70,7 +70,7 @@ export class Supervisor {
 
   /** Starts a config that is not saved, looks what it offers, and leaves nothing running. */
   async test(config: ServerConfig): Promise<TestResult> {
-    const silent = { onStatus: () => undefined, onListing: () => undefined };
+    const silent = { onStatus: () => undefined, onOffer: () => undefined };
     const server = new ManagedServer({ ...config, enabled: true }, this.#world, silent);
     const startedAt = performance.now();
     const latency = () => Math.round(performance.now() - startedAt);
