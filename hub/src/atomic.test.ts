@@ -1,21 +1,10 @@
 // Whole files only: what a write leaves behind, in which mode, and what it never touches.
 
-import {
-  chmod,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readFile,
-  readdir,
-  rm,
-  stat,
-  symlink,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+import { watch } from "node:fs";
+import { lstat, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFileExclusive, removeStaleTemps, writeFileAtomic } from "./atomic.ts";
 
 let dir: string;
@@ -99,11 +88,11 @@ describe("createFileExclusive", () => {
   });
 });
 
-describe("removeStaleTemps", () => {
-  // Above the largest pid of Linux.
-  const deadPid = 4_194_305;
-  const temp = (pid: number) => join(dir, `.a.json.${pid}.${"0".repeat(16)}.tmp`);
+/** Above the largest pid of Linux. */
+const deadPid = 4_194_305;
+const temp = (pid: number) => join(dir, `.a.json.${pid}.${"0".repeat(16)}.tmp`);
 
+describe("removeStaleTemps", () => {
   it("removes the temps of dead writers and of very old ones, and nothing else", async () => {
     const kept = ["a.json", ".other.tmp", ".a.json.1.tmp"].map((name) => join(dir, name));
     for (const path of [...kept, temp(deadPid), temp(process.pid), temp(1)]) await writeFile(path, "");
@@ -120,19 +109,13 @@ describe("removeStaleTemps", () => {
   });
 
   it("knows the temps that writeFileAtomic makes", async () => {
-    // A folder that cannot be replaced by a file makes the rename fail; here the temp is caught while it is there.
-    const path = join(dir, "f");
-    const writing = writeFileAtomic(path, "x".repeat(1_000_000), { mode: 0o600 });
     const seen = new Set<string>();
-    let isDone = false;
-    const done = writing.finally(() => {
-      isDone = true;
-    });
-    while (!isDone) for (const name of await readdir(dir)) seen.add(name);
-    await done;
-    await chmod(path, 0o600);
-    expect([...seen].filter((name) => name !== "f").every((name) => /^\.f\.\d+\.[0-9a-f]{16}\.tmp$/.test(name))).toBe(
-      true,
-    );
+    const watcher = watch(dir, (_event, name) => seen.add(name ?? ""));
+    await writeFileAtomic(join(dir, "f"), "x", { mode: 0o600 });
+    await vi.waitFor(() => expect(seen).toContain("f"));
+    watcher.close();
+    const [name = ""] = [...seen].filter((other) => other !== "f");
+    await writeFile(join(dir, name.replace(/\d+/, String(deadPid))), "");
+    expect(await removeStaleTemps(dir)).toHaveLength(1);
   });
 });

@@ -39,6 +39,7 @@ export class Hub {
   #buildMs = 0;
   #mcp: McpHttp | undefined;
   #listener: Listener | undefined;
+  #stopping: Promise<void> | undefined;
 
   private constructor(parts: {
     files: ConfigFiles;
@@ -113,7 +114,11 @@ export class Hub {
   }
 
   /** Ends clients, then servers; nothing of the hub is left when this resolves. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return (this.#stopping ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
     this.#mcp?.close();
     await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll()]);
     clearTimeout(this.#rebuild);

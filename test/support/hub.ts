@@ -1,6 +1,6 @@
 // Runs the built hub as a user does: a process of its own, an empty home, a config written to files.
 
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -116,18 +116,32 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** One command to its end. */
-export async function plugboard(
-  home: Home,
-  args: readonly string[],
-  { stdin }: { stdin?: string } = {},
-): Promise<Finished> {
-  const child = spawn(process.execPath, [BIN, ...args], { env: home.env, stdio: ["pipe", "pipe", "pipe"] });
+export interface Launched {
+  readonly process: ChildProcessWithoutNullStreams;
+  /** Resolves when it has ended and its output is complete. */
+  readonly finished: Promise<Finished>;
+}
+
+/** A command that is left running: for signals, and for talking to it. */
+export function launch(home: Home, args: readonly string[], env: Readonly<Record<string, string>> = {}): Launched {
+  const child = spawn(process.execPath, [BIN, ...args], { env: { ...home.env, ...env } });
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (chunk) => (stdout += chunk));
-  child.stderr.on("data", (chunk) => (stderr += chunk));
+  child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk));
+  // It may end before it has read everything.
+  child.stdin.on("error", () => {});
+  const finished = once(child, "close").then(() => ({ code: child.exitCode, stdout, stderr }));
+  return { process: child, finished };
+}
+
+/** One command to its end. */
+export function plugboard(
+  home: Home,
+  args: readonly string[],
+  { stdin, env }: { stdin?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<Finished> {
+  const { process: child, finished } = launch(home, args, env);
   child.stdin.end(stdin ?? "");
-  await once(child, "close");
-  return { code: child.exitCode, stdout, stderr };
+  return finished;
 }

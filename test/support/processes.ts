@@ -12,28 +12,34 @@ export function program(name: string): string {
   return new URL(`../fixtures/programs/${name}`, import.meta.url).pathname;
 }
 
-/** Ids of the processes whose environment says that they belong to this run of the hub. Zombies have none. */
-export function processesWithTag(tag: string): number[] {
+/** Ids of the processes whose environment holds this setting, written `NAME=value`. Zombies have none. */
+export function processesWithMark(mark: string): number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids
-    .filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(`PLUGBOARD_INSTANCE=${tag}`))
-    .map(Number);
+  return pids.filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(mark)).map(Number);
 }
 
-/** Waits until no process has the tag and returns how long it took; throws, with their command lines, past the limit. */
-export async function untilNoneWithTag(tag: string, withinMs: number): Promise<number> {
+/** Waits until no process has the mark and returns how long it took; throws, with their command lines, past the limit. */
+export async function untilNoneWithMark(mark: string, withinMs: number): Promise<number> {
   const start = performance.now();
   for (;;) {
-    const left = processesWithTag(tag);
+    const left = processesWithMark(mark);
     const elapsed = performance.now() - start;
     if (left.length === 0) return elapsed;
     if (elapsed > withinMs) {
-      throw new Error(
-        `After ${withinMs} ms still there: ${left.map((pid) => `${pid} ${commandLine(pid)}`).join("; ")}`,
-      );
+      const who = left.map((pid) => `${pid} ${commandLine(pid)}`).join("; ");
+      throw new Error(`After ${withinMs} ms still there: ${who}`);
     }
     await delay(10);
   }
+}
+
+/** The processes of one run of the hub. */
+export function processesWithTag(tag: string): number[] {
+  return processesWithMark(`PLUGBOARD_INSTANCE=${tag}`);
+}
+
+export function untilNoneWithTag(tag: string, withinMs: number): Promise<number> {
+  return untilNoneWithMark(`PLUGBOARD_INSTANCE=${tag}`, withinMs);
 }
 
 /** The arguments of a process as everyone on the machine can see them. */

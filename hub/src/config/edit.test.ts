@@ -102,24 +102,6 @@ describe("any edit", () => {
 
   /** JSON text as a careless person would write it: comments, commas and line breaks anywhere they are allowed. */
   const noise = fc.constantFrom("", " ", "\n", "\r\n", "\t", " // c, }\n", "/* c, } */", "/* a\n b */");
-  function scribble(json: Json, next: () => string): string {
-    if (Array.isArray(json))
-      return list(
-        "[",
-        "]",
-        json.map((item) => scribble(item, next)),
-        next,
-      );
-    if (typeof json !== "object" || json === null) return JSON.stringify(json);
-    const members = Object.entries(json).map(
-      ([name, member]) => `${JSON.stringify(name)}${next()}:${next()}${scribble(member, next)}`,
-    );
-    return list("{", "}", members, next);
-  }
-  function list(open: string, close: string, parts: string[], next: () => string): string {
-    const comma = parts.length > 0 && next().includes("\n") ? "," : "";
-    return `${open}${next()}${parts.join(`${next()},${next()}`)}${next()}${comma}${next()}${close}`;
-  }
   const text = fc.tuple(object, fc.infiniteStream(noise)).map(([json, stream]) => {
     const next = (): string => String(stream.next().value);
     return { json, text: `${next()}${scribble(json, next)}${next()}` };
@@ -147,3 +129,23 @@ describe("any edit", () => {
     );
   });
 });
+
+function scribble(json: Json, next: () => string): string {
+  if (Array.isArray(json))
+    return list(
+      "[",
+      "]",
+      json.map((item) => scribble(item, next)),
+      next,
+    );
+  if (typeof json !== "object" || json === null) return JSON.stringify(json);
+  const members = Object.entries(json).map(
+    ([name, member]) => `${JSON.stringify(name)}${next()}:${next()}${scribble(member, next)}`,
+  );
+  return list("{", "}", members, next);
+}
+
+function list(open: string, close: string, parts: string[], next: () => string): string {
+  const comma = parts.length > 0 && next().includes("\n") ? "," : "";
+  return `${open}${next()}${parts.join(`${next()},${next()}`)}${next()}${comma}${next()}${close}`;
+}

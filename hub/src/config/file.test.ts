@@ -21,6 +21,8 @@ const servers = (text: string | Buffer) => writeFile(join(dir, "mcp_server.json"
 const groups = (text: string) => writeFile(join(dir, "group.json"), text);
 const saved = () => readFile(join(dir, "mcp_server.json"), "utf8");
 
+const withKey = (env: unknown) => ({ name: "a", command: "x", env_vars: { KEY: env } });
+
 describe("load", () => {
   it("CF-3 missing files are an empty config", async () => {
     const empty = { config: { servers: [], groups: [] }, present: { servers: false, groups: false }, warnings: [] };
@@ -119,6 +121,18 @@ describe("load", () => {
     expect((await files.load()).config.servers).toHaveLength(2);
   });
 
+  it("CF-8 removes what a killed save left, also beside the real file of a link", async () => {
+    const temp = `.mcp_server.json.4194305.${"0".repeat(16)}.tmp`;
+    await mkdir(join(dir, "real"));
+    await writeFile(join(dir, "real", "group.json"), "{}");
+    await symlink("real/group.json", join(dir, "group.json"));
+    await writeFile(join(dir, temp), "");
+    await writeFile(join(dir, "real", temp), "");
+    await files.load();
+    expect((await readdir(dir)).toSorted()).toEqual(["group.json", "real"]);
+    expect(await readdir(join(dir, "real"))).toEqual(["group.json"]);
+  });
+
   it("SE-5 refuses a file that is too large, is no text, or is no file", async () => {
     await servers(" ".repeat(4 * 1024 * 1024));
     expect((await files.load()).config.servers).toEqual([]);
@@ -188,18 +202,17 @@ describe("createServer", () => {
   });
 
   it("MC-NT4 a required variable without a value blocks the save", async () => {
-    const entry = (env: unknown) => ({ name: "a", command: "x", env_vars: { KEY: env } });
     for (const env of [{ required: true }, { required: true, value: "" }, { required: true, value: null }]) {
-      expect(await refusal(files.createServer(entry(env)))).toMatchObject({
+      expect(await refusal(files.createServer(withKey(env)))).toMatchObject({
         code: "VALIDATION_ERROR",
         message: "Missing required credentials",
         field: "env.KEY",
       });
     }
     expect(await readdir(dir)).toEqual([]);
-    await files.createServer(entry({ required: true, secretRef: "s" }));
-    await files.updateServer("a", entry({ required: true, value: "${KEY}" }));
-    expect(await refusal(files.updateServer("a", entry({ required: true })))).toMatchObject({ field: "env.KEY" });
+    await files.createServer(withKey({ required: true, secretRef: "s" }));
+    await files.updateServer("a", withKey({ required: true, value: "${KEY}" }));
+    expect(await refusal(files.updateServer("a", withKey({ required: true })))).toMatchObject({ field: "env.KEY" });
   });
 
   it("CF-7 a name or id that is taken is a conflict, and nothing changes", async () => {
@@ -260,7 +273,8 @@ describe("updateServer and deleteServer", () => {
     await files.updateServer("a", { name: "c", command: "x", enabled: true });
     expect(await saved()).toBe(text.replace(`"a"`, `"c"`));
     for (const name of ["b", "key"]) {
-      expect(await refusal(files.updateServer("c", { name, command: "x" }))).toMatchObject({ code: "CONFLICT" });
+      const error = await refusal(files.updateServer("c", { name, command: "x" }));
+      expect(error).toMatchObject({ code: "CONFLICT", message: `Server "${name}" already exists`, field: "name" });
     }
   });
 

@@ -3,7 +3,7 @@
 import { isObject } from "./plain.ts";
 import type { Json } from "./plain.ts";
 
-export interface Layout {
+interface Layout {
   /** One step of indentation. */
   readonly unit: string;
   readonly eol: string;

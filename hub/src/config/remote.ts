@@ -65,7 +65,7 @@ function toRemoteKind(kind: Kind | undefined, url: string, field: string): Kind 
  *
  * @example requireUrl("wss://example.com/mcp", "url") // "wss:"
  */
-export function requireUrl(url: string, field: string): string | undefined {
+function requireUrl(url: string, field: string): string | undefined {
   if (url.includes("${")) return /^wss?:(?=\/\/)/i.exec(url)?.[0].toLowerCase() ?? undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && /^(https?|wss?):$/.test(parsed.protocol)) return parsed.protocol;

@@ -7,7 +7,7 @@ import { HubError } from "../errors.ts";
 import { tooLarge } from "./json.ts";
 import { FILE_MAX_BYTES } from "./limits.ts";
 
-export interface TextFile {
+interface TextFile {
   /** Without the byte order mark. */
   readonly text: string;
   /** What stood before it: a byte order mark, or nothing. */

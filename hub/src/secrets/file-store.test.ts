@@ -33,7 +33,7 @@ async function fileOf(name: string): Promise<string> {
 }
 
 describe("on the disk", () => {
-  it.each([0o000, 0o022, 0o077])("SE-1 T13 folder 0700 and files 0600 under umask %o", async (umask) => {
+  it.each([0o000, 0o022, 0o077, 0o277])("SE-1 T13 folder 0700 and files 0600 under umask %o", async (umask) => {
     const before = process.umask(umask);
     try {
       await open().set("a", VALUE);
@@ -67,7 +67,14 @@ describe("on the disk", () => {
     await open().set("a", VALUE);
     expect(await fileOf("a")).toBe(path);
     expect(await readFile(path, "utf8")).not.toBe(first);
-    expect(Object.keys(JSON.parse(first) as object)).toEqual(["v", "name", "keyId", "nonce", "tag", "data"]);
+    expect([...first.matchAll(/"(\w+)":/g)].map(([, key]) => key)).toEqual([
+      "v",
+      "name",
+      "keyId",
+      "nonce",
+      "tag",
+      "data",
+    ]);
   });
 
   it("looking makes nothing", async () => {
@@ -83,10 +90,13 @@ describe("on the disk", () => {
     }
   });
 
-  it("two stores that begin at once share one key", async () => {
-    await Promise.all([open().set("a", "1"), open().set("b", "2"), open().set("c", "3")]);
-    const store = open();
-    expect([await store.get("a"), await store.get("b"), await store.get("c")]).toEqual(["1", "2", "3"]);
+  it("stores that begin at once share one key", async () => {
+    for (let round = 0; round < 10; round++) {
+      await rm(folder, { recursive: true, force: true });
+      const names = ["a", "b", "c", "d", "e"];
+      await Promise.all(names.map((name) => open().set(name, name)));
+      for (const name of names) expect(await open().get(name)).toBe(name);
+    }
   });
 });
 

@@ -2,8 +2,8 @@
 
 import { HubError } from "../errors.ts";
 
-export const SECRET_NAME_MAX = 256;
-export const SECRET_VALUE_MAX_BYTES = 64 * 1024;
+const SECRET_NAME_MAX = 256;
+const SECRET_VALUE_MAX_BYTES = 64 * 1024;
 
 /** Refuses what no adapter may store. The value is never part of the error. */
 export function requireSecret(name: string, value: string): void {

@@ -1,7 +1,7 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Launcher } from "../config/types.ts";
 import { diagnoseExit } from "./diagnose.ts";
 import type { LaunchCommand } from "./launch.ts";
@@ -59,7 +59,9 @@ describe("a server that ended before its handshake", () => {
 
 /** A client that answers by exit codes alone. */
 async function client(version: number, inspect: number): Promise<LaunchCommand> {
-  const path = join(await mkdtemp(join(tmpdir(), "docker-")), "docker");
+  const folder = await mkdtemp(join(tmpdir(), "docker-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "docker");
   const script = `#!/bin/sh\ncase $1 in version) exit ${version} ;; image) [ "$6" = img:1 ] && exit ${inspect} ;; esac\nexit 9\n`;
   await writeFile(path, script, { mode: 0o755 });
   return { command: path, args: ["run", "--init", "-e", "A", "img:1", "arg"], env: {}, launcher: "docker" };

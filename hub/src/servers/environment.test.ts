@@ -15,7 +15,11 @@ const HUB = {
   HTTPS_PROXY: "http://proxy",
   npm_config_registry: "http://npm",
   NPM_CONFIG_CACHE: "/cache",
+  "npm_config_@acme:registry": "http://acme",
   npm_lifecycle_event: "start",
+  npm_config_package: "plugboard",
+  npm_config_call: "plugboard up",
+  npm_config_local_prefix: "/hub",
   UV_CACHE_DIR: "/uv",
   PIP_INDEX_URL: "http://pip",
   DOCKER_HOST: "unix:///d.sock",
@@ -38,7 +42,7 @@ describe("the environment of a child", () => {
   });
 
   it.each([
-    ["npx", ["HTTPS_PROXY", "NPM_CONFIG_CACHE", "npm_config_registry"]],
+    ["npx", ["HTTPS_PROXY", "NPM_CONFIG_CACHE", "npm_config_@acme:registry", "npm_config_registry"]],
     ["uvx", ["HTTPS_PROXY", "PIP_INDEX_URL", "UV_CACHE_DIR"]],
     ["docker", ["DOCKER_HOST"]],
     ["binary", []],

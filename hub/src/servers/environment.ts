@@ -15,8 +15,13 @@ const EVERYONE = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_[A-Z]+|TZ|TMPDIR)$
 // What a package runner needs to reach its registry: proxies, certificates, caches.
 const NETWORK = /^((HTTP|HTTPS|ALL|NO)_PROXY|(http|https|all|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/;
 
+// Not all of npm_config_*: a hub that was itself started by npx has its own call there (npm_config_package, _call,
+// _local_prefix), and the npx of a server would obey it.
+const NPM =
+  /^npm_config_(.*registry|\/\/.*|_auth\w*|cache|userconfig|globalconfig|ca|cafile|cert|key|strict_ssl|proxy|https_proxy|noproxy|fetch_\w+|maxsockets|offline|prefer_offline|prefer_online|before|ignore_scripts|allow_scripts|nodedir)$/i;
+
 const BY_LAUNCHER: Readonly<Record<Launcher, readonly RegExp[]>> = {
-  npx: [NETWORK, /^(npm_config|NPM_CONFIG)_/],
+  npx: [NETWORK, NPM],
   uvx: [NETWORK, /^UV_/, /^(PIP_INDEX_URL|XDG_(CACHE|CONFIG|DATA)_HOME)$/],
   docker: [/^DOCKER_(HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY)$/],
   binary: [],

@@ -1,11 +1,11 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, readdirSync } from "node:fs";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   commandLine,
   isRunning,
@@ -32,8 +32,8 @@ function end(child: ChildProcess): Promise<unknown> {
   return exit;
 }
 
-function script(instance = newInstance()) {
-  return spawn("/bin/sh", ["-c", GUARD_SCRIPT, "plugboard-guard", `PLUGBOARD_INSTANCE=${instance}`], {
+function script(instance = newInstance(), [shell, ...options]: readonly [string, ...string[]] = ["/bin/sh"]) {
+  return spawn(shell, [...options, "-c", GUARD_SCRIPT, "plugboard-guard", `PLUGBOARD_INSTANCE=${instance}`], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
@@ -49,24 +49,35 @@ const guardsOf = (instance: string) =>
     .map(Number)
     .filter((pid) => commandLine(pid).includes(` plugboard-guard PLUGBOARD_INSTANCE=${instance} `));
 
+// What stands behind /bin/sh on one system or another: Debian, macOS, Alpine.
+const SHELLS: { name: string; options: string[] }[] = [
+  { name: "dash", options: [] },
+  { name: "bash", options: ["--posix"] },
+  { name: "busybox", options: ["sh"] },
+];
+const installed = SHELLS.filter(({ name }) => spawnSync(name, ["-c", ":"]).error === undefined);
+
 describe("the guard's script", () => {
-  it("LC-5 ends the listed groups when its pipe closes, by SIGKILL if need be, and no other", async () => {
-    const [gentle, stubborn, other] = await Promise.all([
-      member("noeof.mjs"),
-      member("stubborn.mjs"),
-      member("noeof.mjs"),
-    ]);
-    const guard = script();
-    const exits = Promise.all([once(gentle, "exit"), once(stubborn, "exit"), once(guard, "exit")]);
-    guard.stdin.end(`+ ${gentle.pid}\n+ ${other.pid}\n+ ${stubborn.pid}\n- ${other.pid}\n`);
-    expect(await exits).toEqual([
-      [null, "SIGTERM"],
-      [null, "SIGKILL"],
-      [0, null],
-    ]);
-    expect(isRunning(other.pid)).toBe(true);
-    await end(other);
-  });
+  it.each(installed)(
+    "LC-5 in $name ends the listed groups when its pipe closes, and no other",
+    async ({ name, options }) => {
+      const [gentle, stubborn, other] = await Promise.all([
+        member("noeof.mjs"),
+        member("stubborn.mjs"),
+        member("noeof.mjs"),
+      ]);
+      const guard = script(newInstance(), [name, ...options]);
+      const exits = Promise.all([once(gentle, "exit"), once(stubborn, "exit"), once(guard, "exit")]);
+      guard.stdin.end(`+ ${gentle.pid}\n+ ${other.pid}\n+ ${stubborn.pid}\n- ${other.pid}\n`);
+      expect(await exits).toEqual([
+        [null, "SIGTERM"],
+        [null, "SIGKILL"],
+        [0, null],
+      ]);
+      expect(isRunning(other.pid)).toBe(true);
+      await end(other);
+    },
+  );
 
   it("goes without touching anything when it is told to", async () => {
     const server = await member("noeof.mjs");
@@ -141,6 +152,7 @@ describe.runIf(seesTags)("the guard", () => {
 
   it("LC-5 removes listed containers with the client's own settings, whatever these hold", async () => {
     const folder = await mkdtemp(join(tmpdir(), "it's a client "));
+    onTestFinished(() => rm(folder, { recursive: true }));
     const client = join(folder, "docker client");
     await writeFile(client, `#!/bin/sh\necho "$DOCKER_HOST $*" >>"$HOME/calls"\n`, { mode: 0o755 });
     const env = { HOME: folder, PATH: process.env["PATH"] ?? "", DOCKER_HOST: "unix:///it's; $(touch x) `id`/d.sock" };

@@ -72,16 +72,8 @@ export class Guard {
   /** Starts the watchdog, if it does not run yet. */
   start(): void {
     if (this.#shell !== undefined || this.#closed) return;
-    const { PATH = "/usr/bin:/bin", HOME = "/" } = hubEnvironment();
     const since = performance.now();
-    const shell = spawn("/bin/sh", ["-c", GUARD_SCRIPT, "plugboard-guard", `${TAG_VARIABLE}=${this.instance}`], {
-      // A session of its own: no terminal and no signal to the hub's group reaches it.
-      detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
-      // No tag, not even that of an outer hub: the guard must outlive everything that is ended by tag.
-      env: { PATH, HOME },
-      cwd: "/",
-    });
+    const shell = spawnShell(this.instance);
     this.#shell = shell;
     const forget = () => {
       if (this.#shell === shell) this.#shell = undefined;
@@ -92,12 +84,6 @@ export class Guard {
       forget();
       if (this.#guarded.size > 0 && performance.now() - since > SETTLED_MS) this.start();
     });
-    // EPIPE, when it was killed: the exit says so too.
-    shell.stdin?.on("error", () => {});
-    // The hub's own end must not wait for it.
-    shell.unref();
-    // A pipe to a child is a socket in Node; only its type does not say so.
-    if (shell.stdin instanceof Socket) shell.stdin.unref();
     for (const guarded of this.#guarded.values()) this.#tell(additions(guarded));
   }
 
@@ -123,6 +109,24 @@ export class Guard {
   #tell(lines: readonly string[]): void {
     this.#shell?.stdin?.write(lines.map((line) => `${line}\n`).join(""));
   }
+}
+
+function spawnShell(instance: string): ChildProcess {
+  const { PATH = "/usr/bin:/bin", HOME = "/" } = hubEnvironment();
+  const shell = spawn("/bin/sh", ["-c", GUARD_SCRIPT, "plugboard-guard", `${TAG_VARIABLE}=${instance}`], {
+    // A session of its own: no terminal and no signal to the hub's group reaches it.
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+    // No tag, not even that of an outer hub: the guard must outlive everything that is ended by tag.
+    env: { PATH, HOME },
+    cwd: "/",
+  });
+  // EPIPE, when it was killed: the exit says so too.
+  shell.stdin?.on("error", () => {});
+  // The hub's own end must not wait for it. A pipe to a child is a socket in Node; only its type does not say so.
+  shell.unref();
+  if (shell.stdin instanceof Socket) shell.stdin.unref();
+  return shell;
 }
 
 function additions({ pgid, container }: Guarded): string[] {

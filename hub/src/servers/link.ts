@@ -31,9 +31,19 @@ export interface Link {
   kill(): Promise<void>;
 }
 
-export async function openStdio(command: LaunchCommand, handlers: PeerHandlers, guard: Guard): Promise<Link> {
+export interface StdioOptions {
+  readonly guard: Guard;
+  /** Values that must not be shown, should the server write them to stderr. */
+  readonly secrets: readonly string[];
+}
+
+export async function openStdio(
+  command: LaunchCommand,
+  handlers: PeerHandlers,
+  { guard, secrets }: StdioOptions,
+): Promise<Link> {
   const process = await ServerProcess.spawn(command, { guard });
-  const stderr = () => process.stderr.tail(STDERR_LINES);
+  const stderr = () => redact(process.stderr.tail(STDERR_LINES), secrets);
   const overflow = deferred<HubError>();
   const channel = new StdioChannel({
     stdin: process.stdin,
@@ -66,6 +76,12 @@ export async function openStdio(command: LaunchCommand, handlers: PeerHandlers, 
     close: async () => void (await process.stop()),
     kill: async () => void (await process.kill()),
   };
+}
+
+/** The longest first: one secret may be part of another. */
+function redact(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
 }
 
 function crashed({ code, signal }: ProcessExit, stderr: string): HubError {

@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync } from "node:fs";
-import { chmod, mkdtemp, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { isRunning, nextLine, processesWithTag, program, seesTags } from "../../../test/support/processes.ts";
 import type { HubError } from "../errors.ts";
 import { childEnvironment } from "./environment.ts";
@@ -49,6 +49,12 @@ async function start(command: LaunchCommand, graceMs: Grace = QUICK): Promise<Se
   return server;
 }
 
+async function temporaryFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "plugboard-test-")));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
 function failure(command: LaunchCommand): Promise<HubError> {
   return ServerProcess.spawn(command, { guard }).then(
     () => Promise.reject(new Error("It started")),
@@ -60,7 +66,7 @@ const left = () => (seesTags ? processesWithTag(instance) : []);
 
 describe("a server process", () => {
   it("MC-T1 MC-T6 SE-2 gets its arguments, folder and environment, and nothing else of the hub's", async () => {
-    const cwd = await mkdtemp(join(tmpdir(), "cwd-"));
+    const cwd = await temporaryFolder();
     const command = commandFor(process.execPath, [program("report.mjs"), "a b", "$(id)"], { API_KEY: "k" }, cwd);
     const server = await spawn(command);
     const report: unknown = JSON.parse(await nextLine(server.stdout));
@@ -112,6 +118,21 @@ describe("a server process", () => {
     const server = await start(command());
     expect(left().length).toBeGreaterThan(1);
     await server.stop();
+    expect(left()).toEqual([]);
+  });
+
+  it("LC-4 gives the server behind a launcher its time, though the launcher goes at once", async () => {
+    const server = await start(node("tree.mjs", "slow.mjs"), { stdin: 50, term: 30_000 });
+    const lastWords = nextLine(server.stdout);
+    expect(await server.stop()).toEqual({ code: null, signal: "SIGTERM" });
+    expect(await lastWords).toBe("finished");
+  });
+
+  it("LC-4 kills what is left of a group when the time is up, or at once when told so", async () => {
+    const server = await start(node("tree.mjs", "stubborn.mjs"), { stdin: 50, term: 30_000 });
+    void server.stop();
+    await vi.waitFor(() => expect(isRunning(server.pid)).toBe(false));
+    expect(await server.kill()).toEqual({ code: null, signal: "SIGTERM" });
     expect(left()).toEqual([]);
   });
 
@@ -178,7 +199,7 @@ describe("a process that cannot be spawned", () => {
   });
 
   it("LC-3 F17 a file that is not executable is a mistake in the config", async () => {
-    const path = join(await mkdtemp(join(tmpdir(), "x-")), "server");
+    const path = join(await temporaryFolder(), "server");
     await writeFile(path, "#!/bin/sh\n");
     await chmod(path, 0o644);
     expect((await failure(commandFor(path, []))).toJSON()).toMatchObject({ kind: "InvalidConfig", field: "command" });

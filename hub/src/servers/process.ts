@@ -35,10 +35,11 @@ export interface ProcessOptions {
 
 // Together the five seconds of LC-4.
 const GRACE_MS: Grace = { stdin: 2_000, term: 3_000 };
-/** For helpers in the group whose leader has already gone. */
+/** For helpers in the group of a leader that was not asked to go. */
 const REST_MS = 300;
 const KILLED_MS = 1_000;
 const POLL_MS = 20;
+const POLL_MAX_MS = 100;
 const SWEEPS = 5;
 
 export class ServerProcess {
@@ -54,13 +55,16 @@ export class ServerProcess {
   readonly #container: Container | undefined;
   readonly #graceMs: Grace;
   #stopping: Promise<ProcessExit> | undefined;
-  #killed = false;
+  /** What the group has been told last, and until when it may take its time. */
+  #told: "nothing" | "SIGTERM" | "SIGKILL" = "nothing";
+  #deadline = 0;
+  #gone = false;
 
   /** Rejects with what the user can do something about: no such command, no such folder, not executable. */
   static async spawn(command: LaunchCommand, { guard, graceMs = GRACE_MS }: ProcessOptions): Promise<ServerProcess> {
-    // Before the child: it is found by its tag even if the hub dies before the group is registered.
-    guard.start();
     try {
+      // Before the child: it is found by its tag even if the hub dies before the group is registered.
+      guard.start();
       const child = spawn(command.command, command.args, {
         ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
         env: command.env,
@@ -104,18 +108,24 @@ export class ServerProcess {
 
   /** At once, for a start that was cancelled. */
   kill(): Promise<ProcessExit> {
-    this.#killed = true;
-    if (this.#child.exitCode === null && this.#child.signalCode === null) signalGroup(this.pid, "SIGKILL");
+    if (!this.#gone) this.#tell("SIGKILL");
     return this.exited;
   }
 
   async #descend(): Promise<ProcessExit> {
+    const { stdin, term } = this.#graceMs;
+    this.#deadline = performance.now() + stdin + term;
     const left = this.#left();
     this.stdin.end();
-    if (await settlesWithin(left, this.#graceMs.stdin)) return this.exited;
-    signalGroup(this.pid, "SIGTERM");
-    if (await settlesWithin(left, this.#graceMs.term)) return this.exited;
+    if (await settlesWithin(left, stdin)) return this.exited;
+    this.#tell("SIGTERM");
+    if (await settlesWithin(left, term)) return this.exited;
     return this.kill();
+  }
+
+  #tell(signal: "SIGTERM" | "SIGKILL"): boolean {
+    this.#told = signal;
+    return signalGroup(this.pid, signal);
   }
 
   async #untilGone(guard: Guard): Promise<ProcessExit> {
@@ -129,6 +139,7 @@ export class ServerProcess {
     } catch {
       // /proc could not be read (EMFILE): the group has had its signals, and the guard still knows the hub's tag.
     } finally {
+      this.#gone = true;
       guard.unregister({ pgid: this.pid });
     }
     return exit;
@@ -141,17 +152,21 @@ export class ServerProcess {
     return { code: this.#child.exitCode, signal: this.#child.signalCode };
   }
 
+  /** The leader may be only a launcher: npm goes at once on SIGTERM, and the server behind it has the same grace. */
   async #clearGroup(): Promise<void> {
-    if (!this.#killed && signalGroup(this.pid, "SIGTERM") && (await this.#groupEnds(REST_MS))) return;
-    if (signalGroup(this.pid, "SIGKILL")) await this.#groupEnds(KILLED_MS);
+    // Told once, not twice: to many programs a second SIGTERM means "drop everything".
+    if (this.#told === "nothing" && !this.#tell("SIGTERM")) return;
+    const rest = Math.max(REST_MS, this.#deadline - performance.now());
+    if (this.#told === "SIGTERM" && (await this.#groupEnds(rest))) return;
+    if (this.#tell("SIGKILL")) await this.#groupEnds(KILLED_MS);
   }
 
   /** Nobody tells when a group has become empty: the hub is not the parent of its members, so it has to look. */
   async #groupEnds(ms: number): Promise<boolean> {
     const deadline = performance.now() + ms;
-    while (await groupRuns(this.pid)) {
+    for (let pause = POLL_MS; await groupRuns(this.pid); pause = Math.min(POLL_MAX_MS, pause * 1.5)) {
       if (performance.now() > deadline) return false;
-      await delay(POLL_MS);
+      await delay(pause);
     }
     return true;
   }

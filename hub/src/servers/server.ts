@@ -47,6 +47,7 @@ export class ManagedServer {
   #listing: Listing | undefined;
   #upstream: Upstream | undefined;
   #starting: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
+  #stopping: Promise<void> | undefined;
   #reconnect: AbortController | undefined;
   #relist: NodeJS.Timeout | undefined;
   #logLevel: string | undefined;
@@ -95,25 +96,31 @@ export class ManagedServer {
   }
 
   #startOnce(): Promise<void> {
-    if (this.#starting !== undefined) return this.#starting.done;
-    if (this.#status.state === "running") return Promise.resolve();
+    if (this.#starting?.abort.signal.aborted === false) return this.#starting.done;
+    if (this.#status.state === "running" && this.#stopping === undefined) return Promise.resolve();
     const abort = new AbortController();
     const done = this.#start(abort.signal).finally(() => {
-      this.#starting = undefined;
+      if (this.#starting === starting) this.#starting = undefined;
     });
-    this.#starting = { done, abort };
+    const starting = { done, abort };
+    this.#starting = starting;
     return done;
   }
 
   /** Stops it, or the start that is under way; nothing of it is left when this resolves. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#starting?.abort.abort();
+    this.#stopping ??= this.#stop().finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     this.#reconnect?.abort();
     this.#reconnect = undefined;
     clearTimeout(this.#relist);
-    if (this.#starting !== undefined) {
-      this.#starting.abort.abort();
-      await this.#starting.done.catch(() => undefined); // whoever started it has the reason
-    }
+    await this.#starting?.done.catch(() => undefined); // whoever started it has the reason
     const upstream = this.#upstream;
     this.#upstream = undefined;
     await upstream?.close();
@@ -123,7 +130,8 @@ export class ManagedServer {
   /** One request to the server, on behalf of a client. */
   ask(ask: Ask): Promise<Reply> {
     if (this.#upstream === undefined || this.#status.state !== "running") {
-      const detail = `Server "${this.name}" is ${this.#status.state}`;
+      const state = this.#stopping === undefined ? this.#status.state : "being stopped";
+      const detail = `Server "${this.name}" is ${state}`;
       return Promise.reject(new HubError("ServerNotRunning", "Server unavailable", { detail }));
     }
     return this.#upstream.ask(ask);
@@ -136,6 +144,8 @@ export class ManagedServer {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
+    if (this.#stopping !== undefined) await this.#stopping;
+    if (signal.aborted) throw new HubError("Cancelled", "The start was cancelled");
     this.#set({ type: "start", at: Date.now() });
     const startMs = this.config.timeouts.startMs ?? START_MS[this.#method];
     const deadline = new AbortController();
@@ -174,7 +184,7 @@ export class ManagedServer {
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
-        return openStdio({ ...command, env }, handlers, guard);
+        return openStdio({ ...command, env }, handlers, { guard, secrets: resolved.secrets });
       },
       onListChanged: () => this.#scheduleRelist(),
       onStage: (stage: Stage) => this.#set({ type: "stage", stage }),

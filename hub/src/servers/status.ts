@@ -46,9 +46,9 @@ export function nextStatus(status: Status, event: StatusEvent): Status {
       if (status.state !== "running" && status.state !== "starting") return status;
       return { state: "disconnected", error: event.error, since: event.at };
     case "stopped":
-      return status.state === "disabled" ? status : { state: "stopped" };
+      return status.state === "disabled" || status.state === "stopped" ? status : { state: "stopped" };
     case "disabled":
-      return { state: "disabled" };
+      return status.state === "disabled" ? status : { state: "disabled" };
     case "enabled":
       return status.state === "disabled" ? { state: "stopped" } : status;
   }

@@ -64,8 +64,12 @@ export class Upstream {
       },
       onRequest: answerServer,
     };
-    options.onStage("handshake");
-    const { link, hello } = await shakeHands({ ...options, open: () => options.open(handlers) });
+    const open = async () => {
+      const link = await options.open(handlers);
+      options.onStage("handshake");
+      return link;
+    };
+    const { link, hello } = await shakeHands({ ...options, open });
     return new Upstream(link, hello, options);
   }
 

@@ -21,7 +21,14 @@ export const META = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
-const ENVELOPE_KEYS: readonly string[] = [META.version, META.clientInfo, META.clientCapabilities, META.logLevel];
+/** What each hop says for itself. */
+const OWN_KEYS: readonly string[] = [
+  META.version,
+  META.clientInfo,
+  META.clientCapabilities,
+  META.logLevel,
+  "progressToken",
+];
 
 /** Revisions are ISO dates, so they compare as text. */
 export function eraOf(version: string): Era {
@@ -50,16 +57,19 @@ export type Verdict =
 export function classifyIncoming(method: string, params: JsonObject | undefined, headerVersion?: string): Verdict {
   const meta = isObject(params?.["_meta"]) ? params["_meta"] : {};
   const claimed = meta[META.version];
+  const capabilities = meta[META.clientCapabilities];
   const modernHeader = headerVersion !== undefined && eraOf(headerVersion) === "modern";
+  const modernEnvelope = typeof claimed === "string" && eraOf(claimed) === "modern" && isObject(capabilities);
+  if (method === "initialize" && !modernEnvelope) {
+    // The legacy handshake by definition; only a whole envelope says that it is meant otherwise.
+    if (!modernHeader) return { era: "legacy" };
+    return refused(RPC.headerMismatch, `\`initialize\` does not exist in revision ${headerVersion}`);
+  }
   if (claimed === undefined) {
     if (!modernHeader) return { era: "legacy" };
-    if (method === "initialize") {
-      return refused(RPC.headerMismatch, `\`initialize\` does not exist in revision ${headerVersion}`);
-    }
     return refused(RPC.invalidParams, `Missing in params._meta: ${META.version}, ${META.clientCapabilities}`);
   }
   if (typeof claimed !== "string") return refused(RPC.invalidParams, `${META.version} must be a string`);
-  if (method === "initialize" && eraOf(claimed) === "legacy") return { era: "legacy" };
   if (claimed !== MODERN_VERSION) {
     const data = { supported: SUPPORTED_VERSIONS, requested: claimed };
     return refused(RPC.unsupportedVersion, `Protocol version ${claimed} is not supported`, data);
@@ -67,7 +77,6 @@ export function classifyIncoming(method: string, params: JsonObject | undefined,
   if (headerVersion !== undefined && headerVersion !== claimed) {
     return refused(RPC.headerMismatch, `MCP-Protocol-Version is ${headerVersion}, the body says ${claimed}`);
   }
-  const capabilities = meta[META.clientCapabilities];
   if (!isObject(capabilities)) return refused(RPC.invalidParams, `Missing in params._meta: ${META.clientCapabilities}`);
   const clientInfo = meta[META.clientInfo];
   const logLevel = meta[META.logLevel];
@@ -100,10 +109,8 @@ export interface OutgoingMeta {
 
 /** The `_meta` of a request that we send on: the caller's own keys stay, envelope and progress token are this hop's. */
 export function outgoingMeta({ from, era, clientInfo, capabilities, logLevel, progressToken }: OutgoingMeta) {
-  const meta: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(isObject(from) ? from : {})) {
-    if (key !== "progressToken" && !ENVELOPE_KEYS.includes(key)) meta[key] = value;
-  }
+  const given = Object.entries(isObject(from) ? from : {});
+  const meta: Record<string, unknown> = Object.fromEntries(given.filter(([key]) => !OWN_KEYS.includes(key)));
   if (progressToken !== undefined) meta["progressToken"] = progressToken;
   if (era === "modern") {
     meta[META.version] = MODERN_VERSION;
@@ -131,9 +138,10 @@ export function adaptResult(result: Raw, method: string, to: Era): Raw {
 
 function toModern(result: Raw, value: JsonObject, method: string): Raw {
   const missing: Record<string, unknown> = {};
-  if (!Object.hasOwn(value, "resultType")) missing["resultType"] = "complete";
+  const { resultType = "complete" } = value;
+  if (!Object.hasOwn(value, "resultType")) missing["resultType"] = resultType;
   // Nothing promised: a client may ask again at once, and is told of changes through its subscription.
-  if (CACHEABLE.includes(method) && !Object.hasOwn(value, "ttlMs")) {
+  if (resultType === "complete" && CACHEABLE.includes(method) && !Object.hasOwn(value, "ttlMs")) {
     Object.assign(missing, { ttlMs: 0, cacheScope: "private" });
   }
   return Object.keys(missing).length === 0 ? result : edited(result, value, missing);

@@ -16,9 +16,12 @@ export function encodeHeader(value: string | number | boolean): string {
   return PREFIX + Buffer.from(text).toString("base64") + SUFFIX;
 }
 
-export function decodeHeader(value: string): string {
+/** The text that a header stands for; undefined where it claims to be base64 and is not exactly that, of UTF-8. */
+export function decodeHeader(value: string): string | undefined {
   if (!value.startsWith(PREFIX) || !value.endsWith(SUFFIX)) return value;
-  return Buffer.from(value.slice(PREFIX.length, -SUFFIX.length), "base64").toString();
+  const base64 = value.slice(PREFIX.length, -SUFFIX.length);
+  const text = Buffer.from(base64, "base64").toString();
+  return Buffer.from(text).toString("base64") === base64 ? text : undefined;
 }
 
 /** The part of the params that `Mcp-Name` repeats, by method. */
@@ -57,16 +60,34 @@ function collect(schema: unknown, path: readonly string[], found: HeaderParam[])
   const header = schema["x-mcp-header"];
   if (header !== undefined) {
     const { type } = schema;
+    if (path.length === 0) return MISPLACED;
     if (typeof header !== "string" || !TOKEN.test(header)) return "x-mcp-header is not a header name";
     if (type !== "string" && type !== "integer" && type !== "boolean")
       return `${header} has a type that fits no header`;
     found.push({ header, path });
   }
+  if (ELSEWHERE.some((keyword) => mentionsHeader(schema[keyword], MAX_SCHEMA_DEPTH))) return MISPLACED;
   for (const [key, property] of Object.entries(isObject(schema["properties"]) ? schema["properties"] : {})) {
     const invalid = collect(property, [...path, key], found);
     if (invalid !== undefined) return invalid;
   }
   return undefined;
+}
+
+const MISPLACED = "x-mcp-header stands where it fits no single argument";
+
+/** Where schemas stand that describe no one argument: in a list, a choice, or a definition. */
+const ELSEWHERE = [
+  ...["items", "prefixItems", "contains", "unevaluatedItems"],
+  ...["additionalProperties", "unevaluatedProperties", "propertyNames", "patternProperties", "dependentSchemas"],
+  ...["oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$defs", "definitions"],
+] as const;
+
+function mentionsHeader(value: unknown, depthLeft: number): boolean {
+  if (typeof value !== "object" || value === null || depthLeft === 0) return false;
+  return (
+    Object.hasOwn(value, "x-mcp-header") || Object.values(value).some((inner) => mentionsHeader(inner, depthLeft - 1))
+  );
 }
 
 function argumentAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
@@ -86,9 +107,13 @@ export function requestHeaders(
   if (name !== undefined) headers["mcp-name"] = encodeHeader(name);
   for (const { header, path } of paramHeaders) {
     const value = argumentAt(params?.["arguments"], path);
-    if (value !== undefined) headers[`mcp-param-${header.toLowerCase()}`] = encodeHeader(value);
+    if (value !== undefined) headers[paramHeaderName(header)] = encodeHeader(value);
   }
   return headers;
+}
+
+function paramHeaderName(header: string): string {
+  return `mcp-param-${header.toLowerCase()}`;
 }
 
 /** Which header of an incoming modern request contradicts its body, if any. */
@@ -98,18 +123,18 @@ export function headerMismatch(
   params: JsonObject | undefined,
   paramHeaders: readonly HeaderParam[] = [],
 ): string | undefined {
+  const numbers = paramHeaders.filter(({ path }) => typeof argumentAt(params?.["arguments"], path) === "number");
+  const numeric = new Set(numbers.map(({ header }) => paramHeaderName(header)));
   for (const [name, expected] of Object.entries(requestHeaders(method, params, paramHeaders))) {
     const given = headers[name];
     if (given === undefined) return `The header ${name} is missing`;
-    if (typeof given !== "string" || !sameValue(decodeHeader(given), decodeHeader(expected))) {
-      return `The header ${name} does not match the body`;
-    }
+    const text = typeof given === "string" ? decodeHeader(given) : undefined;
+    const same = text === decodeHeader(expected) || (numeric.has(name) && sameNumber(text, expected));
+    if (text === undefined || !same) return `The header ${name} does not match the body`;
   }
   return undefined;
 }
 
-function sameValue(given: string, expected: string): boolean {
-  if (given === expected) return true;
-  const integer = /^-?\d+(\.0+)?$/;
-  return integer.test(given) && integer.test(expected) && Number(given) === Number(expected);
+function sameNumber(given: string | undefined, expected: string): boolean {
+  return given !== undefined && /^-?\d+(\.\d+)?$/.test(given) && Number(given) === Number(expected);
 }

@@ -87,10 +87,7 @@ export function readMessage(bytes: Buffer, { maxDepth = 256, lenient = false }: 
     return malformed(RPC.invalidRequest, `A message is one JSON object, nested at most ${maxDepth} levels deep`);
   }
   const id = isId(value["id"]) ? value["id"] : undefined;
-  if (new Set(members.map((member) => member.key)).size !== members.length) {
-    // Two parsers may each take another of the two members: the one that checks and the one that acts.
-    return malformed(RPC.invalidRequest, "A member of the message stands there twice", id);
-  }
+  if (repeats(members)) return malformed(RPC.invalidRequest, "A member of the message stands there twice", id);
   if (value["jsonrpc"] !== "2.0" && !lenient) {
     return malformed(RPC.invalidRequest, 'The message lacks "jsonrpc": "2.0"', id);
   }
@@ -110,8 +107,12 @@ function classify(
       return malformed(RPC.invalidRequest, "`params` must be an object", id);
     }
     const carried = params === undefined ? undefined : { bytes: slice(bytes, members, "params"), value: params };
+    if (carried !== undefined && repeats(membersOf(carried.bytes) ?? [])) {
+      return malformed(RPC.invalidRequest, "A member of `params` stands there twice", id);
+    }
     if (!Object.hasOwn(value, "id")) return { kind: "notification", method, params: carried };
-    if (id === undefined) return malformed(RPC.invalidRequest, "`id` must be a string or an integer");
+    if (id === undefined)
+      return malformed(RPC.invalidRequest, "`id` must be a string or an integer of at most 53 bits");
     return { kind: "request", id, method, params: carried };
   }
   if (method !== undefined) return malformed(RPC.invalidRequest, "`method` must be a string", id);
@@ -127,8 +128,17 @@ function classify(
   return malformed(RPC.invalidRequest, "The message is neither a request nor an answer", id);
 }
 
+/** A larger integer would come back as another one. */
 export function isId(value: unknown): value is Id {
-  return typeof value === "string" || (typeof value === "number" && Number.isInteger(value));
+  return typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
+}
+
+/**
+ * Two parsers may each take another of two such members: the one that checks and the one that acts. Some ignore case,
+ * by the rules of Unicode (U+017F is an s, U+212A a k).
+ */
+function repeats(members: readonly Member[]): boolean {
+  return new Set(members.map(({ key }) => key.toLowerCase().toUpperCase())).size !== members.length;
 }
 
 function slice(bytes: Buffer, members: readonly Member[], key: string): Buffer {

@@ -12,6 +12,7 @@ export interface SseParserOptions {
   readonly maxBytes: number;
   onEvent(event: SseEvent): void;
   onRetry?(ms: number): void;
+  /** A line or an event grew past the bound; what follows is ignored. */
   onOverflow(): void;
 }
 
@@ -27,6 +28,7 @@ export class SseParser {
   #size = 0;
   #event = "message";
   #id: string | undefined;
+  #overflown = false;
 
   constructor(options: SseParserOptions) {
     this.#options = options;
@@ -34,7 +36,7 @@ export class SseParser {
       maxBytes: options.maxBytes,
       keepEmpty: true,
       onLine: (line) => this.#line(line),
-      onOverflow: () => options.onOverflow(),
+      onOverflow: () => this.#overflow(),
     });
   }
 
@@ -43,6 +45,7 @@ export class SseParser {
   }
 
   #line(line: Buffer): void {
+    if (this.#overflown) return;
     if (line.length === 0) return this.#dispatch();
     const colon = line.indexOf(COLON);
     if (colon === 0) return; // a comment, used as keep-alive
@@ -58,10 +61,18 @@ export class SseParser {
   }
 
   #addData(value: Buffer): void {
-    this.#size += value.length;
-    if (this.#size > this.#options.maxBytes) return this.#options.onOverflow();
     if (this.#data.length > 0) this.#data.push(NEWLINE);
     this.#data.push(value);
+    // The newlines count too: an event of empty lines is not without size.
+    this.#size += this.#data.length === 1 ? value.length : value.length + 1;
+    if (this.#size > this.#options.maxBytes) this.#overflow();
+  }
+
+  #overflow(): void {
+    if (this.#overflown) return;
+    this.#overflown = true;
+    this.#data = [];
+    this.#options.onOverflow();
   }
 
   #dispatch(): void {

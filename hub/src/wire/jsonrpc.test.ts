@@ -1,0 +1,303 @@
+// JSON-RPC messages: what is one, what is none and why, and that writing and reading are each other's reverse.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isObject } from "./json.ts";
+import {
+  failure,
+  raw,
+  readMessage,
+  RPC,
+  success,
+  writeNotification,
+  writeReply,
+  writeRequest,
+  type ReadOptions,
+} from "./jsonrpc.ts";
+
+const read = (text: string | Buffer, options?: ReadOptions) => readMessage(Buffer.from(text), options);
+
+/** What a test says about a message, on one line: its kind, its id, and what else matters. */
+function summary(text: string | Buffer, options?: ReadOptions): string {
+  const message = read(text, options);
+  switch (message.kind) {
+    case "request":
+      return `request ${JSON.stringify(message.id)} ${message.method} ${message.params?.bytes.toString() ?? "-"}`;
+    case "notification":
+      return `notification ${message.method} ${message.params?.bytes.toString() ?? "-"}`;
+    case "response": {
+      const { reply } = message;
+      const payload = reply.ok ? reply.result : reply.error;
+      return `${reply.ok ? "result" : "error"} ${JSON.stringify(message.id)} ${payload.bytes.toString()}`;
+    }
+    case "malformed":
+      return `${message.code} ${message.id === undefined ? "-" : JSON.stringify(message.id)}`;
+  }
+}
+
+const { parseError, invalidRequest } = RPC;
+
+describe("readMessage", () => {
+  it.each([
+    ['{"jsonrpc":"2.0","id":1,"method":"ping"}', "request 1 ping -"],
+    ['{"jsonrpc":"2.0","id":"1","method":"ping"}', 'request "1" ping -'],
+    ['{"jsonrpc":"2.0","id":"","method":"ping"}', 'request "" ping -'],
+    ['{"jsonrpc":"2.0","id":0,"method":"ping"}', "request 0 ping -"],
+    ['{"jsonrpc":"2.0","id":-7,"method":"ping"}', "request -7 ping -"],
+    ['{"jsonrpc":"2.0","id":1.0,"method":"ping"}', "request 1 ping -"],
+    ['{"jsonrpc":"2.0","id":9007199254740991,"method":"ping"}', "request 9007199254740991 ping -"],
+    ['{"jsonrpc":"2.0","id":1,"method":"x","params":{}}', "request 1 x {}"],
+    ['{"id":1,"params":{ "n" : 1.0 },"method":"x","jsonrpc":"2.0"}', 'request 1 x { "n" : 1.0 }'],
+    ['\r\n\t {"jsonrpc":"2.0","id":1,"method":"x"} \n', "request 1 x -"],
+    ['{"jsonrpc":"2.0","id":1,"\\u006dethod":"x"}', "request 1 x -"],
+    ['{"jsonrpc":"2.0","method":"notifications/initialized"}', "notification notifications/initialized -"],
+    [
+      '{"jsonrpc":"2.0","method":"n","params":{"big":12345678901234567890}}',
+      'notification n {"big":12345678901234567890}',
+    ],
+    ['{"jsonrpc":"2.0","id":1,"result":{"a":1.0}}', 'result 1 {"a":1.0}'],
+    ['{"jsonrpc":"2.0","id":1,"result":null}', "result 1 null"],
+    ['{"jsonrpc":"2.0","id":1,"result":[1, 2]}', "result 1 [1, 2]"],
+    ['{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}', 'error 1 {"code":-1,"message":"no"}'],
+    ['{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"},"result":{}}', 'error 1 {"code":-1,"message":"no"}'],
+    ['{"jsonrpc":"2.0","id":1,"error":null,"result":{}}', "result 1 {}"],
+  ])("CL-1 %s is: %s", (text, expected) => {
+    expect(summary(text)).toBe(expected);
+  });
+
+  it.each([
+    ["nothing", "", `${parseError} -`],
+    ["blanks", "  \n", `${parseError} -`],
+    ["no JSON", "Server started on port 3000", `${parseError} -`],
+    ["half a message", '{"jsonrpc":"2.0","id":1,"met', `${parseError} -`],
+    [
+      "half a long message, not worth a parse",
+      `{"jsonrpc":"2.0","id":1,"method":"${"x".repeat(2000)}`,
+      `${invalidRequest} -`,
+    ],
+    ["two messages", '{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","method":"b"}', `${parseError} -`],
+    ["a comment", '{"jsonrpc":"2.0","method":"a"} // hi', `${parseError} -`],
+    ["a trailing comma", '{"jsonrpc":"2.0","method":"a",}', `${parseError} -`],
+    ["a bare NUL in a string", '{"jsonrpc":"2.0","method":"a\0"}', `${parseError} -`],
+    ["a bare newline in a string", '{"jsonrpc":"2.0","method":"a\n"}', `${parseError} -`],
+    ["a byte order mark", '\ufeff{"jsonrpc":"2.0","method":"a"}', `${parseError} -`],
+    ["an array", "[]", `${invalidRequest} -`],
+    ["a batch", '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', `${invalidRequest} -`],
+    ["a long batch", `[${'{"jsonrpc":"2.0","id":1,"method":"ping"},'.repeat(50)}1]`, `${invalidRequest} -`],
+    ["a number", "42", `${invalidRequest} -`],
+    ["null", "null", `${invalidRequest} -`],
+    ["true", "true", `${invalidRequest} -`],
+    ["a string", '"{}"', `${invalidRequest} -`],
+    ["an empty object", "{}", `${invalidRequest} -`],
+    ["no version", '{"id":1,"method":"ping"}', `${invalidRequest} 1`],
+    ["version 1.0", '{"jsonrpc":"1.0","id":1,"method":"ping"}', `${invalidRequest} 1`],
+    ["version as a number", '{"jsonrpc":2.0,"id":1,"method":"ping"}', `${invalidRequest} 1`],
+    ["id null", '{"jsonrpc":"2.0","id":null,"method":"ping"}', `${invalidRequest} -`],
+    ["id 1.5", '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', `${invalidRequest} -`],
+    ["id true", '{"jsonrpc":"2.0","id":true,"method":"ping"}', `${invalidRequest} -`],
+    ["id as an array", '{"jsonrpc":"2.0","id":[1],"method":"ping"}', `${invalidRequest} -`],
+    ["id as an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}', `${invalidRequest} -`],
+    ["id beyond every number", '{"jsonrpc":"2.0","id":1e400,"method":"ping"}', `${invalidRequest} -`],
+    ["method as a number", '{"jsonrpc":"2.0","id":1,"method":7}', `${invalidRequest} 1`],
+    ["method null", '{"jsonrpc":"2.0","id":1,"method":null}', `${invalidRequest} 1`],
+    ["params as an array", '{"jsonrpc":"2.0","id":1,"method":"x","params":[1]}', `${invalidRequest} 1`],
+    ["params null", '{"jsonrpc":"2.0","id":1,"method":"x","params":null}', `${invalidRequest} 1`],
+    ["params as text", '{"jsonrpc":"2.0","method":"x","params":"p"}', `${invalidRequest} -`],
+    ["neither request nor answer", '{"jsonrpc":"2.0","id":1}', `${invalidRequest} 1`],
+    ["an error that is text", '{"jsonrpc":"2.0","id":1,"error":"no"}', `${invalidRequest} 1`],
+    ["an answer without an id", '{"jsonrpc":"2.0","result":{}}', `${invalidRequest} -`],
+    ["an answer with id null", '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}', `${invalidRequest} -`],
+  ])("F06 %s is refused", (_, text, expected) => {
+    expect(summary(text)).toBe(expected);
+  });
+
+  it.each([
+    ["a bare 0xff", [0xff]],
+    ["an overlong slash", [0xc0, 0xaf]],
+    ["a lone surrogate", [0xed, 0xa0, 0x80]],
+    ["half a character", [0xe2, 0x82]],
+    ["beyond Unicode", [0xf4, 0x90, 0x80, 0x80]],
+  ])("T20 invalid UTF-8 is refused: %s", (_, bytes) => {
+    const text = Buffer.concat([
+      Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'),
+      Buffer.from(bytes),
+      Buffer.from('"}'),
+    ]);
+    expect(summary(text)).toBe(`${parseError} -`);
+    expect(summary(text, { lenient: true })).toBe(`${parseError} -`);
+  });
+
+  it("T20 an escaped lone surrogate is legal JSON: it is read, and its bytes stay as they came", () => {
+    expect(summary('{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\\ud800"}}')).toBe(
+      'request 1 x {"a":"\\ud800"}',
+    );
+    expect(writeReply("\ud800", success({})).toString()).toBe('{"jsonrpc":"2.0","id":"\\ud800","result":{}}');
+  });
+
+  it.each([
+    ["the first that is not exact", '{"jsonrpc":"2.0","id":9007199254740992,"method":"ping"}'],
+    ["a long one", '{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}'],
+  ])("F11 an id that would come back changed is refused, not answered under another: %s", (_, text) => {
+    expect(summary(text)).toBe(`${invalidRequest} -`);
+  });
+
+  it.each([
+    ["a method twice", '{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call"}'],
+    ["an escaped method twice", '{"jsonrpc":"2.0","id":1,"method":"tools/list","\\u006dethod":"tools/call"}'],
+    ["params twice", '{"jsonrpc":"2.0","id":1,"method":"x","params":{},"params":{"a":1}}'],
+    ["an unknown member twice", '{"jsonrpc":"2.0","id":1,"method":"x","y":1,"y":1}'],
+    ["Method beside method", '{"jsonrpc":"2.0","id":1,"method":"tools/list","Method":"tools/call"}'],
+    ["Method alone", '{"jsonrpc":"2.0","id":1,"Method":"tools/list"}'],
+    ["params with a long s", '{"jsonrpc":"2.0","id":1,"method":"x","params":{},"param\u017f":{"a":1}}'],
+    ["a name twice in params", '{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","name":"b"}}'],
+    ["an escaped name twice in params", '{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","n\\u0061me":"b"}}'],
+    ["Name beside name in params", '{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","Name":"b"}}'],
+    ["a Kelvin sign for k in params", '{"jsonrpc":"2.0","id":1,"method":"x","params":{"k":"a","\u212a":"b"}}'],
+  ])("T36 what two parsers may read differently is refused: %s", (_, text) => {
+    expect(summary(text)).toBe(`${invalidRequest} 1`);
+  });
+
+  it("T36 arguments are the tool's: their names may differ in case only", () => {
+    const params = '{"name":"x","arguments":{"a":1,"A":2}}';
+    expect(summary(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`)).toBe(
+      `request 1 tools/call ${params}`,
+    );
+  });
+
+  it("T36 a result is its server's business, repeated members and all", () => {
+    const result = '{"a":1,"a":2,"A":3}';
+    expect(summary(`{"jsonrpc":"2.0","id":1,"result":${result}}`)).toBe(`result 1 ${result}`);
+    expect(summary(`{"jsonrpc":"2.0","id":1,"result":${result},"id":2}`)).toBe(`${invalidRequest} 2`);
+  });
+
+  it.each([64, 256])("T20 nesting %i deep is read, one level more is refused", (maxDepth) => {
+    // The message and its params are the first two levels.
+    const message = (depth: number) =>
+      `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":${"[".repeat(depth - 2)}${"]".repeat(depth - 2)}}}`;
+    expect(read(message(maxDepth), { maxDepth }).kind).toBe("request");
+    expect(summary(message(maxDepth + 1), { maxDepth })).toBe(`${invalidRequest} -`);
+    expect(summary(message(20_000), { maxDepth })).toBe(`${invalidRequest} -`);
+  });
+
+  it.each([
+    ["no version", '{"id":1,"result":{}}', "result 1 {}"],
+    ["another version", '{"jsonrpc":"1.0","id":1,"result":{}}', "result 1 {}"],
+    ["a notification without a version", '{"method":"n"}', "notification n -"],
+    ["a batch", "[]", `${invalidRequest} -`],
+    ["a bad id", '{"id":{},"result":{}}', `${invalidRequest} -`],
+    ["an id twice", '{"id":1,"id":2,"result":{}}', `${invalidRequest} 2`],
+  ])("F06 from servers, which may be sloppy: %s", (_, text, expected) => {
+    expect(summary(text, { lenient: true })).toBe(expected);
+  });
+
+  it("F06 SE-5 never throws, and never reads what JSON.parse reads otherwise, in 100,000 mutated messages", () => {
+    const seeds = [
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a\\"b","arguments":{"x":[1,2,{"y":null}]}}}',
+      '{"jsonrpc":"2.0","id":"é\\u00e9","result":{"content":[{"type":"text","text":"\\\\\\"}{"}]}}',
+      '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":0.5}}',
+      '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"日本"}}',
+    ].map((text) => Buffer.from(text));
+    const random = randomFrom(20260728);
+    const kinds = new Set<string>();
+    for (let round = 0; round < 100_000; round++) {
+      const bytes = mutated(seeds[round % seeds.length] ?? Buffer.alloc(0), random);
+      const message = readMessage(bytes, { lenient: round % 2 === 0 });
+      kinds.add(message.kind);
+      if (message.kind === "malformed") continue;
+      const value: unknown = JSON.parse(bytes.toString());
+      const given = isObject(value) ? value : {};
+      if (message.kind !== "response" && message.method !== given["method"]) expect.fail(bytes.toString());
+      if (message.kind !== "notification" && message.id !== given["id"]) expect.fail(bytes.toString());
+    }
+    expect(kinds).toEqual(new Set(["request", "response", "notification", "malformed"]));
+  });
+});
+
+/** Numbers below a bound, the same ones in every run (mulberry32). */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+/** One to four bytes changed, put in, left out or cut off. Mostly such bytes as mean something in JSON. */
+function mutated(seed: Buffer, random: (below: number) => number): Buffer {
+  const telling = Buffer.from('{}[]":,\\ 0-eE.tfnu\n\0\x7f');
+  let bytes = Buffer.from(seed);
+  for (let left = 1 + random(4); left > 0; left--) {
+    const at = random(bytes.length + 1);
+    const byte = Buffer.from([random(3) === 0 ? random(256) : (telling[random(telling.length)] ?? 0)]);
+    const kind = random(8);
+    if (kind === 0) bytes = bytes.subarray(0, at);
+    else
+      bytes = Buffer.concat([
+        bytes.subarray(0, at),
+        kind < 4 ? byte : Buffer.alloc(0),
+        bytes.subarray(at + (kind % 2)),
+      ]);
+  }
+  return bytes;
+}
+
+describe("writing", () => {
+  const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: "binary" }));
+  const method = fc.string({ unit: "binary" });
+  const object = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.jsonValue(), { noNullPrototype: true });
+
+  it("CL-1 requests and notifications come back as they were written", () => {
+    fc.assert(
+      fc.property(id, method, fc.option(object, { nil: undefined }), (given, name, params) => {
+        const payload = params === undefined ? undefined : Buffer.from(JSON.stringify(params));
+        const carried = payload === undefined ? undefined : { bytes: payload, value: JSON.parse(payload.toString()) };
+        expect(read(writeRequest(given, name, payload))).toEqual({
+          kind: "request",
+          id: Object.is(given, -0) ? 0 : given,
+          method: name,
+          params: carried,
+        });
+        expect(read(writeNotification(name, payload))).toEqual({ kind: "notification", method: name, params: carried });
+      }),
+    );
+  });
+
+  it("CL-5 answers come back as they were written, result and error", () => {
+    fc.assert(
+      fc.property(id, fc.jsonValue(), (given, value) => {
+        for (const reply of [success(value), failure({ code: -1, message: "x", data: value })]) {
+          const message = read(writeReply(given, reply));
+          expect(message.kind === "response" && message.reply.ok).toBe(reply.ok);
+          expect(
+            summary(writeReply(given, reply)).endsWith((reply.ok ? reply.result : reply.error).bytes.toString()),
+          ).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it("CL-5 a payload is carried as its bytes, not written anew", () => {
+    const bytes = Buffer.from('{"n":1.0,"big":12345678901234567890,"s":"\\u00e9"}');
+    const reply = { ok: true, result: { bytes, value: {} } } as const;
+    expect(writeReply("x", reply).toString()).toBe(`{"jsonrpc":"2.0","id":"x","result":${bytes.toString()}}`);
+    expect(writeRequest(1, "m", bytes).toString()).toBe(
+      `{"jsonrpc":"2.0","id":1,"method":"m","params":${bytes.toString()}}`,
+    );
+    expect(writeNotification("m", bytes).toString()).toBe(
+      `{"jsonrpc":"2.0","method":"m","params":${bytes.toString()}}`,
+    );
+  });
+
+  it("an answer to what could not be read has the id null", () => {
+    expect(writeReply(null, failure({ code: -32700, message: "no" })).toString()).toBe(
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}',
+    );
+  });
+
+  it("raw keeps the value beside its bytes", () => {
+    const value = { a: ["ü"] };
+    expect(raw(value)).toEqual({ bytes: Buffer.from('{"a":["ü"]}'), value });
+  });
+});

@@ -1,0 +1,138 @@
+// Server-sent events: the parser on hostile and honest streams however they are cut, and the writer against the parser.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SSE_KEEP_ALIVE, sseEvent, SseParser } from "./sse.ts";
+
+interface Seen {
+  readonly events: { event: string; data: string; id?: string }[];
+  readonly retries: number[];
+  readonly overflows: number;
+}
+
+function parse(chunks: readonly (string | Buffer)[], maxBytes = 1 << 20): Seen {
+  const events: Seen["events"] = [];
+  const retries: number[] = [];
+  let overflows = 0;
+  const parser = new SseParser({
+    maxBytes,
+    onEvent: ({ event, data, id }) =>
+      events.push({ event, data: data.toString(), ...(id === undefined ? {} : { id }) }),
+    onRetry: (ms) => retries.push(ms),
+    onOverflow: () => overflows++,
+  });
+  for (const chunk of chunks) parser.push(Buffer.from(chunk));
+  return { events, retries, overflows };
+}
+
+const dataOf = (...chunks: string[]) => parse(chunks).events.map(({ data }) => data);
+
+describe("SseParser", () => {
+  it.each([
+    ["one event", "data: a\n\n", ["a"]],
+    ["two events", "data: a\n\ndata: b\n\n", ["a", "b"]],
+    ["no blank after the colon", "data:a\n\n", ["a"]],
+    ["only one blank is taken off", "data:  a\n\n", [" a"]],
+    ["CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
+    ["several data lines", "data: a\ndata: b\ndata:\ndata: c\n\n", ["a\nb\n\nc"]],
+    ["a colon in the value", 'data: {"a":1}\n\n', ['{"a":1}']],
+    ["comments only", ": keep-alive\n\n:\n\n: x\n\n", []],
+    ["a comment inside an event", "data: a\n: ping\ndata: b\n\n", ["a\nb"]],
+    ["a field without a colon", "data\n\n", []],
+    ["an event without data (a priming event)", "id: 1\ndata:\n\ndata: a\n\n", ["a"]],
+    ["an unknown field", "colour: red\ndata: a\n\n", ["a"]],
+    ["a field with another case", "Data: a\n\n", []],
+    ["blank lines first", "\n\n\ndata: a\n\n", ["a"]],
+    ["no blank line at the end", "data: a\n\ndata: b\n", ["a"]],
+    ["no newline at the end", "data: a\n\ndata: b", ["a"]],
+    ["multi-byte", "data: äöü € \u{1f600}\n\n", ["äöü € \u{1f600}"]],
+  ])("F26 %s", (_, text, expected) => {
+    expect(dataOf(text)).toEqual(expected);
+  });
+
+  it("F26 event type and id: the type is for one event, the id stays", () => {
+    expect(parse(["event: endpoint\nid: 7\ndata: a\n\ndata: b\n\nid: 8\ndata: c\n\n"]).events).toEqual([
+      { event: "endpoint", data: "a", id: "7" },
+      { event: "message", data: "b", id: "7" },
+      { event: "message", data: "c", id: "8" },
+    ]);
+  });
+
+  it.each([
+    ["retry: 3000\n\n", [3000]],
+    ["retry:0\n\n", [0]],
+    ["retry: -1\n\n", []],
+    ["retry: 1e3\n\n", []],
+    ["retry: soon\n\n", []],
+    ["retry: 99999999999999999999\n\n", []],
+    ["retry:\n\n", []],
+  ])("F26 %j asks to wait %j", (text, expected) => {
+    expect(parse([text]).retries).toEqual(expected);
+  });
+
+  it("F26 gives the same events wherever the stream is cut", () => {
+    const line = fc.oneof(
+      fc.constantFrom("", "", "data:", "data: ä€\u{1f600}", ": comment", "event: x", "id: 1", "retry: 10", "junk"),
+      fc.string({ unit: fc.constantFrom("d", "a", "t", ":", " ", "\r", "é"), maxLength: 6 }),
+    );
+    const stream = fc
+      .array(fc.tuple(line, fc.constantFrom("\n", "\r\n")), { maxLength: 20 })
+      .map((lines) => Buffer.from(lines.flat().join("")));
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(200), { maxLength: 8 }), (bytes, cuts) => {
+        const points = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length].toSorted((a, b) => a - b);
+        const chunks = points.slice(1).map((point, index) => bytes.subarray(points[index], point));
+        expect(parse(chunks)).toEqual(parse([bytes]));
+        expect(parse([...bytes].map((byte) => Buffer.from([byte])))).toEqual(parse([bytes]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("F26 a keep-alive of 64 KB is a comment like any other", () => {
+    expect(dataOf(`:${"x".repeat(65_536)}\n\n`, "data: a\n\n")).toEqual(["a"]);
+  });
+
+  it.each([
+    ["one line", (size: number) => `data: ${"x".repeat(size)}\n`],
+    ["many lines", (size: number) => "data: xxxxxxxxx\n".repeat(size / 10)],
+    ["many lines without any data", (size: number) => "data:\n".repeat(size)],
+  ])("F26 an event past the bound is told once, and nothing of it or after it comes: %s", (_, lines) => {
+    const maxBytes = 1000;
+    const huge = parse([`data: first\n\n${lines(2000)}`, "\n", lines(2000), "\ndata: after\n\n"], maxBytes);
+    expect(huge.events.map(({ data }) => data)).toEqual(["first"]);
+    expect(huge.overflows).toBe(1);
+  });
+
+  it.each([
+    ["one line", "data: 123456\n\n", 12],
+    ["lines and the newlines between them", "data: 12\ndata: 56\ndata: 89\n\n", 8],
+  ])("F26 an event of exactly the bound passes, one byte more does not: %s", (_, text, maxBytes) => {
+    expect(parse([text.repeat(50)], maxBytes)).toMatchObject({ events: { length: 50 }, overflows: 0 });
+    expect(parse([text.repeat(50)], maxBytes - 1)).toMatchObject({ events: [], overflows: 1 });
+  });
+
+  it("F26 never throws on any bytes", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
+        expect(
+          parse(
+            chunks.map((chunk) => Buffer.from(chunk)),
+            50,
+          ).overflows,
+        ).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});
+
+describe("the writer", () => {
+  it("F26 what is written is read again, keep-alives aside", () => {
+    fc.assert(
+      fc.property(fc.array(fc.json({ maxDepth: 3 })), (messages) => {
+        const stream = messages.map((message) => sseEvent(Buffer.from(message)).toString()).join(SSE_KEEP_ALIVE);
+        expect(dataOf(stream)).toEqual(messages);
+      }),
+    );
+  });
+});

@@ -1,0 +1,74 @@
+// A hub inside the test's own process, for tests that look at its state: statuses, events, what a server heard.
+
+import { once } from "node:events";
+import { hubPaths } from "../../hub/src/config/paths.ts";
+import { Hub } from "../../hub/src/hub.ts";
+import type { Status } from "../../hub/src/servers/status.ts";
+import type { Ask } from "../../hub/src/servers/upstream.ts";
+import { rawParams, type Reply } from "../../hub/src/wire/jsonrpc.ts";
+import { processesWithMark } from "./processes.ts";
+import { makeHome, type Home, type Servers } from "./hub.ts";
+
+export interface InProcess {
+  readonly home: Home;
+  readonly hub: Hub;
+  /** Every status that a server took, in order. */
+  statuses(server: string): Status[];
+  /** Stops the hub, removes the home, and says which of its processes are still there. */
+  end(): Promise<number[]>;
+}
+
+export async function openInProcess(
+  servers: Servers | undefined,
+  { groups, variables = {} }: { groups?: unknown; variables?: Readonly<Record<string, string>> } = {},
+): Promise<InProcess> {
+  const home = await makeHome(servers, groups);
+  const env = { ...home.env, ...variables };
+  const hub = await Hub.open({ paths: hubPaths({ env, platform: process.platform, home: home.dir }), variables: env });
+  const seen: { server: string; status: Status }[] = [];
+  hub.events.on("server.status", (event) => seen.push(event));
+  return {
+    home,
+    hub,
+    statuses: (server) => seen.filter((event) => event.server === server).map(({ status }) => status),
+    end: async () => {
+      await hub.stop();
+      const left = processesWithMark(home.mark);
+      await home.remove();
+      return left;
+    },
+  };
+}
+
+/** Calls a tool of a server. */
+export function callTool(
+  hub: Hub,
+  server: string,
+  name: string,
+  args: Readonly<Record<string, unknown>> = {},
+  more: Partial<Ask> = {},
+): Promise<Reply> {
+  const params = rawParams({ name, arguments: args });
+  return hub.calls.tool({ method: "tools/call", params, group: "default", server, name, ...more });
+}
+
+/** The text that a tool gave back. */
+export async function callText(...args: Parameters<typeof callTool>): Promise<string> {
+  return textOf(await callTool(...args));
+}
+
+export function textOf(reply: Reply): string {
+  if (!reply.ok) throw new Error(`The server answered with an error: ${reply.error.bytes.toString()}`);
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- our own fixtures answer in this form
+  const { content } = reply.result.value as { content: { text: string }[] };
+  return content.map(({ text }) => text).join("\n");
+}
+
+/** The next status of a server that is in one of the states; at once, if it is in one now. */
+export async function untilState(hub: Hub, server: string, ...states: Status["state"][]): Promise<Status> {
+  for (;;) {
+    const { status } = hub.supervisor.get(server);
+    if (states.includes(status.state)) return status;
+    await once(hub.events, "server.status");
+  }
+}
