@@ -13,6 +13,7 @@ import { HubEvents } from "./events.ts";
 import { Listener } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
 import { Endpoint } from "./mcp/endpoint.ts";
+import type { SecretStore } from "./secrets/store.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
 import { Guard } from "./servers/guard.ts";
@@ -30,6 +31,9 @@ export class Hub {
   readonly calls: Calls;
   /** True when there is no config and the built-in demo server stands in. */
   readonly demo: boolean;
+  /** What the config says that works, but is probably not meant. */
+  readonly warnings: readonly string[];
+  readonly secrets: SecretStore;
   readonly #files: ConfigFiles;
   readonly #guard: Guard;
   readonly #eras: EraMemory;
@@ -44,6 +48,7 @@ export class Hub {
   private constructor(parts: {
     files: ConfigFiles;
     config: HubConfig;
+    warnings: readonly string[];
     demo: boolean;
     eras: EraMemory;
     options: HubOptions;
@@ -53,11 +58,12 @@ export class Hub {
     this.#files = parts.files;
     this.#config = parts.config;
     this.demo = parts.demo;
+    this.warnings = parts.warnings;
     this.#eras = parts.eras;
     this.#guard = new Guard({ instance });
-    const secrets = new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
+    this.secrets = new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
-      { variables, secrets, guard: this.#guard, eras: this.#eras, instance },
+      { variables, secrets: this.secrets, guard: this.#guard, eras: this.#eras, instance },
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
@@ -72,12 +78,12 @@ export class Hub {
   static async open(options: HubOptions): Promise<Hub> {
     const { paths } = options;
     const files = new ConfigFiles(paths.config);
-    const { config, present } = await files.load();
+    const { config, present, warnings } = await files.load();
     await mkdir(paths.data, { recursive: true, mode: 0o700 });
     const eras = await EraMemory.open(join(paths.data, "eras.json"));
     const demo = !present.servers;
     const servers = demo ? [demoServer(paths.config)] : config.servers;
-    return new Hub({ files, config: { ...config, servers }, demo, eras, options });
+    return new Hub({ files, config: { ...config, servers }, warnings, demo, eras, options });
   }
 
   get config(): HubConfig {

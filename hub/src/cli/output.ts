@@ -2,6 +2,7 @@
 // stderr everything else.
 
 import type { HubError } from "../errors.ts";
+import type { Hub } from "../hub.ts";
 import type { Io } from "./io.ts";
 
 export function printJson(io: Io, value: unknown): void {
@@ -19,6 +20,13 @@ export function printError(error: HubError, io: Io, json: boolean): void {
   if (error.kind === "Unexpected" && error.cause instanceof Error) lines.push(`  cause: ${error.cause.stack}`);
   if (error.hint !== undefined) lines.push(`  fix:   ${error.hint}`);
   io.stderr.write(`${lines.join("\n")}\n`);
+}
+
+/** What the hub warns of now, and from now on. */
+export function printWarnings(io: Io, hub: Hub): void {
+  const print = (message: string) => void io.stderr.write(`warning: ${message}\n`);
+  for (const message of [...hub.warnings, ...hub.catalog.warnings]) print(message);
+  hub.events.on("warning", ({ message }) => print(message));
 }
 
 /** Columns are as wide as their widest cell; the last one runs free. */

@@ -7,6 +7,7 @@ import { callCommand } from "./call.ts";
 import type { Io } from "./io.ts";
 import { lsCommand } from "./ls.ts";
 import { printError } from "./output.ts";
+import { secretCommand } from "./secret.ts";
 import { stdioCommand } from "./stdio.ts";
 import { testCommand } from "./test.ts";
 import { toolsCommand } from "./tools.ts";
@@ -15,7 +16,15 @@ import { upCommand } from "./up.ts";
 /** Adds a command. Its action gives the exit code. */
 export type Register = (program: Command, io: Io, done: (exitCode: number) => void) => void;
 
-const COMMANDS: readonly Register[] = [upCommand, stdioCommand, lsCommand, toolsCommand, callCommand, testCommand];
+const COMMANDS: readonly Register[] = [
+  upCommand,
+  stdioCommand,
+  lsCommand,
+  toolsCommand,
+  callCommand,
+  testCommand,
+  secretCommand,
+];
 
 const USAGE_ERROR = 2;
 
@@ -56,11 +65,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 }
 
 /** Every command takes the global options too, in any position, and reports its errors to us. */
-function inheritSettings(program: Command): void {
-  for (const command of program.commands) {
-    command.exitOverride().copyInheritedSettings(program);
+function inheritSettings(parent: Command): void {
+  for (const command of parent.commands) {
+    command.exitOverride().copyInheritedSettings(parent);
     command
       .option("--config <dir>", "folder of mcp_server.json and group.json")
       .option("--json", "machine-readable output");
+    inheritSettings(command);
   }
 }

@@ -4,6 +4,7 @@ import { Writable } from "node:stream";
 import { StdioServer } from "../wire/stdio-server.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { withHub } from "./open-hub.ts";
+import { printWarnings } from "./output.ts";
 import type { Register } from "./program.ts";
 
 interface StdioOptions extends GlobalOptions {
@@ -24,7 +25,7 @@ export const stdioCommand: Register = (program, io, done) => {
 function stdio(io: Io, options: StdioOptions): Promise<number> {
   const output = claimStdout(io);
   return withHub(io, options, async (hub) => {
-    hub.events.on("warning", ({ message }) => io.stderr.write(`warning: ${message}\n`));
+    printWarnings(io, hub);
     hub.events.on("server.status", ({ server, status }) => {
       if (status.state === "error") io.stderr.write(`${server}: ${status.error.message}\n`);
     });

@@ -4,7 +4,7 @@ import { HubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub } from "./open-hub.ts";
-import { count } from "./output.ts";
+import { count, printWarnings } from "./output.ts";
 import type { Register } from "./program.ts";
 import { Progress } from "./progress.ts";
 
@@ -26,8 +26,7 @@ async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
   const hub = await openHub(io, options);
   const stopped = whenStopped(io, hub);
-  hub.events.on("warning", ({ message }) => io.stderr.write(`warning: ${message}\n`));
-  for (const message of hub.catalog.warnings) io.stderr.write(`warning: ${message}\n`);
+  printWarnings(io, hub);
   const url = await hub.listen({ host: options.host, port });
   printAddresses(io, hub, url);
   const settled = hub.start();

@@ -45,7 +45,7 @@ export class ConfigFiles implements ConfigStore {
     return {
       config: { servers, groups },
       present: { servers: serverFile !== undefined, groups: groupFile !== undefined },
-      warnings: [...document.warnings, ...findWarnings(servers, groups)],
+      warnings: [...document.warnings, ...findWarnings(servers)],
     };
   }
 

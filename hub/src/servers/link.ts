@@ -96,12 +96,22 @@ export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): 
       hint: 'Use "type": "http" if the server speaks Streamable HTTP',
     });
   }
+  const { url, headers } = server.transport;
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
+    throw new HubError(
+      "InvalidConfig",
+      "The url, with its variables filled in, is not an http:// or https:// address",
+      {
+        field: "url",
+      },
+    );
+  }
   // Loaded only where a remote server is configured: the library costs more to load than the rest of the hub.
   const { HttpChannel } = await import("../wire/http-client.ts");
   const { promise: lost, resolve: onLost } = deferred<HubError>();
   const channel = new HttpChannel({
-    url: new URL(server.transport.url),
-    headers: server.transport.headers,
+    url: new URL(url),
+    headers,
     maxMessageBytes: MAX_MESSAGE_BYTES,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     onMessage: (bytes, via) => peer.receive(bytes, via),

@@ -120,7 +120,7 @@ export class ManagedServer {
     this.#reconnect?.abort();
     this.#reconnect = undefined;
     clearTimeout(this.#relist);
-    await this.#starting?.done.catch(() => undefined); // whoever started it has the reason
+    if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
     const upstream = this.#upstream;
     this.#upstream = undefined;
     await upstream?.close();

@@ -74,10 +74,10 @@ export function classifyIncoming(method: string, params: JsonObject | undefined,
     const data = { supported: SUPPORTED_VERSIONS, requested: claimed };
     return refused(RPC.unsupportedVersion, `Protocol version ${claimed} is not supported`, data);
   }
+  if (!isObject(capabilities)) return refused(RPC.invalidParams, `Missing in params._meta: ${META.clientCapabilities}`);
   if (headerVersion !== undefined && headerVersion !== claimed) {
     return refused(RPC.headerMismatch, `MCP-Protocol-Version is ${headerVersion}, the body says ${claimed}`);
   }
-  if (!isObject(capabilities)) return refused(RPC.invalidParams, `Missing in params._meta: ${META.clientCapabilities}`);
   const clientInfo = meta[META.clientInfo];
   const logLevel = meta[META.logLevel];
   return {

@@ -83,11 +83,14 @@ const ELSEWHERE = [
   ...["oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$defs", "definitions"],
 ] as const;
 
+/** As text only: an argument may well have this name, and then has a schema. */
 function mentionsHeader(value: unknown, depthLeft: number): boolean {
-  if (typeof value !== "object" || value === null || depthLeft === 0) return false;
-  return (
-    Object.hasOwn(value, "x-mcp-header") || Object.values(value).some((inner) => mentionsHeader(inner, depthLeft - 1))
-  );
+  if (typeof value === "object" && value !== null && depthLeft > 0) {
+    return Object.entries(value).some(
+      ([key, inner]) => (key === "x-mcp-header" && typeof inner === "string") || mentionsHeader(inner, depthLeft - 1),
+    );
+  }
+  return false;
 }
 
 function argumentAt(args: unknown, path: readonly string[]): string | number | boolean | undefined {
