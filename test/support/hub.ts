@@ -47,8 +47,19 @@ export async function makeHome(servers: Servers | undefined, groups?: unknown): 
     await writeFile(join(dir, "config/mcp_server.json"), JSON.stringify({ mcpServers: marked }));
   }
   if (groups !== undefined) await writeFile(join(dir, "config/group.json"), JSON.stringify(groups));
-  const env = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? dir, PLUGBOARD_HOME: dir };
+  const env = { ...registryAccess(), HOME: process.env["HOME"] ?? dir, PLUGBOARD_HOME: dir };
   return { dir, env, mark, remove: () => rm(dir, { recursive: true, force: true }) };
+}
+
+/** What a launcher needs to find its registry on this machine, and nothing else of the tests' own environment. */
+function registryAccess(): Record<string, string> {
+  const needed =
+    /^(PATH|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|UV_\w+|npm_config_(registry|cafile)|https?_proxy|no_proxy)$/i;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && needed.test(name) ? [[name, value]] : [],
+    ),
+  );
 }
 
 function withMark(entry: Readonly<Record<string, unknown>>, mark: string) {

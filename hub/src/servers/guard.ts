@@ -12,8 +12,9 @@ export interface Guarded {
   readonly container?: Container | undefined;
 }
 
-// A guard that ends sooner than this is not started again by itself: something is wrong with the machine.
+// Where guards end again and again as soon as they are started, something is wrong with the machine: give up for now.
 const SETTLED_MS = 1_000;
+const EARLY_ENDS = 3;
 
 /**
  * Reads orders from the hub and waits for the pipe to close. POSIX sh, no arrays: lists are lines in a variable.
@@ -63,6 +64,7 @@ export class Guard {
   readonly instance: string;
   readonly #guarded = new Map<number, Guarded>();
   #shell: ChildProcess | undefined;
+  #earlyEnds = 0;
   #closed = false;
 
   constructor({ instance }: { instance: string }) {
@@ -82,7 +84,8 @@ export class Guard {
     shell.on("error", forget);
     shell.on("exit", () => {
       forget();
-      if (this.#guarded.size > 0 && performance.now() - since > SETTLED_MS) this.start();
+      this.#earlyEnds = performance.now() - since > SETTLED_MS ? 0 : this.#earlyEnds + 1;
+      if (this.#guarded.size > 0 && this.#earlyEnds < EARLY_ENDS) this.start();
     });
     for (const guarded of this.#guarded.values()) this.#tell(additions(guarded));
   }

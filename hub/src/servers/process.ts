@@ -51,6 +51,8 @@ export class ServerProcess {
   readonly exited: Promise<ProcessExit>;
 
   readonly #child: ChildProcessWithoutNullStreams;
+  /** When the leader has gone; its helpers may still be there. */
+  readonly #left: Promise<ProcessExit>;
   readonly #start: string | undefined;
   readonly #container: Container | undefined;
   readonly #graceMs: Grace;
@@ -94,6 +96,9 @@ export class ServerProcess {
     this.#start = command.env[START_VARIABLE];
     this.#container = container;
     this.#graceMs = graceMs;
+    this.#left = new Promise((resolve) => {
+      child.once("exit", (code, signal) => resolve({ code, signal }));
+    });
     child.stderr.on("data", (chunk: Buffer) => this.stderr.push(chunk));
     // A pipe breaks when its other end dies (EPIPE, ECONNRESET). The exit tells the same, and nobody should fall over it.
     for (const stream of [child, child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
@@ -115,11 +120,10 @@ export class ServerProcess {
   async #descend(): Promise<ProcessExit> {
     const { stdin, term } = this.#graceMs;
     this.#deadline = performance.now() + stdin + term;
-    const left = this.#left();
     this.stdin.end();
-    if (await settlesWithin(left, stdin)) return this.exited;
+    if (await settlesWithin(this.#left, stdin)) return this.exited;
     this.#tell("SIGTERM");
-    if (await settlesWithin(left, term)) return this.exited;
+    if (await settlesWithin(this.#left, term)) return this.exited;
     return this.kill();
   }
 
@@ -129,7 +133,7 @@ export class ServerProcess {
   }
 
   async #untilGone(guard: Guard): Promise<ProcessExit> {
-    const exit = await this.#left();
+    const exit = await this.#left;
     try {
       await this.#clearGroup();
       await this.#clearStarted();
@@ -143,13 +147,6 @@ export class ServerProcess {
       guard.unregister({ pgid: this.pid });
     }
     return exit;
-  }
-
-  /** Resolves when the leader has gone. */
-  async #left(): Promise<ProcessExit> {
-    const { exitCode, signalCode } = this.#child;
-    if (exitCode === null && signalCode === null) await once(this.#child, "exit");
-    return { code: this.#child.exitCode, signal: this.#child.signalCode };
   }
 
   /** The leader may be only a launcher: npm goes at once on SIGTERM, and the server behind it has the same grace. */

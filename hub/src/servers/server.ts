@@ -49,7 +49,8 @@ export class ManagedServer {
   #starting: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
   #stopping: Promise<void> | undefined;
   #reconnect: AbortController | undefined;
-  #relist: NodeJS.Timeout | undefined;
+  #relisting: Promise<void> | undefined;
+  #outdated = false;
   #logLevel: string | undefined;
 
   constructor(config: ServerConfig, world: ServerWorld, observer: ServerObserver) {
@@ -119,7 +120,6 @@ export class ManagedServer {
   async #stop(): Promise<void> {
     this.#reconnect?.abort();
     this.#reconnect = undefined;
-    clearTimeout(this.#relist);
     if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
     const upstream = this.#upstream;
     this.#upstream = undefined;
@@ -186,7 +186,10 @@ export class ManagedServer {
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
         return openStdio({ ...command, env }, handlers, { guard, secrets: resolved.secrets });
       },
-      onListChanged: () => this.#scheduleRelist(),
+      onListChanged: () => {
+        this.#outdated = true;
+        this.#relisting ??= this.#relist();
+      },
       onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
     });
   }
@@ -202,7 +205,6 @@ export class ManagedServer {
   #lost(upstream: Upstream, error: HubError): void {
     if (this.#upstream !== upstream) return; // stopped by us
     this.#upstream = undefined;
-    clearTimeout(this.#relist);
     void upstream.close();
     const remote = this.config.transport.type !== "stdio";
     this.#set({ type: remote ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
@@ -226,23 +228,22 @@ export class ManagedServer {
     if (this.#reconnect === abort) this.#reconnect = undefined;
   }
 
-  /** A burst of announcements is answered with one new listing. */
-  #scheduleRelist(): void {
-    if (this.#relist !== undefined) return;
-    this.#relist = setTimeout(() => {
-      this.#relist = undefined;
+  /** A burst of announcements is answered with one new listing; what comes while that is read, with another. */
+  async #relist(): Promise<void> {
+    while (this.#outdated) {
+      await sleep(RELIST_MS, undefined, { ref: false });
+      // What is announced during the start may have come too late for the first listing.
+      await this.#starting?.done.catch(() => undefined);
+      this.#outdated = false;
       const upstream = this.#upstream;
-      if (upstream === undefined) return;
-      void upstream.list().then(
-        (listing) => {
-          if (this.#upstream !== upstream) return;
-          this.#listing = listing;
-          this.#set({ type: "listed", tools: toolNames(listing) });
-          this.#observer.onOffer(this);
-        },
-        () => undefined, // the old listing stays; a lost connection is reported by itself
-      );
-    }, RELIST_MS);
+      // The old listing stays if this fails; a lost connection is reported by itself.
+      const listing = await upstream?.list().catch(() => undefined);
+      if (listing === undefined || this.#upstream !== upstream) continue;
+      this.#listing = listing;
+      this.#set({ type: "listed", tools: toolNames(listing) });
+      this.#observer.onOffer(this);
+    }
+    this.#relisting = undefined;
   }
 
   get #method(): keyof typeof START_MS {

@@ -134,8 +134,7 @@ describe("x-mcp-header in a tool's schema", () => {
 
   it("SE-5 a schema that nests without end is looked at only so far", () => {
     let deep: unknown = { type: "string", "x-mcp-header": "Deep" };
-    for (let level = 0; level < 5000; level++)
-      deep = level % 2 === 0 ? schema({ a: deep }) : { ...schema({ a: deep }), not: deep };
+    for (let level = 0; level < 5000; level++) deep = level % 2 === 0 ? schema({ a: deep }) : { items: deep };
     expect(headerParams({ ...schema({ a: region }), properties: { a: region, deep } })).toEqual([
       { header: "Region", path: ["a"] },
     ]);

@@ -137,7 +137,10 @@ export class HttpChannel implements Channel {
       onResponseData: (_, chunk) => body?.push(chunk),
       onResponseEnd: () => {
         if (via !== undefined) this.#open.delete(via);
-        done(body?.end() ?? new HubError("ProtocolError", "The server ended the exchange without an answer"), status);
+        const failure = body?.end();
+        done(failure ?? new HubError("ProtocolError", "The server ended the exchange without an answer"), status);
+        // It forgot our session, by a restart as a rule: only a new handshake helps.
+        if (failure !== undefined && status === 404 && this.#session !== undefined) this.#options.onUnreachable(failure);
       },
       onResponseError: (_, error) => {
         if (via !== undefined) this.#open.delete(via);

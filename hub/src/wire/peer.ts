@@ -87,6 +87,7 @@ export class Peer {
     if (options.signal?.aborted === true) return Promise.reject(cancelled(method));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
+      const message = writeRequest(id, method, build(id));
       const startedAt = performance.now();
       const pending: Pending = {
         id,
@@ -105,11 +106,7 @@ export class Peer {
         options.signal.addEventListener("abort", pending.onAbort, { once: true });
       }
       const { headers } = options;
-      this.#channel.send(writeRequest(id, method, build(id)), {
-        id,
-        method,
-        ...(headers === undefined ? {} : { headers }),
-      });
+      this.#channel.send(message, { id, method, ...(headers === undefined ? {} : { headers }) });
     });
   }
 
@@ -172,7 +169,10 @@ export class Peer {
       const token = params?.value["progressToken"];
       return typeof token === "number" ? this.#pending.get(token) : undefined;
     }
-    if (via !== undefined) return this.#pending.get(via);
+    const stream = via === undefined ? undefined : this.#pending.get(via);
+    // Also on the stream of a call, news about the server is everybody's; only a subscription is asked for by somebody.
+    if (stream !== undefined && isNews(method)) return stream.method === "subscriptions/listen" ? stream : undefined;
+    if (via !== undefined) return stream;
     if (method !== "notifications/message" || this.#pending.size !== 1) return undefined;
     return this.#pending.values().next().value;
   }
@@ -181,12 +181,15 @@ export class Peer {
     clearTimeout(pending.timer);
     const { timeoutMs, maxTotalMs = Math.max(MAX_TOTAL_MS, timeoutMs) } = pending.options;
     if (timeoutMs === 0) return;
-    const left = maxTotalMs - (performance.now() - pending.startedAt);
-    const waitMs = Math.max(0, Math.min(timeoutMs, left));
-    pending.timer = setTimeout(() => {
-      const error = new HubError("Timeout", `No answer to ${pending.method} within ${Math.round(waitMs)} ms`);
-      this.#giveUp(pending, error, "The request timed out");
-    }, waitMs);
+    const leftMs = Math.max(0, maxTotalMs - (performance.now() - pending.startedAt));
+    const limitMs = leftMs < timeoutMs ? maxTotalMs : timeoutMs;
+    pending.timer = setTimeout(
+      () => {
+        const error = new HubError("Timeout", `No answer to ${pending.method} within ${limitMs} ms`);
+        this.#giveUp(pending, error, "The request timed out");
+      },
+      Math.min(timeoutMs, leftMs),
+    );
   }
 
   #giveUp(pending: Pending, error: HubError, reason: string): void {
@@ -205,6 +208,11 @@ export class Peer {
     if (pending.onAbort !== undefined) pending.options.signal?.removeEventListener("abort", pending.onAbort);
     return pending;
   }
+}
+
+/** That something of the server changed, whoever is asking it just now. */
+function isNews(method: string): boolean {
+  return method.endsWith("/list_changed") || method === "notifications/resources/updated";
 }
 
 function cancelled(method: string): HubError {
