@@ -3,6 +3,9 @@
 import { homedir } from "node:os";
 import { run } from "./cli/program.ts";
 
+const outputs = [process.stdout, process.stderr];
+// Whoever read this has gone (`| head`): what is left to say goes nowhere, and nobody should fall over it.
+for (const output of outputs) output.on("error", () => {});
 const exitCode = await run(process.argv.slice(2), {
   env: process.env,
   platform: process.platform,
@@ -16,5 +19,7 @@ const exitCode = await run(process.argv.slice(2), {
   },
   exit: (code) => process.exit(code),
 });
+// A pipe takes only so much at once: what it has not taken yet would be lost with the process.
+await Promise.all(outputs.map((output) => new Promise((resolve) => output.write("", resolve))));
 // Left-over handles (an open stdin, a keep-alive socket) must not keep a finished command alive.
 process.exit(exitCode);

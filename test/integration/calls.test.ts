@@ -20,6 +20,8 @@ async function open(entry: Servers[string], more: Servers = {}) {
   opened.push(inProcess);
   const url = `${await inProcess.hub.listen({ host: "127.0.0.1", port: 0 })}/mcp`;
   await inProcess.hub.start();
+  // Clients may see a catalog that is a few milliseconds old; this one is up to date for them too.
+  expect(inProcess.hub.catalog.groupNames).toEqual(["default"]);
   return { ...inProcess, url, server: inProcess.hub.supervisor.get("it") };
 }
 

@@ -5,7 +5,7 @@ import type { Hub } from "../hub.ts";
 import type { ManagedServer } from "../servers/server.ts";
 import type { Status } from "../servers/status.ts";
 import type { Io } from "./io.ts";
-import { count, firstLine, seconds, table } from "./output.ts";
+import { count, seconds, table } from "./output.ts";
 
 const REDRAW_MS = 100;
 
@@ -58,7 +58,7 @@ export class Progress {
     const kind = config.transport.type === "stdio" ? config.transport.launcher : config.transport.type;
     const since = this.#startedAt.get(name);
     const tookMs = this.#tookMs.get(name) ?? (since === undefined ? 0 : performance.now() - since);
-    return [`  ${mark(status)} ${name}`, kind, describe(status), seconds(tookMs)];
+    return [`  ${mark(status)} ${name}`, kind, seconds(tookMs).padStart(5), describe(status)];
   }
 }
 
@@ -78,10 +78,17 @@ export function describe(status: Status): string {
     case "error":
     case "disconnected": {
       const { message, detail } = status.error;
-      return detail === undefined ? message : `${message}: ${firstLine(detail)}`;
+      const telling = tellingLine(detail ?? "");
+      return telling === undefined ? message : `${message}: ${telling}`;
     }
     case "stopped":
     case "disabled":
       return status.state;
   }
+}
+
+/** The line of a server's stderr that says most: the only one, or the first that speaks of an error. */
+function tellingLine(text: string): string | undefined {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.length === 1 ? lines[0] : lines.find((line) => /error/i.test(line));
 }

@@ -12,7 +12,8 @@ import type { ResolvedServer } from "./resolve.ts";
 
 export const MAX_MESSAGE_BYTES = 16 << 20;
 const CONNECT_TIMEOUT_MS = 5000;
-const STDERR_LINES = 12;
+/** More than is shown: a launcher may say the reason early and much after it. */
+const STDERR_LINES = 50;
 
 export interface Link {
   readonly transport: "stdio" | "http";

@@ -46,7 +46,8 @@ export class HttpChannel implements Channel {
   readonly #options: HttpChannelOptions;
   readonly #pool: Pool;
   readonly #path: string;
-  readonly #open = new Map<number, Dispatcher.DispatchController>();
+  /** Requests that somebody waits for; without a controller until there is a connection to send them on. */
+  readonly #open = new Map<number, Dispatcher.DispatchController | undefined>();
   #session: string | undefined;
   #version: string | undefined;
   #closeCancels = false;
@@ -73,6 +74,7 @@ export class HttpChannel implements Channel {
     if (this.#closed) return;
     const headers = { ...this.#headers(), "content-type": "application/json", ...request?.headers };
     const id = request?.id;
+    if (id !== undefined) this.#open.set(id, undefined);
     this.#dispatch({ method: "POST", path: this.#path, headers, body: bytes }, id, (error) => {
       if (id !== undefined) this.#options.onFinished(id, error);
     });
@@ -80,6 +82,7 @@ export class HttpChannel implements Channel {
 
   abandon(id: number): boolean {
     this.#open.get(id)?.abort(new HubError("Cancelled", "The request was cancelled"));
+    this.#open.delete(id);
     return this.#closeCancels;
   }
 
@@ -97,7 +100,8 @@ export class HttpChannel implements Channel {
     if (this.#closed) return;
     this.#closed = true;
     for (const controller of this.#open.values())
-      controller.abort(new HubError("Cancelled", "The connection was closed"));
+      controller?.abort(new HubError("Cancelled", "The connection was closed"));
+    this.#open.clear();
     if (this.#session !== undefined) {
       const signal = AbortSignal.timeout(GOODBYE_MS);
       await this.#pool
@@ -127,7 +131,9 @@ export class HttpChannel implements Channel {
     let status = 0;
     this.#pool.dispatch(options, {
       onRequestStart: (controller) => {
-        if (via !== undefined) this.#open.set(via, controller);
+        if (via === undefined) return;
+        if (this.#open.has(via)) this.#open.set(via, controller);
+        else controller.abort(new HubError("Cancelled", "The request was cancelled before it was sent"));
       },
       onResponseStart: (controller, code, headers) => {
         status = code;
@@ -140,7 +146,8 @@ export class HttpChannel implements Channel {
         const failure = body?.end();
         done(failure ?? new HubError("ProtocolError", "The server ended the exchange without an answer"), status);
         // It forgot our session, by a restart as a rule: only a new handshake helps.
-        if (failure !== undefined && status === 404 && this.#session !== undefined) this.#options.onUnreachable(failure);
+        if (failure !== undefined && status === 404 && this.#session !== undefined)
+          this.#options.onUnreachable(failure);
       },
       onResponseError: (_, error) => {
         if (via !== undefined) this.#open.delete(via);

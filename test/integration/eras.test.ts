@@ -1,0 +1,239 @@
+// Which protocol the hub speaks with which server: every fixture, over stdio and HTTP, and what it remembers of it.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { fixture, type Servers } from "../support/hub.ts";
+import { callText, openInProcess, type InProcess } from "../support/in-process.ts";
+import { processesWithMark } from "../support/processes.ts";
+import { startRemote, type Remote } from "../support/remote.ts";
+
+const opened: InProcess[] = [];
+const remotes: Remote[] = [];
+
+/** A hub with one server, started; its start may have failed. */
+async function open(entry: Servers[string], options = {}) {
+  const inProcess = await openInProcess({ it: entry }, options);
+  opened.push(inProcess);
+  await inProcess.hub.start();
+  const server = inProcess.hub.supervisor.get("it");
+  return { ...inProcess, server, heard: async () => JSON.parse(await callText(inProcess.hub, "it", "heard")) };
+}
+
+async function remote(...args: Parameters<typeof startRemote>): Promise<Remote> {
+  const started = await startRemote(...args);
+  remotes.push(started);
+  return started;
+}
+
+afterEach(async () => {
+  for (const { end } of opened.splice(0)) expect(await end()).toEqual([]);
+  for (const { stop } of remotes.splice(0)) await stop();
+});
+
+const PROBED = ["server/discover", "initialize", { "notifications/initialized": {} }, "tools/list"];
+
+describe("stdio", () => {
+  it.each(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])(
+    "CL-2 a legacy server that speaks %s is spoken to in it",
+    async (version) => {
+      const { server, hub } = await open(fixture("echo", version));
+      expect(server.hello).toMatchObject({ era: "legacy", version, serverInfo: { name: "fixture" } });
+      expect(await callText(hub, "it", "add", { a: 1, b: 1 })).toBe("2");
+    },
+  );
+
+  it("CL-2 the newest version is offered, and initialized follows", async () => {
+    const { server, heard } = await open(fixture("echo"));
+    expect(server.hello?.version).toBe("2025-11-25");
+    expect((await heard()).slice(0, 4)).toEqual(PROBED);
+  });
+
+  it.each(["modern", "dual"])("CL-2 %s is spoken to in 2026-07-28, without a handshake", async (name) => {
+    const { server, heard } = await open(fixture(name));
+    expect(server.hello).toMatchObject({ era: "modern", version: "2026-07-28", serverInfo: { name: "fixture" } });
+    const methods = await heard();
+    expect(methods[0]).toBe("server/discover");
+    expect(methods).not.toContain("initialize");
+  });
+
+  it("CL-2 a server that ends on the probe is started once more and asked the old way", async () => {
+    const { home } = await openInProcess({}).then((inProcess) => {
+      opened.push(inProcess);
+      return inProcess;
+    });
+    const file = join(home.dir, "starts");
+    const { server, heard, home: own } = await open(fixture("exits-on-probe", file));
+    expect(server.hello).toMatchObject({ era: "legacy" });
+    expect(await readFile(file, "utf8")).toBe("started\n".repeat(2));
+    expect((await heard())[0]).toBe("initialize");
+    expect(processesWithMark(own.mark)).toHaveLength(1);
+    await server.stop();
+    await server.start();
+    // Remembered: no third start for a probe.
+    expect(await readFile(file, "utf8")).toBe("started\n".repeat(3));
+  });
+
+  it("CL-2 a server that is silent on the probe is asked the old way on the same connection", async () => {
+    const { server, heard } = await open({ ...fixture("silent-on-probe"), timeouts: { startMs: 2000 } });
+    expect(server.status).toMatchObject({ state: "running" });
+    expect((await heard()).slice(0, 4)).toEqual(PROBED);
+  });
+
+  it("CL-2 LC-10 a modern server that is slow to start is not taken for a legacy one", async () => {
+    // Up only after the probe has been given up.
+    const { server } = await open({ ...fixture("slow-start", "1500", "modern"), timeouts: { startMs: 2400 } });
+    expect(server.status).toMatchObject({ state: "running" });
+    expect(server.hello).toMatchObject({ era: "modern" });
+  });
+
+  it("CL-2 LC-10 a legacy server that is slow to start is waited for", async () => {
+    const { server } = await open({ ...fixture("slow-start", "1500"), timeouts: { startMs: 2400 } });
+    expect(server.hello).toMatchObject({ era: "legacy" });
+  });
+
+  it("CL-2 F16 a server that wants an unknown version is an error that names it", async () => {
+    const { server, home } = await open(fixture("echo", "1999-01-01"));
+    expect(server.status).toMatchObject({
+      state: "error",
+      error: { code: "NETWORK_ERROR", kind: "InitializationFailed", message: expect.stringContaining("1999-01-01") },
+    });
+    expect(processesWithMark(home.mark)).toEqual([]);
+  });
+
+  it("LC-3 a package that is not found is not looked for twice", async () => {
+    const { home } = await openInProcess({}).then((inProcess) => {
+      opened.push(inProcess);
+      return inProcess;
+    });
+    // npx as it is when the package does not exist.
+    const file = join(home.dir, "starts");
+    await writeFile(
+      join(home.dir, "npx"),
+      `#!/bin/sh\necho started >> ${file}\necho "npm error code E404" >&2\nexit 1\n`,
+      { mode: 0o755 },
+    );
+    const variables = { PATH: `${home.dir}:${process.env["PATH"]}` };
+    const { server } = await open({ command: join(home.dir, "npx"), args: ["-y", "no-such-package"] }, { variables });
+    expect(server.status).toMatchObject({ error: { kind: "PackageNotFound", message: "Package not found" } });
+    expect(await readFile(file, "utf8")).toBe("started\n");
+  });
+});
+
+describe("HTTP", () => {
+  it.each([
+    ["legacy-http", [], "2025-11-25", "legacy"],
+    ["legacy-http", ["--sse"], "2025-11-25", "legacy"],
+    ["modern-http", [], "2026-07-28", "modern"],
+    ["modern-http", ["--sse"], "2026-07-28", "modern"],
+  ])("CL-2 CL-7 %s %j is spoken to in %s", async (name, args, version, era) => {
+    const { entry } = await remote(name, args);
+    const { server, hub, heard } = await open(entry);
+    expect(server.hello).toMatchObject({ era, version });
+    expect((await heard())[0]).toBe("server/discover");
+    expect(await callText(hub, "it", "echo", { text: "é ✓" })).toBe("é ✓");
+  });
+
+  it("CL-7 headers of the config are sent, filled in", async () => {
+    const { url } = await remote("legacy-http", ["--key=k3y"]);
+    const entry = { url, headers: { Authorization: "Bearer ${KEY}" } };
+    const { server } = await open(entry, { variables: { KEY: "k3y" } });
+    expect(server.status).toMatchObject({ state: "running" });
+  });
+
+  it("CL-2 a refused credential is said to be that, and is no sign of the era", async () => {
+    const { entry } = await remote("legacy-http", ["--key=k3y"]);
+    const { server } = await open(entry);
+    expect(server.status).toMatchObject({ state: "error", error: { code: "UNAUTHENTICATED" } });
+  });
+
+  it.each([500, 502, 503])("CL-2 HTTP %d is an outage, not an era", async (status) => {
+    const { entry } = await remote("legacy-http", [`--status=${status}`]);
+    const { server } = await open(entry);
+    expect(server.status).toMatchObject({
+      state: "error",
+      error: { code: "NETWORK_ERROR", message: `The server answered with HTTP status ${status}` },
+    });
+  });
+
+  it("LC-3 nobody at the address is NETWORK_ERROR", async () => {
+    const { entry, stop } = await startRemote("legacy-http");
+    await stop();
+    const { server } = await open(entry);
+    expect(server.status).toMatchObject({ state: "error", error: { code: "NETWORK_ERROR", detail: "ECONNREFUSED" } });
+  });
+
+  it.each(["sse", "websocket"])(
+    "CL-7 the transport %s is refused in plain words as long as it is not there",
+    async (type) => {
+      const { server } = await open({ type, url: type === "sse" ? "http://127.0.0.1:1/" : "ws://127.0.0.1:1/" });
+      expect(server.status).toMatchObject({ error: { code: "VALIDATION_ERROR", field: "type" } });
+    },
+  );
+
+  it("CF-5 a url that is none once it is filled in is a VALIDATION_ERROR", async () => {
+    const { server } = await open({ url: "${BASE}/mcp" }, { variables: { BASE: "no url" } });
+    expect(server.status).toMatchObject({ state: "error", error: { code: "VALIDATION_ERROR", field: "url" } });
+  });
+});
+
+describe("memory", () => {
+  const ERAS = "data/eras.json";
+
+  it("CL-2 a legacy verdict is kept in data/eras.json and spares the next start its probe", async () => {
+    const { server, home, heard, end } = await open(fixture("echo"));
+    expect((await heard())[0]).toBe("server/discover");
+    await server.stop();
+    await server.start();
+    expect((await heard())[0]).toBe("initialize");
+    const verdicts = Object.values(JSON.parse(await readFile(join(home.dir, ERAS), "utf8")));
+    expect(verdicts).toEqual([{ era: "legacy", at: expect.any(Number) }]);
+    opened.pop();
+    expect(await end()).toEqual([]);
+  });
+
+  it("CL-2 another hub on the same home remembers it too", async () => {
+    const first = await open(fixture("echo"));
+    await first.hub.stop();
+    const second = await openInProcess({ it: fixture("echo") });
+    opened.push(second);
+    await writeFile(join(second.home.dir, ERAS), await readFile(join(first.home.dir, ERAS)));
+    const { Hub } = await import("../../hub/src/hub.ts");
+    const { hubPaths } = await import("../../hub/src/config/paths.ts");
+    const paths = hubPaths({ env: second.home.env, platform: process.platform, home: second.home.dir });
+    const hub = await Hub.open({ paths, variables: second.home.env });
+    await hub.start();
+    expect(JSON.parse(await callText(hub, "it", "heard"))[0]).toBe("initialize");
+    await hub.stop();
+  });
+
+  it("CL-2 a damaged memory costs a probe and nothing else", async () => {
+    const { home, heard, server } = await open(fixture("echo"));
+    await writeFile(join(home.dir, ERAS), '{"half":');
+    await server.stop();
+    await server.start();
+    expect((await heard())[0]).toBe("initialize");
+  });
+
+  it("CL-2 a server that has become modern-only is found again, though it is remembered as legacy", async () => {
+    const first = await remote("legacy-http");
+    const { server } = await open(first.entry);
+    expect(server.hello?.era).toBe("legacy");
+    await server.stop();
+    await first.stop();
+    await remote("modern-http", [], first.port);
+    await server.start();
+    expect(server.hello?.era).toBe("modern");
+  });
+
+  it("CL-2 a server that has become legacy is found again, though it is remembered as modern", async () => {
+    const first = await remote("modern-http");
+    const { server } = await open(first.entry);
+    expect(server.hello?.era).toBe("modern");
+    await server.stop();
+    await first.stop();
+    await remote("legacy-http", [], first.port);
+    await server.start();
+    expect(server.hello?.era).toBe("legacy");
+  });
+});
