@@ -14,8 +14,10 @@ export interface ListenerOptions {
   readonly edges: readonly Edge[];
 }
 
-const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const MAX_SOCKETS = 2048;
+/** How often slow clients are looked for. */
+const CHECK_MS = 2000;
 
 export class Listener {
   readonly #server: Server;
@@ -28,7 +30,7 @@ export class Listener {
 
   static async open({ host, port, edges }: ListenerOptions): Promise<Listener> {
     requireLoopback(host);
-    const server = createServer((request, response) => {
+    const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
       const refusal = refuse(request);
       if (refusal !== undefined) return answer(response, refusal.status, refusal.message);
       if (request.url === "/healthz" && request.method === "GET") return sendJson(response, 200, HEALTHY);

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const BIN = join(ROOT, "hub/bin/plugboard.js");
+export const BIN = join(ROOT, "hub/bin/plugboard.js");
 export const FIXTURES = join(ROOT, "test/fixtures/servers");
 
 /** An entry of mcp_server.json that runs one of our fixture servers. */

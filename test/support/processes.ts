@@ -79,3 +79,17 @@ function read(path: string): string {
     return "";
   }
 }
+
+/** A variable in the environment of another process. */
+export function variableOf(pid: number, name: string): string | undefined {
+  const entry = read(`/proc/${pid}/environ`)
+    .split("\0")
+    .find((line) => line.startsWith(`${name}=`));
+  return entry?.slice(name.length + 1);
+}
+
+/** Ids of the processes whose command line holds this text. */
+export function processesWithCommand(text: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => pid !== process.pid && commandLine(pid).includes(text));
+}

@@ -31,6 +31,11 @@ export class Messages {
     }
   }
 
+  /** Waits until there are more messages than so many. */
+  async more(than: number): Promise<void> {
+    while (this.all.length <= than && !this.#ended) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
   #wake(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();

@@ -25,7 +25,7 @@ export function parseArguments(words: readonly string[], schema: unknown): JsonO
   return Object.fromEntries(args);
 }
 
-function parseJson(text: string): JsonObject {
+export function parseJson(text: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);

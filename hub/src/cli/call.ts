@@ -6,10 +6,9 @@ import { HubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { rawParams, type Reply } from "../wire/jsonrpc.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseArguments, parseJson } from "./arguments.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { withHub } from "./open-hub.ts";
-import { printJson } from "./output.ts";
 import type { Register } from "./program.ts";
 
 interface CallOptions extends GlobalOptions {
@@ -26,18 +25,18 @@ export const callCommand: Register = (program, io, done) => {
     .argument("[arguments...]", "key=value …, one JSON object, or - to read JSON from stdin")
     .option("--group <name>", "call it as a client of this group would")
     .action(async (target: string, words: string[], options: CallOptions) => {
-      const given = words.length === 1 && words[0] === "-" ? [await readAll(io.stdin)] : words;
-      done(await withHub(io, options, (hub) => call(hub, io, { target, words: given, options })));
+      const given = words.length === 1 && words[0] === "-" ? parseJson(await readAll(io.stdin)) : words;
+      done(await withHub(io, options, (hub) => call(hub, io, { target, given, options })));
     });
 };
 
 async function call(
   hub: Hub,
   io: Io,
-  { target, words, options }: { target: string; words: readonly string[]; options: CallOptions },
+  { target, given, options }: { target: string; given: readonly string[] | JsonObject; options: CallOptions },
 ): Promise<number> {
   const tool = await findTool(hub, target, options.group);
-  const args = parseArguments(words, tool.definition["inputSchema"]);
+  const args = isObject(given) ? given : parseArguments(given, tool.definition["inputSchema"]);
   const reply = await hub.calls.tool({
     method: "tools/call",
     params: rawParams({ name: tool.tool, arguments: args }),
@@ -54,7 +53,7 @@ async function findTool(hub: Hub, target: string, groupName: string | undefined)
   const group = () => hub.catalog.group(groupName);
   const split = target.search(/[.:]/);
   const server = hub.supervisor.servers.find(({ name }) => split > 0 && name === target.slice(0, split));
-  if (server !== undefined && group().servers.includes(server.name)) {
+  if (server !== undefined && (server.status.state === "disabled" || group().servers.includes(server.name))) {
     await server.start();
     return group().resolveTool(`${server.name}:${target.slice(split + 1)}`);
   }
@@ -73,7 +72,8 @@ function print(io: Io, reply: Reply, json: boolean): number {
     throw new HubError("ToolFailed", "The server answered with an error", { detail: message });
   }
   const result = isObject(reply.result.value) ? reply.result.value : {};
-  if (json) printJson(io, result);
+  // The server's own bytes: numbers that JavaScript cannot hold stay as they are.
+  if (json) io.stdout.write(`${reply.result.bytes.toString()}\n`);
   else io.stdout.write(`${textOf(result)}\n`);
   return result["isError"] === true ? TOOL_ERROR : 0;
 }

@@ -52,6 +52,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     });
   for (const register of COMMANDS) register(program, io, (code) => (exitCode = code));
   inheritSettings(program);
+  // What stands before the command counts as if it stood behind it.
+  program.hook("preAction", (_, command) => {
+    for (const [name, value] of Object.entries(program.opts())) {
+      if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
+    }
+  });
   try {
     await program.parseAsync([...args], { from: "user" });
     return exitCode;

@@ -69,7 +69,7 @@ function printTotals(io: Io, hub: Hub): void {
 
 function parsePort(text: string): number {
   const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new HubError("InvalidConfig", `"${text}" is not a port`, {
     field: "port",
     hint: "Use a number from 0 to 65535",

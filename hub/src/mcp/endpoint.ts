@@ -140,15 +140,14 @@ export class Endpoint implements Service {
 
   /** What every forwarded request has in common. */
   #ask(exchange: Exchange): Ask {
-    const { request, signal, logLevel, session } = exchange;
+    const { request, signal, logLevel } = exchange;
     return {
       method: request.method,
       params: request.params,
       signal,
       logLevel,
       onNotification: (method, params) => {
-        const level = session === undefined ? logLevel : session.logLevel;
-        if (method === "notifications/message" && !passesLevel(params.value, level)) return;
+        if (method === "notifications/message" && !wantsLog(exchange, params.value)) return;
         exchange.notify(method, params);
       },
     };
@@ -179,6 +178,12 @@ export class Endpoint implements Service {
 
 function own(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {
   return Object.hasOwn(table, method) ? table[method] : undefined;
+}
+
+/** A modern request that names no level must not get logs; a legacy session that named none gets what its server sends. */
+function wantsLog({ era, logLevel, session }: Exchange, message: unknown): boolean {
+  if (era === "modern") return logLevel !== undefined && passesLevel(message, logLevel);
+  return passesLevel(message, session?.logLevel);
 }
 
 /** All entries on one page, as the bytes that the catalog made once. So there is no cursor that could be valid. */

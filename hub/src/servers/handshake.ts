@@ -36,7 +36,7 @@ export async function shakeHands(options: HandshakeOptions): Promise<{ link: Lin
   const first = await options.open();
   try {
     const modern = options.known === "legacy" ? undefined : await probe(first, options);
-    if (modern !== "exited") return { link: first, hello: modern ?? (await initialize(first, options)) };
+    if (modern !== "exited") return { link: first, hello: modern ?? (await initializeOrProbe(first, options)) };
   } catch (error) {
     await first.kill();
     throw withStderr(error, first);
@@ -58,7 +58,8 @@ function withStderr(error: unknown, link: Link): unknown {
 
 /** Asks the modern question. No hello means legacy; "exited" that the server could not bear being asked. */
 async function probe(link: Link, options: HandshakeOptions): Promise<Hello | undefined | "exited"> {
-  const timeoutMs = link.transport === "stdio" ? Math.min(options.probeMs, options.timeoutMs) : options.timeoutMs;
+  // A silent server must still have time to be asked the old way.
+  const timeoutMs = link.transport === "stdio" ? Math.min(options.probeMs, options.timeoutMs / 2) : options.timeoutMs;
   const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: CLIENT_CAPABILITIES });
   const headers = { ...requestHeaders("server/discover", undefined), "mcp-protocol-version": MODERN_VERSION };
   const params = Buffer.from(JSON.stringify({ _meta: meta }));
@@ -100,6 +101,23 @@ async function legacyEvidence(link: Link, error: HubError, signal: AbortSignal):
   throw error;
 }
 
+/** The old way. Who refuses it may be modern after all: too slow for the first question, or legacy only when last seen. */
+async function initializeOrProbe(link: Link, options: HandshakeOptions): Promise<Hello> {
+  try {
+    return await initialize(link, options);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const modern = await probe(link, options).catch(() => undefined);
+    if (modern === undefined || modern === "exited") throw error;
+    return modern;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof HubError)) return false;
+  return error.kind === "InitializationFailed" || ("rpcError" in error && error.rpcError !== undefined);
+}
+
 async function initialize(link: Link, { timeoutMs, signal }: HandshakeOptions): Promise<Hello> {
   const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: CLIENT_CAPABILITIES, clientInfo: CLIENT_INFO };
   const bytes = Buffer.from(JSON.stringify(params));
@@ -133,6 +151,6 @@ function refused(error: unknown): HubError {
   const { code, message } = isObject(error) ? error : {};
   const modernOnly = code === RPC.unsupportedVersion ? " (no revision in common)" : "";
   return new HubError("InitializationFailed", `The server refused the handshake${modernOnly}`, {
-    detail: String(message),
+    ...(typeof message === "string" ? { detail: message } : {}),
   });
 }

@@ -140,7 +140,7 @@ describe("classifyIncoming beside the SDK's classifyInboundRequest", () => {
   }
 
   /** Where we differ from the SDK on purpose, and why. */
-  const DIFFERENCES: readonly { readonly why: string; holds(given: Case): boolean }[] = [
+  const DIFFERENCES: readonly { readonly why: string; readonly holds: (given: Case) => boolean }[] = [
     {
       why: "clientInfo is never used for a decision, so a malformed one is no reason to refuse a request",
       holds: ({ clientInfo }) => clientInfo === "somebody",
@@ -175,7 +175,7 @@ describe("classifyIncoming beside the SDK's classifyInboundRequest", () => {
         ...(given.header === undefined ? {} : { "mcp-protocol-version": given.header }),
       };
       const request = new Request("http://127.0.0.1/mcp", { method: "POST", headers });
-      expect(await isLegacyRequest(request, body), JSON.stringify(body)).toBe(ours === "legacy");
+      expect({ body, legacy: await isLegacyRequest(request, body) }).toEqual({ body, legacy: ours === "legacy" });
     }
   });
 });

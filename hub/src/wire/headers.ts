@@ -77,11 +77,11 @@ function collect(schema: unknown, path: readonly string[], found: HeaderParam[])
 const MISPLACED = "x-mcp-header stands where it fits no single argument";
 
 /** Where schemas stand that describe no one argument: in a list, a choice, or a definition. */
-const ELSEWHERE = [
-  ...["items", "prefixItems", "contains", "unevaluatedItems"],
-  ...["additionalProperties", "unevaluatedProperties", "propertyNames", "patternProperties", "dependentSchemas"],
-  ...["oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$defs", "definitions"],
-] as const;
+const ELSEWHERE: readonly string[] = [
+  ["items", "prefixItems", "contains", "unevaluatedItems"],
+  ["additionalProperties", "unevaluatedProperties", "propertyNames", "patternProperties", "dependentSchemas"],
+  ["oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$defs", "definitions"],
+].flat();
 
 /** As text only: an argument may well have this name, and then has a schema. */
 function mentionsHeader(value: unknown, depthLeft: number): boolean {

@@ -151,7 +151,7 @@ export class HttpChannel implements Channel {
       },
       onResponseError: (_, error) => {
         if (via !== undefined) this.#open.delete(via);
-        const failure = error instanceof HubError ? error : unreachable(error);
+        const failure = error instanceof HubError ? error : broken(error, status);
         done(failure, status === 0 ? undefined : status);
         if (!(error instanceof HubError) && status === 0 && !this.#closed) this.#options.onUnreachable(failure);
       },
@@ -222,9 +222,10 @@ function tooLarge(maxBytes: number): HubError {
   return new HubError("ProtocolError", `The server's answer is larger than ${maxBytes} bytes`);
 }
 
-function unreachable(error: Error): HubError {
-  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
-  return new HubError("ConnectionFailed", "The server cannot be reached", { detail: code, cause: error });
+function broken(error: Error, status: number): HubError {
+  const message = status === 0 ? "The server cannot be reached" : "The connection broke before the answer was complete";
+  const detail = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  return new HubError("ConnectionFailed", message, { detail, cause: error });
 }
 
 const GOODBYE_MS = 1000;

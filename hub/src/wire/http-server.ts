@@ -82,7 +82,10 @@ export class StreamableHttpServer {
       return refuse(response, 400, code, text, {}, message.id, data);
     }
     if (verdict.era === "modern") {
-      const mismatch = headerMismatch(request.headers, message.method, message.params?.value);
+      const mismatch =
+        headerOf(request, "mcp-protocol-version") === undefined
+          ? "The header mcp-protocol-version is missing"
+          : headerMismatch(request.headers, message.method, message.params?.value);
       if (mismatch !== undefined) return refuse(response, 400, RPC.headerMismatch, mismatch, {}, message.id);
       return this.#runModern(message, request, response, verdict.envelope.logLevel);
     }

@@ -132,7 +132,10 @@ describe("membersOf", () => {
   });
 
   it("T20 never throws, never hangs and never points outside, whatever the bytes", () => {
-    const structural = fc.string({ unit: fc.constantFrom(...'{}[]":,\\ \na1-'), maxLength: 60 });
+    const structural = fc.string({
+      unit: fc.constantFrom("{", "}", "[", "]", '"', ":", ",", "\\", " ", "\n", "a", "1", "-"),
+      maxLength: 60,
+    });
     fc.assert(
       fc.property(
         fc.oneof(

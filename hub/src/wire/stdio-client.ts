@@ -1,6 +1,7 @@
 // MCP over a child's stdin and stdout, the client's side. Starting and ending the process is the caller's.
 
 import type { Readable, Writable } from "node:stream";
+import { onOneLine } from "./json.ts";
 import { LineReader } from "./lines.ts";
 import type { Channel } from "./peer.ts";
 
@@ -26,9 +27,12 @@ export class StdioChannel implements Channel {
     stdout.on("end", () => lines.end());
   }
 
-  /** Messages of one turn of the event loop are written together: a pipe costs by the write. */
+  /**
+   * Messages of one turn of the event loop are written together: a pipe costs by the write. A client's own line breaks
+   * must not get this far: what stands between two of them would be a message of its own, unseen by any check.
+   */
   send(bytes: Buffer): void {
-    this.#queue.push(bytes, NEWLINE);
+    this.#queue.push(onOneLine(bytes), NEWLINE);
     if (this.#queue.length === 2) setImmediate(() => this.#flush());
   }
 

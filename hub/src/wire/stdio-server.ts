@@ -30,18 +30,22 @@ export class StdioServer {
   #session: Session | undefined;
   #pinned: Era | undefined;
   #queue: Buffer[] = [];
-  /** Resolves when the client closed its side and every open request is answered. */
+  /** Resolves when the client closed its side, every open request is answered, and the answers are written. */
   readonly ended: Promise<void>;
 
   constructor({ input, output, service, maxLineBytes = MAX_LINE_BYTES }: StdioServerOptions) {
     this.#service = service;
     this.#output = output;
-    const lines = new LineReader({
-      maxBytes: maxLineBytes,
-      onLine: (line) => this.#line(line),
-      onOverflow: () => this.#refuse(null, RPC.invalidRequest, `A line is longer than ${maxLineBytes} bytes`),
-    });
     this.ended = new Promise((resolve) => {
+      const lines = new LineReader({
+        maxBytes: maxLineBytes,
+        onLine: (line) => this.#line(line),
+        onOverflow: () => {
+          this.#refuse(null, RPC.invalidRequest, `A line is longer than ${maxLineBytes} bytes`);
+          input.destroy();
+          resolve(this.#drain());
+        },
+      });
       input.on("data", (chunk: Buffer) => lines.push(chunk));
       input.once("end", () => {
         lines.end();
@@ -55,6 +59,7 @@ export class StdioServer {
     for (const controller of this.#subscriptions) controller.abort();
     await Promise.all(this.#running);
     if (this.#session !== undefined) this.#service.onSessionEnd(this.#session);
+    this.#flush();
   }
 
   #line(line: Buffer): void {
@@ -77,11 +82,11 @@ export class StdioServer {
     if (this.#pinned !== undefined && verdict.era !== this.#pinned) {
       return this.#refuse(message.id, RPC.invalidRequest, `This connection speaks the ${this.#pinned} protocol`);
     }
-    if (message.method !== "server/discover") this.#pinned = verdict.era;
-    if (message.method === "initialize") this.#openSession(message);
     if (this.#open.has(message.id)) {
       return this.#refuse(message.id, RPC.invalidRequest, `Request id ${message.id} is still in use`);
     }
+    if (message.method !== "server/discover") this.#pinned = verdict.era;
+    if (message.method === "initialize" && verdict.era === "legacy") this.#openSession(message);
     this.#run(message, verdict.era, verdict.era === "modern" ? verdict.envelope.logLevel : this.#session?.logLevel);
   }
 
@@ -147,6 +152,6 @@ export class StdioServer {
   #flush(): void {
     const queue = this.#queue;
     this.#queue = [];
-    if (this.#output.writable) this.#output.write(Buffer.concat(queue));
+    if (queue.length > 0 && this.#output.writable) this.#output.write(Buffer.concat(queue));
   }
 }

@@ -1,0 +1,72 @@
+// How the hub's own failures look to an MCP client, by kind, method and era.
+
+import { describe, expect, it } from "vitest";
+import { ERRORS, HubError, type ErrorKind } from "../errors.ts";
+import { isObject } from "../wire/json.ts";
+import { ERROR_META, toReply } from "./failure.ts";
+
+// eslint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table are the kinds
+const KINDS = Object.keys(ERRORS) as ErrorKind[];
+const details = { detail: "because", hint: "try again", field: "name" };
+
+function errorOf(thrown: unknown, method: string, era: "legacy" | "modern") {
+  const reply = toReply(thrown, method, era);
+  return reply.ok ? undefined : reply.error.value;
+}
+
+describe("toReply", () => {
+  it.each(KINDS)("GR-5 %s outside a call is a JSON-RPC error that carries the contract", (kind) => {
+    const error = new HubError(kind, "it failed", details);
+    const { code } = ERRORS[kind];
+    expect(errorOf(error, "prompts/get", "modern")).toEqual({
+      code: ERRORS[kind].rpc,
+      message: "it failed",
+      data: { code, kind, message: "it failed", ...details },
+    });
+  });
+
+  it.each(KINDS)("GR-5 %s of a call is a result where a model can make something of it, else an error", (kind) => {
+    const error = new HubError(kind, "it failed", details);
+    const { code } = ERRORS[kind];
+    const reply = toReply(error, "tools/call", "legacy");
+    if (code === "NOT_FOUND" || code === "VALIDATION_ERROR") {
+      expect(errorOf(error, "tools/call", "legacy")).toMatchObject({ code: ERRORS[kind].rpc, data: { code, kind } });
+    } else {
+      expect(reply.ok && reply.result.value).toEqual({
+        content: [{ type: "text", text: `${code}: it failed (because)` }],
+        isError: true,
+        _meta: { [ERROR_META]: error.toJSON() },
+      });
+    }
+  });
+
+  it("GR-5 the text of a result without a detail has no empty brackets", () => {
+    const reply = toReply(new HubError("CircuitOpen", "Server unavailable"), "tools/call", "modern");
+    expect(reply.ok && reply.result.value).toMatchObject({
+      content: [{ type: "text", text: "SERVICE_UNAVAILABLE: Server unavailable" }],
+    });
+  });
+
+  it.each([
+    ["resources/read", "legacy", "ServerNotFound", -32002],
+    ["resources/read", "modern", "ServerNotFound", -32602],
+    ["resources/read", "legacy", "ServerNotRunning", -31503],
+    ["prompts/get", "legacy", "ToolNotFound", -32602],
+    ["tools/call", "legacy", "ToolNotFound", -32602],
+  ] as const)("GR-5 %s, %s, %s: %i", (method, era, kind, code) => {
+    expect(errorOf(new HubError(kind, "no"), method, era)).toMatchObject({ code });
+  });
+
+  it.each(["tools/call", "tools/list"])("SE-5 what nobody foresaw shows nothing of the inside: %s", (method) => {
+    const reply = toReply(new TypeError("Cannot read /home/user/.secret"), method, "legacy");
+    const { bytes, value } = reply.ok ? reply.result : reply.error;
+    expect(bytes.toString()).not.toMatch(/secret|TypeError|\.ts:/);
+    expect(isObject(value)).toBe(true);
+  });
+
+  it("the bytes are the value", () => {
+    const reply = toReply(new HubError("Timeout", "späť"), "tools/call", "modern");
+    const { bytes, value } = reply.ok ? reply.result : reply.error;
+    expect(JSON.parse(bytes.toString())).toEqual(value);
+  });
+});

@@ -1,0 +1,698 @@
+// Streamable HTTP, the server's side, over real sockets: sessions, streams, both eras, bounds, and what is refused how.
+
+import { EventEmitter, once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { connect as connectTcp, type AddressInfo } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { META, MODERN_VERSION } from "./era.ts";
+import { StreamableHttpServer } from "./http-server.ts";
+import { failure, raw, RPC, success, type Raw, type Reply } from "./jsonrpc.ts";
+import type { Exchange, Service, Session } from "./server.ts";
+
+const MAX_BODY = 4 << 20;
+const ENVELOPE = { [META.version]: MODERN_VERSION, [META.clientCapabilities]: {} };
+const HELLO = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c" } };
+
+/** A service whose methods the tests choose. Everything that it is told is kept, and awaited by `until`. */
+class TestService implements Service {
+  readonly exchanges: Exchange[] = [];
+  readonly sessions = new Set<Session>();
+  readonly notified: string[] = [];
+  readonly news = new EventEmitter();
+  readonly methods: Record<string, (exchange: Exchange) => Promise<Reply>> = {
+    saw: async ({ era, session, logLevel }) => success({ era, version: session?.version, logLevel }),
+    wait: ({ signal }) => aborted(signal).then(() => failure({ code: -31499, message: "cancelled" })),
+    talk: async (exchange) => {
+      exchange.notify("notifications/progress", raw({ progressToken: 1, progress: 1 }));
+      exchange.notify("notifications/message", raw({ level: "info", data: "ü" }));
+      return success({ done: true });
+    },
+    fail: async ({ request }) => failure({ code: Number(request.params?.value["code"]), message: "no" }),
+    "tools/call": async () => success({ content: [] }),
+    initialize: async ({ session }) => success({ protocolVersion: session?.version }),
+  };
+
+  async handle(exchange: Exchange): Promise<Reply> {
+    this.exchanges.push(exchange);
+    this.news.emit("news");
+    const method = this.methods[exchange.request.method];
+    return method === undefined ? failure({ code: RPC.methodNotFound, message: "unknown" }) : method(exchange);
+  }
+
+  onNotification({ method }: { method: string }, session: Session | undefined): void {
+    this.notified.push(`${method} ${session === undefined ? "-" : "session"}`);
+  }
+
+  onSession(session: Session): void {
+    this.sessions.add(session);
+  }
+
+  onSessionEnd(session: Session): void {
+    this.sessions.delete(session);
+  }
+
+  async exchange(method: string): Promise<Exchange> {
+    for (;;) {
+      const found = this.exchanges.findLast(({ request }) => request.method === method);
+      if (found !== undefined) return found;
+      await once(this.news, "news");
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+let service: TestService;
+let endpoint: StreamableHttpServer;
+let server: Server;
+let url: string;
+let responses: ServerResponse[];
+
+beforeEach(async () => {
+  service = new TestService();
+  endpoint = new StreamableHttpServer(service);
+  responses = [];
+  server = createServer((request, response) => {
+    responses.push(response);
+    endpoint.handle(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP server has an address of this form
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+});
+
+afterEach(async () => {
+  endpoint.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expect(service.sessions.size, "sessions left open").toBe(0);
+});
+
+type Headers = Readonly<Record<string, string>>;
+
+const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+function post(message: unknown, headers: Headers = {}, signal?: AbortSignal): Promise<Response> {
+  const body = typeof message === "string" || message instanceof Uint8Array ? message : JSON.stringify(message);
+  return fetch(url, { method: "POST", headers: { ...JSON_HEADERS, ...headers }, body, ...(signal ? { signal } : {}) });
+}
+
+const rpc = (id: unknown, method: string, params?: unknown) => ({ jsonrpc: "2.0", id, method, params });
+
+/** A legacy session's header. */
+async function openSession(): Promise<{ "mcp-session-id": string }> {
+  const response = await post(rpc(0, "initialize", HELLO));
+  await response.text();
+  return { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" };
+}
+
+function modern(
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+  headers: Headers = {},
+  signal?: AbortSignal,
+) {
+  const name = params["name"];
+  const own = {
+    "mcp-protocol-version": MODERN_VERSION,
+    "mcp-method": method,
+    ...(typeof name === "string" ? { "mcp-name": name } : {}),
+  };
+  return post(rpc(1, method, { ...params, _meta: ENVELOPE }), { ...own, ...headers }, signal);
+}
+
+const get = (headers: Headers, signal?: AbortSignal) =>
+  fetch(url, { headers: { accept: "text/event-stream", ...headers }, ...(signal ? { signal } : {}) });
+
+/** Status and, where there is a body, the code and id of its error or the result. */
+async function outcome(
+  response: Promise<Response>,
+): Promise<{ status: number; code?: number; id?: unknown; result?: unknown }> {
+  const { status, body } = await response.then(async (given) => ({ status: given.status, body: await given.text() }));
+  if (body === "") return { status };
+  const { error, id, result } = JSON.parse(body);
+  return { status, id, ...(error === undefined ? { result } : { code: error.code }) };
+}
+
+/** The text of a stream as it comes. */
+function reader(response: Response) {
+  const decoder = new TextDecoder();
+  const chunks = response.body?.getReader();
+  let text = "";
+  return {
+    until: async (part: string) => {
+      while (!text.includes(part)) {
+        const next = await chunks?.read();
+        if (next === undefined || next.done) throw new Error(`the stream ended without ${part}: ${text}`);
+        text += decoder.decode(next.value, { stream: true });
+      }
+      return text;
+    },
+    rest: async () => {
+      for (let next = await chunks?.read(); next !== undefined && !next.done; next = await chunks?.read()) {
+        text += decoder.decode(next.value, { stream: true });
+      }
+      return text;
+    },
+  };
+}
+
+/** Says 64 KB at a time until the newest response is cut off; how often that was, or a thousand. */
+async function flood(say: (message: Raw) => void): Promise<number> {
+  const message = raw({ data: "x".repeat(64 << 10) });
+  const response = responses.at(-1);
+  for (let sent = 0; sent < 1000; sent++) {
+    if (response?.destroyed === true) return sent;
+    say(message);
+    await turn();
+  }
+  return 1000;
+}
+
+const messagesOf = (text: string) =>
+  text
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: "))
+    .map((event) => JSON.parse(event.slice("data: ".length)));
+
+describe("methods, types and bodies", () => {
+  it.each(["PUT", "PATCH", "OPTIONS", "HEAD"])("SE-5 %s is not allowed, and it says what is", async (method) => {
+    const response = await fetch(url, { method });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, GET, DELETE"]);
+  });
+
+  it.each([
+    ["text/plain", 415],
+    ["application/jsonx", 415],
+    ["application/x-www-form-urlencoded", 415],
+    ["multipart/form-data; boundary=x", 415],
+    ["application/json; charset=utf-8", 200],
+    ["Application/JSON ;charset=utf-8", 200],
+  ])("SE-5 a body of type %s: %i", async (type, status) => {
+    expect((await post(rpc(1, "initialize", HELLO), { "content-type": type })).status).toBe(status);
+  });
+
+  it("SE-5 a body without a type, and a compressed one, are refused", async () => {
+    const body = new TextEncoder().encode(JSON.stringify(rpc(1, "initialize", HELLO)));
+    const headers = { accept: JSON_HEADERS.accept };
+    expect(await outcome(fetch(url, { method: "POST", headers, body }))).toMatchObject({ status: 415 });
+    expect(await outcome(post("{}", { "content-encoding": "gzip" }))).toMatchObject({ status: 415 });
+  });
+
+  it.each([
+    ["application/json, text/event-stream", 200],
+    ["text/event-stream,application/json;q=0.9", 200],
+    ["*/*", 200],
+    ["application/json", 406],
+    ["text/event-stream", 406],
+    ["text/html", 406],
+  ])("CL-7 a POST that accepts %s: %i", async (accept, status) => {
+    expect((await post(rpc(1, "initialize", HELLO), { accept })).status).toBe(status);
+  });
+
+  it.each([
+    ["nothing", "", RPC.parseError, null],
+    ["no JSON", "hello", RPC.parseError, null],
+    ["half JSON", '{"jsonrpc":"2.0","id":1,', RPC.parseError, null],
+    ["a byte order mark", `\ufeff${JSON.stringify(rpc(1, "saw"))}`, RPC.parseError, null],
+    ["invalid UTF-8", Buffer.from([0x22, 0xff, 0x22]), RPC.parseError, null],
+    ["an empty batch", "[]", RPC.invalidRequest, null],
+    ["a batch", JSON.stringify([rpc(1, "initialize", HELLO)]), RPC.invalidRequest, null],
+    ["a modern batch", JSON.stringify([rpc(1, "saw", { _meta: ENVELOPE })]), RPC.invalidRequest, null],
+    ["a number", "42", RPC.invalidRequest, null],
+    ["no version", '{"id":5,"method":"saw"}', RPC.invalidRequest, 5],
+    ["id null", JSON.stringify(rpc(null, "saw")), RPC.invalidRequest, null],
+    ["two methods", '{"jsonrpc":"2.0","id":5,"method":"saw","method":"talk"}', RPC.invalidRequest, 5],
+    [
+      "65 levels",
+      `{"jsonrpc":"2.0","id":1,"method":"saw","params":{"a":${"[".repeat(63)}${"]".repeat(63)}}}`,
+      RPC.invalidRequest,
+      null,
+    ],
+    [
+      "20,000 levels",
+      `{"jsonrpc":"2.0","id":1,"method":"saw","params":${'{"a":'.repeat(20_000)}1`,
+      RPC.invalidRequest,
+      null,
+    ],
+  ])("SE-5 T20 T36 %s is refused with 400, and reaches nobody", async (_, body, code, id) => {
+    expect(await outcome(post(body, await openSession()))).toEqual({ status: 400, code, id });
+    expect(service.exchanges.map(({ request }) => request.method)).toEqual(["initialize"]);
+  });
+
+  it("T20 64 levels are allowed", async () => {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"saw","params":{"a":${"[".repeat(62)}${"]".repeat(62)}}}`;
+    expect(await outcome(post(body, await openSession()))).toMatchObject({ status: 200 });
+  });
+
+  const padded = (size: number) => {
+    const message = JSON.stringify(rpc(1, "saw", { a: "" }));
+    return message.replace('""', `"${"x".repeat(size - message.length)}"`);
+  };
+
+  it("T20 a body of 4 MiB is read, one byte more is refused with 413", async () => {
+    const session = await openSession();
+    expect(await outcome(post(padded(MAX_BODY), session))).toMatchObject({ status: 200 });
+    expect(await outcome(post(padded(MAX_BODY + 1), session))).toMatchObject({ status: 413, code: RPC.invalidRequest });
+  });
+
+  it("T20 so is one that does not say how long it is, at the same byte", async () => {
+    const session = await openSession();
+    const stream = (text: string) =>
+      new ReadableStream({
+        start: (controller) => {
+          for (let at = 0; at < text.length; at += 65_536)
+            controller.enqueue(new TextEncoder().encode(text.slice(at, at + 65_536)));
+          controller.close();
+        },
+      });
+    const chunked = (text: string) => {
+      const headers = { ...JSON_HEADERS, ...session };
+      return outcome(fetch(url, { method: "POST", headers, body: stream(text), duplex: "half" }));
+    };
+    expect(await chunked(padded(MAX_BODY))).toMatchObject({ status: 200 });
+    expect(await chunked(padded(MAX_BODY + 1))).toMatchObject({ status: 413 });
+  });
+
+  it("SE-5 a client that goes away in the middle of its body is forgotten", async () => {
+    const { port } = new URL(url);
+    const socket = connectTcp(Number(port), "127.0.0.1");
+    socket.write(
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"jsonrpc"`,
+    );
+    const [request] = await once(server, "request");
+    socket.resetAndDestroy();
+    await new Promise((resolve) => request.once("close", resolve));
+    expect(service.exchanges).toEqual([]);
+    expect(await outcome(post(rpc(1, "initialize", HELLO)))).toMatchObject({ status: 200 });
+  });
+});
+
+describe("legacy sessions", () => {
+  it("CL-7 initialize opens one, with an id that fits a header and the revision that was agreed", async () => {
+    const response = await post(rpc("a", "initialize", HELLO));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("mcp-session-id")).toMatch(/^[\x21-\x7e]{20,}$/);
+    expect(await response.json()).toEqual({ jsonrpc: "2.0", id: "a", result: { protocolVersion: "2025-06-18" } });
+    expect([...service.sessions]).toMatchObject([{ clientInfo: { name: "c" }, version: "2025-06-18" }]);
+  });
+
+  it("CL-7 two handshakes are two sessions", async () => {
+    expect((await openSession())["mcp-session-id"]).not.toBe((await openSession())["mcp-session-id"]);
+    expect(service.sessions.size).toBe(2);
+  });
+
+  const unknown = { "mcp-session-id": "5f2b6c1e-0000-4000-8000-000000000000" };
+
+  it.each([
+    ["a request", () => post(rpc(7, "saw")), () => post(rpc(7, "saw"), unknown)],
+    [
+      "an answer",
+      () => post('{"jsonrpc":"2.0","id":7,"result":{}}'),
+      () => post('{"jsonrpc":"2.0","id":7,"result":{}}', unknown),
+    ],
+    ["a stream", () => get({}), () => get(unknown)],
+    ["the end", () => fetch(url, { method: "DELETE" }), () => fetch(url, { method: "DELETE", headers: unknown })],
+  ])("CL-7 %s without a session is refused with 400, with an unknown one with 404", async (_, without, withUnknown) => {
+    expect(await outcome(without())).toMatchObject({ status: 400, code: RPC.invalidRequest });
+    expect(await outcome(withUnknown())).toMatchObject({ status: 404, code: RPC.invalidRequest });
+  });
+
+  it("CL-7 the refusal carries the id of the request", async () => {
+    expect(await outcome(post(rpc("x", "saw")))).toMatchObject({ id: "x" });
+    expect(await outcome(post(rpc("x", "saw"), unknown))).toMatchObject({ id: "x" });
+  });
+
+  it("CL-7 DELETE ends one, its stream and its requests, and no other", async () => {
+    const [session, other] = [await openSession(), await openSession()];
+    const waiting = outcome(post(rpc(1, "wait"), session));
+    const { signal } = await service.exchange("wait");
+    const stream = await get(session);
+    const ended = await fetch(url, { method: "DELETE", headers: session });
+    expect([ended.status, await ended.text()]).toEqual([204, ""]);
+    expect(signal.aborted).toBe(true);
+    expect(await waiting).toMatchObject({ status: 200, code: -31499 });
+    expect(await reader(stream).rest()).toBe("");
+    expect(await outcome(post(rpc(2, "saw"), session))).toMatchObject({ status: 404 });
+    expect(await outcome(fetch(url, { method: "DELETE", headers: session }))).toMatchObject({ status: 404 });
+    expect(await outcome(post(rpc(2, "saw"), other))).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    [undefined, 200],
+    ["2025-06-18", 200],
+    ["2024-11-05", 200],
+    ["2024-10-07", 400],
+    ["1.0", 400],
+  ])("CL-2 a later request with the revision %s: %i", async (version, status) => {
+    const headers = { ...(await openSession()), ...(version === undefined ? {} : { "mcp-protocol-version": version }) };
+    expect(await outcome(post(rpc(1, "saw"), headers))).toMatchObject({ status });
+  });
+
+  it("CL-7 what a request sees: its session, and the level that the session has by now", async () => {
+    const session = await openSession();
+    for (const one of service.sessions) one.logLevel = "error";
+    expect(await outcome(post(rpc(1, "saw"), session))).toMatchObject({
+      result: { era: "legacy", version: "2025-06-18", logLevel: "error" },
+    });
+  });
+
+  it.each([
+    ["in a session", async () => openSession(), ["notifications/initialized session"], 202],
+    ["without one", async () => ({}), ["notifications/initialized -"], 202],
+    ["in an unknown one", async () => unknown, [], 404],
+    [
+      "of the modern era, with no envelope, as the SDK sends them",
+      async () => ({ "mcp-protocol-version": MODERN_VERSION }),
+      ["notifications/initialized -"],
+      202,
+    ],
+  ])("CL-2 a notification %s", async (_, headers, notified, status) => {
+    const response = await post({ jsonrpc: "2.0", method: "notifications/initialized" }, await headers());
+    expect(response.status).toBe(status);
+    if (status === 202) expect(await response.text()).toBe("");
+    expect(service.notified).toEqual(notified);
+  });
+
+  it("CL-7 a posted answer is taken note of", async () => {
+    const response = await post('{"jsonrpc":"2.0","id":1,"result":{}}', await openSession());
+    expect([response.status, await response.text()]).toEqual([202, ""]);
+  });
+
+  it("F11 an id is refused while it is in use in that session; the text is another id than the number", async () => {
+    const [session, other] = [await openSession(), await openSession()];
+    const gone = new AbortController();
+    const waiting = post(rpc(1, "wait"), session, gone.signal).catch(() => undefined);
+    await service.exchange("wait");
+    expect(await outcome(post(rpc(1, "saw"), session))).toMatchObject({ status: 400, code: RPC.invalidRequest, id: 1 });
+    expect(await outcome(post(rpc("1", "saw"), session))).toMatchObject({ status: 200 });
+    expect(await outcome(post(rpc(1, "saw"), other))).toMatchObject({ status: 200 });
+    gone.abort();
+    await waiting;
+  });
+
+  it("CL-3 a later POST cancels a request, and only in its own session", async () => {
+    const [session, other] = [await openSession(), await openSession()];
+    const waiting = outcome(post(rpc(1, "wait"), session));
+    const { signal } = await service.exchange("wait");
+    const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+    for (const params of [{ requestId: "1" }, { requestId: null }, {}]) await post({ ...cancel, params }, session);
+    await post(cancel, other);
+    await post(cancel);
+    expect(signal.aborted).toBe(false);
+    expect((await post(cancel, session)).status).toBe(202);
+    expect(signal.aborted).toBe(true);
+    expect(await waiting).toMatchObject({ code: -31499 });
+    expect(service.notified).toEqual(["notifications/cancelled -"]);
+  });
+
+  it("CL-7 a disconnect is not a cancellation: the request goes on", async () => {
+    const session = await openSession();
+    const gone = new AbortController();
+    let finish: (reply: Reply) => void = () => {};
+    service.methods["slow"] = () => new Promise((resolve) => (finish = resolve));
+    const left = post(rpc(1, "slow"), session, gone.signal).catch(() => undefined);
+    const exchange = await service.exchange("slow");
+    const response = responses.at(-1);
+    gone.abort();
+    await left;
+    if (response?.destroyed !== true) await once(response ?? server, "close");
+    expect(exchange.signal.aborted).toBe(false);
+    // Nobody is there to hear it, and that is no failure.
+    exchange.notify("notifications/progress", raw({}));
+    finish(success({}));
+    await turn();
+    expect(await outcome(post(rpc(1, "saw"), session))).toMatchObject({ status: 200 });
+  });
+});
+
+describe("the stream of a session", () => {
+  it("CL-7 carries what the hub says unasked; without one it is dropped", async () => {
+    const session = await openSession();
+    const [own] = service.sessions;
+    own?.notify("notifications/tools/list_changed");
+    const stream = await get(session);
+    expect([stream.status, stream.headers.get("content-type"), stream.headers.get("x-accel-buffering")]).toEqual([
+      200,
+      "text/event-stream",
+      "no",
+    ]);
+    own?.notify("notifications/prompts/list_changed");
+    own?.notify("notifications/x", raw({ a: "ü" }));
+    const text = await reader(stream).until("notifications/x");
+    expect(messagesOf(text)).toEqual([
+      { jsonrpc: "2.0", method: "notifications/prompts/list_changed" },
+      { jsonrpc: "2.0", method: "notifications/x", params: { a: "ü" } },
+    ]);
+  });
+
+  it("CL-7 there is one at a time, and a new one once it has ended", async () => {
+    const session = await openSession();
+    const gone = new AbortController();
+    await get(session, gone.signal);
+    const response = responses.at(-1);
+    expect(await outcome(get(session))).toMatchObject({ status: 409, code: RPC.invalidRequest });
+    gone.abort();
+    if (response?.destroyed !== true) await once(response ?? server, "close");
+    expect((await get(session)).status).toBe(200);
+  });
+
+  it.each([
+    ["text/event-stream", 200],
+    ["*/*", 200],
+    ["application/json", 406],
+  ])("CL-7 a GET that accepts %s: %i", async (accept, status) => {
+    expect((await get({ ...(await openSession()), accept })).status).toBe(status);
+  });
+
+  it("CL-7 is kept alive by comments", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const stream = reader(await get(await openSession()));
+      vi.advanceTimersByTime(15_000);
+      expect(await stream.until(": keep-alive\n\n")).toBe(": keep-alive\n\n");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("T21 of a client that does not read is cut off, and the session lives on", async () => {
+    const session = await openSession();
+    const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(
+      `GET /mcp HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${session["mcp-session-id"]}\r\n\r\n`,
+    );
+    await once(socket, "readable");
+    const [own] = service.sessions;
+    const sent = await flood((message) => own?.notify("notifications/message", message));
+    socket.destroy();
+    // What the kernel's buffers take, and one MiB more.
+    expect(sent).toBeLessThan(500);
+    expect(await outcome(post(rpc(1, "saw"), session))).toMatchObject({ status: 200 });
+  });
+});
+
+describe("the answer to a POST", () => {
+  it("CL-7 is JSON where there is nothing to say before it", async () => {
+    const response = await post(rpc(1, "saw"), await openSession());
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("content-length")).toBe(String((await response.text()).length));
+  });
+
+  it.each([
+    ["legacy", async () => post(rpc(1, "talk"), await openSession())],
+    ["modern", async () => modern("talk")],
+  ])("CL-7 becomes an event stream with the first notification: %s", async (_, ask) => {
+    const response = await ask();
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    expect(messagesOf(await response.text())).toEqual([
+      { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 1 } },
+      { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "ü" } },
+      { jsonrpc: "2.0", id: 1, result: { done: true } },
+    ]);
+  });
+
+  it("CL-7 the handshake may be a stream too, and still opens the session", async () => {
+    service.methods["initialize"] = async (exchange) => {
+      exchange.notify("notifications/message", raw({}));
+      return success({});
+    };
+    const response = await post(rpc(1, "initialize", HELLO));
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(
+      await outcome(post(rpc(2, "saw"), { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" })),
+    ).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it("CL-7 comes before anything else has finished, and large ones whole", async () => {
+    const text = "ä".repeat(3 << 20);
+    service.methods["large"] = async (exchange) => {
+      exchange.notify("notifications/message", raw({}));
+      return success({ text });
+    };
+    const [, answer] = messagesOf(await (await modern("large")).text());
+    expect(answer.result.text).toBe(text);
+  });
+
+  it.each(["legacy", "modern"])(
+    "T21 is cut off where nobody reads it, which cancels a modern request: %s",
+    async (era) => {
+      let flooded: (sent: number) => void;
+      const sent = new Promise<number>((resolve) => (flooded = resolve));
+      service.methods["flood"] = async (exchange) => {
+        const count = await flood((message) => exchange.notify("notifications/message", message));
+        if (era === "modern") await aborted(exchange.signal);
+        flooded(count);
+        return success({});
+      };
+      const legacy = era === "legacy";
+      const headers = legacy ? await openSession() : { "mcp-protocol-version": MODERN_VERSION, "mcp-method": "flood" };
+      const body = JSON.stringify(rpc(1, "flood", legacy ? {} : { _meta: ENVELOPE }));
+      const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
+      socket.on("error", () => {});
+      const all = { host: "x", ...JSON_HEADERS, ...headers, "content-length": String(body.length) };
+      const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`POST /mcp HTTP/1.1\r\n${head.join("")}\r\n${body}`);
+      expect(await sent).toBeLessThan(500);
+      socket.destroy();
+    },
+  );
+});
+
+describe("modern requests", () => {
+  it("CL-2 need no session, ignore one, and never get one", async () => {
+    const response = await modern("saw", {}, { "mcp-session-id": "whatever" });
+    expect(response.headers.get("mcp-session-id")).toBeNull();
+    expect(await response.json()).toMatchObject({ result: { era: "modern" } });
+    expect(service.exchanges[0]?.session).toBeUndefined();
+  });
+
+  it("CL-2 say their own log level", async () => {
+    const params = { _meta: { ...ENVELOPE, [META.logLevel]: "debug" } };
+    const headers = { "mcp-protocol-version": MODERN_VERSION, "mcp-method": "saw" };
+    expect(await outcome(post(rpc(1, "saw", params), headers))).toMatchObject({ result: { logLevel: "debug" } });
+  });
+
+  it.each([
+    [RPC.methodNotFound, 404],
+    [RPC.headerMismatch, 400],
+    [RPC.missingClientCapability, 400],
+    [RPC.unsupportedVersion, 400],
+    [RPC.invalidParams, 200],
+    [RPC.internalError, 200],
+    [-31503, 200],
+    [1, 200],
+  ])("CL-2 an answer with the code %i has the status %i", async (code, status) => {
+    expect(await outcome(modern("fail", { code }))).toEqual({ status, code, id: 1 });
+    expect(await outcome(post(rpc(1, "fail", { code }), await openSession()))).toMatchObject({ status: 200, code });
+  });
+
+  it("CL-2 an unknown method, initialize among them, is not found", async () => {
+    delete service.methods["initialize"];
+    for (const method of ["nothing", "initialize"]) {
+      expect(await outcome(modern(method))).toEqual({ status: 404, code: RPC.methodNotFound, id: 1 });
+    }
+    expect(service.sessions.size).toBe(0);
+  });
+
+  const call = rpc(1, "tools/call", { name: "a", _meta: ENVELOPE });
+  const fitting = { "mcp-protocol-version": MODERN_VERSION, "mcp-method": "tools/call", "mcp-name": "a" };
+  const without = (name: keyof typeof fitting) =>
+    Object.fromEntries(Object.entries(fitting).filter(([key]) => key !== name));
+
+  it.each([
+    ["all fit", call, fitting, 200, undefined],
+    ["the name in base64", call, { ...fitting, "mcp-name": "=?base64?YQ==?=" }, 200, undefined],
+    ["another method", call, { ...fitting, "mcp-method": "tools/list" }, 400, RPC.headerMismatch],
+    ["another name", call, { ...fitting, "mcp-name": "b" }, 400, RPC.headerMismatch],
+    ["broken base64", call, { ...fitting, "mcp-name": "=?base64?YQ?=" }, 400, RPC.headerMismatch],
+    ["no method", call, without("mcp-method"), 400, RPC.headerMismatch],
+    ["no name", call, without("mcp-name"), 400, RPC.headerMismatch],
+    ["no revision", call, without("mcp-protocol-version"), 400, RPC.headerMismatch],
+    ["another revision", call, { ...fitting, "mcp-protocol-version": "2025-11-25" }, 400, RPC.headerMismatch],
+    ["no envelope", rpc(1, "tools/call", { name: "a" }), fitting, 400, RPC.invalidParams],
+    [
+      "half an envelope",
+      rpc(1, "tools/call", { name: "a", _meta: { [META.version]: MODERN_VERSION } }),
+      fitting,
+      400,
+      RPC.invalidParams,
+    ],
+    ["a handshake", rpc(1, "initialize", HELLO), { ...fitting, "mcp-method": "initialize" }, 400, RPC.headerMismatch],
+    [
+      "an unknown revision",
+      rpc(1, "tools/call", { name: "a", _meta: { ...ENVELOPE, [META.version]: "2099-01-01" } }),
+      { ...fitting, "mcp-protocol-version": "2099-01-01" },
+      400,
+      RPC.unsupportedVersion,
+    ],
+  ])("T35 %s", async (_, message, headers, status, code) => {
+    const { status: given, code: found, id } = await outcome(post(message, headers));
+    expect([given, found, id]).toEqual([status, code, 1]);
+    expect(service.exchanges).toHaveLength(status === 200 ? 1 : 0);
+  });
+
+  it("CL-2 an unknown revision is told which ones there are", async () => {
+    const params = { _meta: { ...ENVELOPE, [META.version]: "2099-01-01" } };
+    const response = await post(rpc(1, "x", params), { "mcp-protocol-version": "2099-01-01", "mcp-method": "x" });
+    expect(await response.json()).toMatchObject({
+      error: {
+        data: {
+          requested: "2099-01-01",
+          supported: [MODERN_VERSION, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+        },
+      },
+    });
+  });
+
+  it("CL-7 closing the connection is the cancellation", async () => {
+    const gone = new AbortController();
+    const left = modern("wait", {}, {}, gone.signal).catch(() => undefined);
+    const { signal } = await service.exchange("wait");
+    gone.abort();
+    await left;
+    await aborted(signal);
+    expect(service.exchanges).toHaveLength(1);
+  });
+
+  it("CL-7 a request that was answered is not cancelled afterwards", async () => {
+    const response = await modern("talk");
+    await response.text();
+    const own = responses.at(-1);
+    if (own?.closed !== true) await once(own ?? server, "close");
+    expect(service.exchanges[0]?.signal.aborted).toBe(false);
+  });
+
+  it("CL-7 the same id may be in use by several clients", async () => {
+    const gone = new AbortController();
+    const left = modern("wait", {}, {}, gone.signal).catch(() => undefined);
+    await service.exchange("wait");
+    expect(await outcome(modern("saw"))).toMatchObject({ status: 200, id: 1 });
+    gone.abort();
+    await left;
+  });
+});
+
+describe("close", () => {
+  it("LC-5 ends requests and streams of both eras, and every session", async () => {
+    const session = await openSession();
+    const stream = await get(session);
+    const waiting = [outcome(post(rpc(1, "wait"), session)), outcome(modern("wait"))];
+    while (service.exchanges.filter(({ request }) => request.method === "wait").length < 2)
+      await once(service.news, "news");
+    endpoint.close();
+    expect((await Promise.all(waiting)).map(({ code }) => code)).toEqual([-31499, -31499]);
+    expect(await reader(stream).rest()).toBe("");
+    expect(service.sessions.size).toBe(0);
+  });
+});

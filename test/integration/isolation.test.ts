@@ -1,0 +1,120 @@
+// One hub with twenty servers, of which some hang, crash or take their time: the others must not notice, and neither must
+// the clients. The hub is the built one, in a process of its own.
+
+import { Agent, request } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { commandLine, processesWithMark } from "../support/processes.ts";
+import { connect } from "../support/rpc.ts";
+import { openStream, type OpenStream } from "../support/streams.ts";
+
+const GOOD = Array.from({ length: 17 }, (_, n) => `good-${n}`);
+
+describe("twenty servers, of which one hangs, one crashed and one takes half a minute to start", () => {
+  let home: Home;
+  let hub: RunningHub;
+  let url: string;
+  let session: Awaited<ReturnType<typeof connect>>;
+  let stream: OpenStream;
+
+  beforeAll(async () => {
+    const good = Object.fromEntries(GOOD.map((name) => [name, fixture("echo")]));
+    home = await makeHome({
+      hung: fixture("hung"),
+      crashing: fixture("echo"),
+      slow: fixture("slow-start", "30000"),
+      ...good,
+    });
+    hub = await startHub(home, { ready: false });
+    url = `${hub.url}/mcp`;
+    session = await connect(url);
+    stream = await openStream(url, { headers: session.headers });
+    await untilListed([...GOOD, "crashing"]);
+    await session.request("tools/call", { name: "crashing__crash" });
+    await untilListed(GOOD);
+  });
+
+  afterAll(async () => {
+    stream?.close();
+    expect(await hub?.stop()).toBe(0);
+    expect(hub.stderr()).not.toMatch(/unhandled|uncaught/i);
+    expect(processesWithMark(home.mark)).toEqual([]);
+    await home?.remove();
+  });
+
+  const toolsOf = async (): Promise<string[]> =>
+    (await session.request("tools/list")).result.tools.map(({ name }: { name: string }) => name);
+
+  /** Waits until exactly these servers have tools in the list; asks again when the hub says that it changed. */
+  async function untilListed(servers: readonly string[]): Promise<void> {
+    for (;;) {
+      const seen = stream.messages.all.length;
+      const listed = new Set((await toolsOf()).map((name) => name.split("__")[0]));
+      if (listed.size === servers.length && servers.every((name) => listed.has(name))) return;
+      await stream.messages.more(seen);
+    }
+  }
+
+  it("LC-7 MC-T5 the hanging and the slow one are still there, and still starting", () => {
+    const running = processesWithMark(home.mark).map(commandLine);
+    expect(running.filter((line) => line.includes("hung.mjs"))).toHaveLength(1);
+    expect(running.filter((line) => line.includes("slow-start.mjs"))).toHaveLength(1);
+    expect(hub.stderr()).not.toContain("Handshake timed out");
+  });
+
+  it("LC-7 MC-T5 F31 every other one works", async () => {
+    const answers = await Promise.all(
+      GOOD.map((name) => session.request("tools/call", { name: `${name}__echo`, arguments: { text: name } })),
+    );
+    expect(answers.map(({ result }) => result.content[0].text)).toEqual(GOOD);
+  });
+
+  it.each(["hung", "slow", "crashing"])("GR-5 a call to %s says at once that it is not there", async (name) => {
+    const { result } = await session.request("tools/call", { name: `${name}:echo`, arguments: { text: "x" } });
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: { "io.plugboard/error": { code: "SERVICE_UNAVAILABLE", message: "Server unavailable" } },
+    });
+  });
+
+  it("LC-7 F31 GR-3 the tools are listed from memory, in under 10 ms (median of 50), also while a call hangs", async () => {
+    const hanging = Promise.allSettled([
+      session.request("tools/call", { name: "good-0__hang" }),
+      session.request("tools/call", { name: "good-1__hang" }),
+    ]);
+    const agent = new Agent({ keepAlive: true });
+    const times: number[] = [];
+    for (let round = 0; round < 60; round++) {
+      const startedAt = performance.now();
+      const body = await listTools(agent);
+      times.push(performance.now() - startedAt);
+      expect(JSON.parse(body).result.tools.length).toBeGreaterThanOrEqual(GOOD.length * 10);
+    }
+    agent.destroy();
+    const [median = Infinity] = times
+      .slice(10)
+      .toSorted((a, b) => a - b)
+      .slice(25);
+    process.stderr.write(`tools/list of 17 servers, median of 50: ${median.toFixed(2)} ms\n`);
+    expect(median).toBeLessThan(10);
+    // Ends when the hub does.
+    void hanging;
+  });
+
+  function listTools(agent: Agent): Promise<string> {
+    const headers = {
+      ...session.headers,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = request(url, { method: "POST", headers, agent }, (response) => {
+        let body = "";
+        response.setEncoding("utf8").on("data", (chunk) => (body += chunk));
+        response.on("end", () => resolve(body));
+      });
+      outgoing.on("error", reject);
+      outgoing.end('{"jsonrpc":"2.0","id":"list","method":"tools/list"}');
+    });
+  }
+});

@@ -1,0 +1,378 @@
+// `plugboard stdio` as clients launch it: stdout carries JSON-RPC and nothing else, whatever goes wrong; the first list is
+// complete; it ends with its client and leaves nothing. Driven raw, and by both official SDKs.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client as ClientV2 } from "@modelcontextprotocol/client";
+import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { BIN, fixture, launch, makeHome, type Home, type Servers } from "../support/hub.ts";
+import { processesWithMark, untilNoneWithMark } from "../support/processes.ts";
+import { Messages, onLines } from "../support/streams.ts";
+
+const homes: Home[] = [];
+
+async function home(servers: Servers | undefined, groups?: unknown): Promise<Home> {
+  const made = await makeHome(servers, groups);
+  homes.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  for (const made of homes.splice(0)) {
+    expect(processesWithMark(made.mark)).toEqual([]);
+    await made.remove();
+  }
+});
+
+/** A client that looks at every line. */
+class RawClient {
+  readonly home: Home;
+  readonly messages = new Messages();
+  /** Lines of stdout that are no JSON-RPC. */
+  readonly strays: string[] = [];
+  readonly process;
+  readonly finished;
+  #id = 0;
+
+  constructor(made: Home, args: readonly string[] = []) {
+    const { process: child, finished } = launch(made, ["stdio", ...args]);
+    this.home = made;
+    this.process = child;
+    this.finished = finished;
+    onLines(child.stdout, (line) => this.#line(line));
+    child.stdout.on("close", () => this.messages.end());
+  }
+
+  write(text: string | Buffer): void {
+    this.process.stdin.write(text);
+  }
+
+  send(message: object): void {
+    this.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  }
+
+  request(method: string, params: object = {}) {
+    const id = ++this.#id;
+    this.send({ id, method, params });
+    return this.messages.find((message) => message.id === id);
+  }
+
+  async initialize() {
+    const clientInfo = { name: "raw", version: "1" };
+    const hello = await this.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+    this.send({ method: "notifications/initialized" });
+    return hello;
+  }
+
+  async tools(): Promise<string[]> {
+    return (await this.request("tools/list")).result.tools.map(({ name }: { name: string }) => name);
+  }
+
+  call(name: string, args: object = {}) {
+    return this.request("tools/call", { name, arguments: args });
+  }
+
+  /** Closes stdin and waits for the end. */
+  async end() {
+    this.process.stdin.end();
+    const finished = await this.finished;
+    expect(this.strays).toEqual([]);
+    expect(finished.stderr).not.toMatch(/unhandled|uncaught/i);
+    expect(processesWithMark(this.home.mark)).toEqual([]);
+    return finished;
+  }
+
+  #line(line: string): void {
+    try {
+      const message = JSON.parse(line);
+      if (message.jsonrpc === "2.0") return this.messages.push(message);
+    } catch {
+      // reported below
+    }
+    this.strays.push(line);
+  }
+}
+
+async function raw(servers: Servers, ...args: string[]): Promise<RawClient> {
+  return new RawClient(await home(servers), args);
+}
+
+const ECHO = { it: fixture("echo") };
+
+describe("a raw client", () => {
+  it("GR-7 shakes hands, lists, calls, and ends with its stdin", async () => {
+    const client = await raw(ECHO);
+    expect((await client.initialize()).result).toMatchObject({
+      protocolVersion: "2025-11-25",
+      serverInfo: { name: "plugboard" },
+    });
+    expect(await client.tools()).toEqual(expect.arrayContaining(["echo", "add"]));
+    expect((await client.call("add", { a: 1, b: 2 })).result.content).toEqual([{ type: "text", text: "3" }]);
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("GR-7 the first list waits for servers that are still starting", async () => {
+    const client = await raw({ slow: fixture("slow-start", "1500"), it: fixture("echo"), ...BROKEN });
+    // Answered at once: a client must not think that the hub hangs.
+    await client.initialize();
+    expect(await client.tools()).toEqual(expect.arrayContaining(["slow__echo", "it__echo"]));
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("GR-7 modern requests are answered without a handshake", async () => {
+    const client = await raw(ECHO);
+    const key = "io.modelcontextprotocol";
+    const _meta = { [`${key}/protocolVersion`]: "2026-07-28", [`${key}/clientCapabilities`]: {} };
+    expect((await client.request("server/discover", { _meta })).result).toMatchObject({
+      resultType: "complete",
+      supportedVersions: expect.arrayContaining(["2026-07-28", "2025-11-25"]),
+    });
+    const call = { name: "echo", arguments: { text: "modern" }, _meta };
+    expect((await client.request("tools/call", call)).result).toMatchObject({
+      resultType: "complete",
+      content: [{ text: "modern" }],
+    });
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("GR-1 --group serves that group alone", async () => {
+    const made = await home({ a: fixture("echo"), b: fixture("paged") }, { small: { servers: ["b"] } });
+    const client = new RawClient(made, ["--group", "small"]);
+    await client.initialize();
+    expect(await client.tools()).toEqual(["one", "two", "three"]);
+    await client.end();
+  });
+
+  it("GR-8 a change of the tools is announced", async () => {
+    const client = await raw(ECHO);
+    await client.initialize();
+    await client.tools();
+    await client.call("change", { name: "fresh" });
+    await client.messages.find(({ method }) => method === "notifications/tools/list_changed");
+    expect(await client.tools()).toContain("fresh");
+    await client.end();
+  });
+
+  it("GR-7 progress comes with the client's own token, before the answer", async () => {
+    const client = await raw(ECHO);
+    await client.initialize();
+    const params = { name: "progress", arguments: { steps: 3 }, _meta: { progressToken: "t" } };
+    await client.request("tools/call", params);
+    const progress = client.messages.all.filter(({ method }) => method === "notifications/progress");
+    expect(progress.map((message) => message.params.progressToken)).toEqual(["t", "t", "t"]);
+    await client.end();
+  });
+
+  it("GR-7 everything that is piped in is answered before the end", async () => {
+    const client = await raw(ECHO);
+    const answers = [client.initialize(), client.tools(), client.call("big", { bytes: 1_000_000 })];
+    client.process.stdin.end();
+    await Promise.all(answers);
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+});
+
+const BROKEN = { broken: fixture("exit-at-start"), missing: { command: "/no/such/program" } };
+
+describe("stdout carries JSON-RPC and nothing else", () => {
+  it.each([
+    ["servers that do not start", { ...ECHO, ...BROKEN }],
+    ["a server that writes to stdout before the handshake, and all the time", { ...ECHO, noisy: fixture("noisy") }],
+    ["a server without credentials", { ...ECHO, it2: { ...fixture("echo"), env: { X: "${NOT_SET}" } } }],
+    ["a server that only SIGKILL ends", { ...ECHO, stubborn: fixture("stubborn") }],
+  ])("with %s", async (_, servers) => {
+    const client = await raw(servers);
+    await client.initialize();
+    expect(await client.tools()).toEqual(expect.arrayContaining(["it__echo"]));
+    expect((await client.call("it__echo", { text: "x" })).result.content[0].text).toBe("x");
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("with a server that crashes in the middle of a call", async () => {
+    const client = await raw(ECHO);
+    await client.initialize();
+    expect((await client.call("crash")).result).toMatchObject({ isError: true });
+    await client.messages.find(({ method }) => method === "notifications/tools/list_changed");
+    expect(await client.tools()).toEqual([]);
+    const { code, stderr } = await client.end();
+    expect(code).toBe(0);
+    expect(stderr).toContain("it: The server exited with code 7");
+  });
+
+  it("with no config at all: the demo", async () => {
+    const client = new RawClient(await home(undefined));
+    await client.initialize();
+    expect(await client.tools()).toContain("config_example");
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("with a config that is no JSON: nothing on stdout, the reason on stderr", async () => {
+    const made = await home(undefined);
+    await writeFile(join(made.dir, "config/mcp_server.json"), '{"mcpServers": ');
+    const client = new RawClient(made);
+    const { code, stdout, stderr } = await client.end();
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: mcp_server\.json is not valid JSON/);
+  });
+
+  it("F06 with junk on stdin: each piece is refused, and the next request works", async () => {
+    const client = await raw(ECHO);
+    const junk = [
+      "hello",
+      "{",
+      "[]",
+      "42",
+      "null",
+      '"text"',
+      "{}",
+      '{"jsonrpc":"1.0","id":1,"method":"ping"}',
+      "[".repeat(500),
+    ];
+    client.write(Buffer.from([0xff, 0xfe, 0x00, 0x0a]));
+    client.write("\r\n\n  \n");
+    for (const line of junk) client.write(`${line}\n`);
+    client.write('{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}\n{"jsonrpc":"2.0","id":null,"method":"ping"}\n');
+    expect((await client.initialize()).result).toBeDefined();
+    expect((await client.call("echo", { text: "still here" })).result.content[0].text).toBe("still here");
+    expect(client.messages.all.filter(({ error }) => error !== undefined).length).toBeGreaterThanOrEqual(junk.length);
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("SE-5 with a line without an end on stdin: an error, and it ends", async () => {
+    const client = await raw(ECHO);
+    await client.initialize();
+    client.write(Buffer.alloc(5 << 20, "x"));
+    await client.messages.find(({ error }) => error !== undefined);
+    await client.end();
+  });
+
+  it("with methods that it does not know, before and after the handshake", async () => {
+    const client = await raw(ECHO);
+    expect((await client.request("no/such/method")).error).toMatchObject({ code: -32601 });
+    await client.initialize();
+    expect((await client.request("no/such/method")).error).toMatchObject({ code: -32601 });
+    expect((await client.call("no_such_tool")).error).toMatchObject({ code: -32602, message: "Tool not found" });
+    await client.end();
+  });
+});
+
+describe("the end", () => {
+  it("closed stdin at once: exit 0, nothing left", async () => {
+    const client = await raw(ECHO);
+    expect(await client.end()).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  it("closed stdin while servers hang in their start: exit 0, nothing left", async () => {
+    const client = await raw({ hung: fixture("hung"), slow: fixture("slow-start", "30000") });
+    await client.initialize();
+    await vi.waitUntil(() => processesWithMark(client.home.mark).length === 2, { timeout: 30_000 });
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("closed stdin while a call hangs: it does not wait for ever", async () => {
+    const client = await raw(ECHO);
+    await client.initialize();
+    void client.call("hang").catch(() => undefined);
+    await client.tools();
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)("%s: it ends, nothing left", async (signal) => {
+    const client = await raw({ ...ECHO, hung: fixture("hung") });
+    await client.initialize();
+    client.process.kill(signal);
+    expect(await client.finished).toMatchObject({ code: 130 });
+    expect(client.strays).toEqual([]);
+    expect(processesWithMark(client.home.mark)).toEqual([]);
+  });
+
+  it("F46 a client that goes away without a word: it ends, nothing left", async () => {
+    const client = await raw(ECHO);
+    await client.initialize();
+    await client.tools();
+    client.process.stdout.destroy();
+    client.process.stdin.destroy();
+    await client.finished;
+    await untilNoneWithMark(client.home.mark, 10_000);
+  });
+
+  it("LC-5 SIGKILL: a second later nothing is left", async () => {
+    const client = await raw({ ...ECHO, stubborn: fixture("stubborn") });
+    await client.initialize();
+    await client.tools();
+    client.process.kill("SIGKILL");
+    await client.finished;
+    await untilNoneWithMark(client.home.mark, 1000);
+  });
+});
+
+describe("the official SDKs", () => {
+  const info = { name: "test", version: "1" };
+  const SERVERS = { it: fixture("echo"), newer: fixture("modern"), ...BROKEN };
+
+  /** What both generations have in common. */
+  interface AnyClient {
+    listTools(): Promise<{ tools: { name: string }[] }>;
+    callTool(params: { name: string; arguments?: Record<string, unknown> }): Promise<object>;
+    getPrompt(params: { name: string; arguments?: Record<string, string> }): Promise<object>;
+    readResource(params: { uri: string }): Promise<object>;
+    close(): Promise<void>;
+  }
+
+  const server = (made: Home) => ({
+    command: process.execPath,
+    args: [BIN, "stdio"],
+    env: made.env,
+    stderr: "ignore" as const,
+  });
+
+  const CLIENTS: [name: string, connect: (made: Home) => Promise<AnyClient>][] = [
+    [
+      "v1",
+      async (made) => {
+        const client = new ClientV1(info);
+        await client.connect(new StdioV1(server(made)));
+        return client;
+      },
+    ],
+    [
+      "v2, legacy",
+      async (made) => {
+        const client = new ClientV2(info);
+        await client.connect(new StdioV2(server(made)));
+        return client;
+      },
+    ],
+    [
+      "v2, modern",
+      async (made) => {
+        const client = new ClientV2(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+        await client.connect(new StdioV2(server(made)));
+        return client;
+      },
+    ],
+  ];
+
+  it.each(CLIENTS)("GR-7 %s: lists, calls, prompts and resources of both eras' servers", async (_, connect) => {
+    const made = await home(SERVERS);
+    const client = await connect(made);
+    const { tools } = await client.listTools();
+    const names = tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["it__echo", "newer__echo"]));
+    for (const name of ["it__echo", "newer__echo"]) {
+      expect(await client.callTool({ name, arguments: { text: name } })).toMatchObject({
+        content: [{ type: "text", text: name }],
+      });
+    }
+    expect(await client.callTool({ name: "it__fail" })).toMatchObject({ isError: true });
+    await expect(client.callTool({ name: "it__rpc_error" })).rejects.toMatchObject({ code: -32042 });
+    expect(await client.getPrompt({ name: "it__greet", arguments: { who: "Ada" } })).toMatchObject({
+      messages: [{ content: { text: "Greet Ada" } }],
+    });
+    await client.close();
+    expect(processesWithMark(made.mark)).toEqual([]);
+  });
+});
