@@ -36,6 +36,7 @@ export const ERRORS = {
   GroupNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
   PackageNotFound: { code: "NOT_FOUND", http: 404, rpc: -31404, exit: 6 },
   ServerAlreadyExists: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
+  StaleConfig: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   ServerDisabled: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   PayloadTooLarge: { code: "PAYLOAD_TOO_LARGE", http: 413, rpc: -31413, exit: 1 },
   RateLimited: { code: "RATE_LIMITED", http: 429, rpc: -31429, exit: 1 },

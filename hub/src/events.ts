@@ -2,6 +2,7 @@
 
 import { EventEmitter } from "node:events";
 import type { Catalog } from "./catalog/catalog.ts";
+import type { ConfigChanges } from "./config/diff.ts";
 import type { ErrorBody } from "./errors.ts";
 import type { Status } from "./servers/status.ts";
 
@@ -20,6 +21,9 @@ interface HubEventMap {
   "server.status": [{ readonly server: string; readonly status: Status }];
   "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];
   "call.finished": [CallRecord];
+  "config.reloaded": [{ readonly changes: ConfigChanges; readonly description: string }];
+  /** The files cannot be used as they are now; the config in force stays. */
+  "config.rejected": [{ readonly error: ErrorBody }];
   warning: [{ readonly message: string }];
 }
 

@@ -7,8 +7,8 @@ import { Calls } from "./calls/call.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { ConfigFiles } from "./config/file.ts";
 import type { HubPaths } from "./config/paths.ts";
-import type { HubConfig, ServerConfig } from "./config/types.ts";
-import { demoServer } from "./demo/config.ts";
+import type { ConfigStore, LoadedConfig } from "./config/store.ts";
+import { Configuration } from "./configuration.ts";
 import { HubEvents } from "./events.ts";
 import { Listener } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
@@ -23,21 +23,22 @@ export interface HubOptions {
   readonly paths: HubPaths;
   /** The hub's own environment: fills `${NAME}`, and a small part of it goes to the servers. */
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** In place of the files of the config folder. */
+  readonly store?: ConfigStore;
+  /** In place of the encrypted files of the data folder. */
+  readonly secrets?: SecretStore;
 }
 
 export class Hub {
   readonly events = new HubEvents();
   readonly supervisor: Supervisor;
   readonly calls: Calls;
-  /** True when there is no config and the built-in demo server stands in. */
-  readonly demo: boolean;
+  readonly configuration: Configuration;
   /** What the config says that works, but is probably not meant. */
   readonly warnings: readonly string[];
   readonly secrets: SecretStore;
-  readonly #files: ConfigFiles;
   readonly #guard: Guard;
   readonly #eras: EraMemory;
-  #config: HubConfig;
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
@@ -45,49 +46,40 @@ export class Hub {
   #listener: Listener | undefined;
   #stopping: Promise<void> | undefined;
 
-  private constructor(parts: {
-    files: ConfigFiles;
-    config: HubConfig;
-    warnings: readonly string[];
-    demo: boolean;
-    eras: EraMemory;
-    options: HubOptions;
-  }) {
-    const { variables, paths } = parts.options;
+  private constructor({ variables, paths, secrets }: HubOptions, loaded: LoadedConfig, store: ConfigStore, eras: EraMemory) {
     const instance = randomUUID();
-    this.#files = parts.files;
-    this.#config = parts.config;
-    this.demo = parts.demo;
-    this.warnings = parts.warnings;
-    this.#eras = parts.eras;
+    this.warnings = loaded.warnings;
+    this.#eras = eras;
     this.#guard = new Guard({ instance });
-    this.secrets = new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
+    this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
-      { variables, secrets: this.secrets, guard: this.#guard, eras: this.#eras, instance },
+      { variables, secrets: this.secrets, guard: this.#guard, eras, instance },
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
       },
     );
     this.calls = new Calls({ supervisor: this.supervisor, events: this.events });
-    for (const server of parts.config.servers) this.supervisor.add(server);
-    this.#catalog = Catalog.build(parts.config, this.supervisor.listings());
+    this.configuration = new Configuration({
+      store,
+      folder: paths.config,
+      supervisor: this.supervisor,
+      events: this.events,
+      onChange: () => this.#replaceCatalog(),
+    });
+    this.configuration.open(loaded);
+    this.#catalog = Catalog.build(this.configuration.current, this.supervisor.listings());
   }
 
   /** Loads the config and builds the hub. Nothing runs yet. */
   static async open(options: HubOptions): Promise<Hub> {
     const { paths } = options;
-    const files = new ConfigFiles(paths.config);
-    const { config, present, warnings } = await files.load();
-    await mkdir(paths.data, { recursive: true, mode: 0o700 });
-    const eras = await EraMemory.open(join(paths.data, "eras.json"));
-    const demo = !present.servers;
-    const servers = demo ? [demoServer(paths.config)] : config.servers;
-    return new Hub({ files, config: { ...config, servers }, warnings, demo, eras, options });
-  }
-
-  get config(): HubConfig {
-    return this.#config;
+    const store = options.store ?? new ConfigFiles(paths.config);
+    const loaded = await store.load();
+    const inMemory = options.store !== undefined;
+    if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
+    const eras = await EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"));
+    return new Hub(options, loaded, store, eras);
   }
 
   /** What is exposed right now, the last change included. */
@@ -116,6 +108,7 @@ export class Hub {
 
   /** Starts every enabled server; resolves when each is up or has failed. */
   start(): Promise<void> {
+    this.configuration.run();
     return this.supervisor.startAll();
   }
 
@@ -126,19 +119,10 @@ export class Hub {
 
   async #stop(): Promise<void> {
     this.#mcp?.close();
-    await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll()]);
+    await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll(), this.configuration.close()]);
     clearTimeout(this.#rebuild);
     this.#guard.close();
     await this.#eras.saved();
-  }
-
-  /** Validates and saves a new server. It is started when it is enabled and the caller says so. */
-  async createServer(entry: unknown): Promise<ServerConfig> {
-    const server = await this.#files.createServer(entry);
-    this.#config = { ...this.#config, servers: [...this.#config.servers, server] };
-    this.supervisor.add(server);
-    this.#scheduleRebuild();
-    return server;
   }
 
   /** Changes that come together are one new catalog, and building it never takes more than a fifth of the time. */
@@ -151,7 +135,7 @@ export class Hub {
     this.#rebuild = undefined;
     const startedAt = performance.now();
     const previous = this.#catalog;
-    this.#catalog = Catalog.build(this.#config, this.supervisor.listings());
+    this.#catalog = Catalog.build(this.configuration.current, this.supervisor.listings());
     this.#buildMs = performance.now() - startedAt;
     for (const message of this.#catalog.warnings) {
       if (!previous.warnings.includes(message)) this.events.emit("warning", { message });

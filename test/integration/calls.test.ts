@@ -151,6 +151,16 @@ describe("results", () => {
   });
 });
 
+describe("headers", () => {
+  it("GR-7 an argument that a tool wants in a header of its own goes there too", async () => {
+    const { hub } = await open((await remote("modern-http")).entry);
+    const tool = hub.catalog.group().resolveTool("regional");
+    const params = { name: "regional", arguments: { region: "eu-north" } };
+    expect(await callText(hub, "it", "regional", params.arguments, { tool: tool.definition })).toBe("eu-north");
+    expect(() => hub.catalog.group().resolveTool("impossible")).toThrow("Tool not found");
+  });
+});
+
 describe("order", () => {
   it("CL-6 answers find their calls in any order", async () => {
     const { hub } = await open(fixture("out-of-order"));
@@ -174,12 +184,21 @@ describe("time", () => {
   const heardBy = async (hub: InProcess["hub"]): Promise<unknown[]> => JSON.parse(await callText(hub, "it", "heard"));
 
   it("CL-3 F03 F05 a call that takes too long fails, the server is told, its late answer goes nowhere", async () => {
-    const { hub } = await open({ ...fixture("late"), timeouts: { requestMs: 300 } });
+    const { hub } = await open({ ...fixture("late"), timeouts: { requestMs: 1000 } });
     await expect(callTool(hub, "it", "hang")).rejects.toMatchObject({ code: "NETWORK_ERROR", kind: "Timeout" });
     // Written by the server before it hears of this call, so it would be taken for its answer if it could be.
     expect(await callText(hub, "it", "echo", { text: "on time" })).toBe("on time");
     const cancelled = { requestId: expect.any(Number), reason: expect.any(String) };
     expect(await heardBy(hub)).toContainEqual({ "notifications/cancelled": cancelled });
+  });
+
+  it.each(["legacy-http", "modern-http"])("CL-3 F03 over HTTP (%s) too", async (name) => {
+    const { entry } = await remote(name);
+    const { hub } = await open({ ...entry, timeouts: { requestMs: 1000 } });
+    await expect(callTool(hub, "it", "hang")).rejects.toMatchObject({ code: "NETWORK_ERROR", kind: "Timeout" });
+    expect(await callText(hub, "it", "echo", { text: "on time" })).toBe("on time");
+    // The modern way to cancel is to close the stream.
+    expect(JSON.stringify(await heardBy(hub)).includes("notifications/cancelled")).toBe(name === "legacy-http");
   });
 
   it("CL-3 the time may be set per call", async () => {
@@ -276,6 +295,14 @@ describe("crashes", () => {
     const { hub } = await open(fixture("echo"));
     expect((await callText(hub, "it", "last_words", { bytes })).length).toBe(bytes);
     expect(await untilState(hub, "it", "error")).toMatchObject({ error: { message: "The server exited with code 0" } });
+  });
+
+  it("LC-1 MC-T9 a server that closes its stdout and goes on running is lost, and ended", async () => {
+    const { hub, home } = await open(fixture("echo"));
+    await expect(callTool(hub, "it", "go_silent")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(await untilState(hub, "it", "error")).toMatchObject({ error: { message: "The server closed its output" } });
+    await hub.supervisor.get("it").stop();
+    expect(processesWithMark(home.mark)).toEqual([]);
   });
 
   it("LC-6 a lost remote server is disconnected, and running again when it is back", async () => {

@@ -37,7 +37,7 @@ describe("twenty servers, of which one hangs, one crashed and one takes half a m
   afterAll(async () => {
     stream?.close();
     expect(await hub?.stop()).toBe(0);
-    expect(hub.stderr()).not.toMatch(/unhandled|uncaught/i);
+    expect(hub?.stderr()).not.toMatch(/unhandled|uncaught/i);
     expect(processesWithMark(home.mark)).toEqual([]);
     await home?.remove();
   });

@@ -185,7 +185,7 @@ describe("what must not happen", () => {
     const { hub, home } = await open({ old: fixture("echo") });
     const path = join(home.dir, "config/mcp_server.json");
     const before = await readFile(path, "utf8");
-    await expect(hub.createServer(entry)).rejects.toMatchObject({
+    await expect(hub.configuration.createServer(entry)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       message: "Name is required",
       field: "name",
@@ -198,7 +198,9 @@ describe("what must not happen", () => {
     const { hub, home } = await open({ old: fixture("echo") });
     const path = join(home.dir, "config/mcp_server.json");
     const before = await readFile(path, "utf8");
-    await expect(hub.createServer({ name: "old", command: "node" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(hub.configuration.createServer({ name: "old", command: "node" })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
     expect(await readFile(path, "utf8")).toBe(before);
   });
 });

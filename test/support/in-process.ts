@@ -13,9 +13,9 @@ export interface InProcess {
   readonly home: Home;
   readonly hub: Hub;
   /** Every status that a server took, in order. */
-  statuses(server: string): Status[];
+  readonly statuses: (server: string) => Status[];
   /** Stops the hub, removes the home, and says which of its processes are still there. */
-  end(): Promise<number[]>;
+  readonly end: () => Promise<number[]>;
 }
 
 export async function openInProcess(

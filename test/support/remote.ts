@@ -12,7 +12,7 @@ export interface Remote {
   /** An entry of mcp_server.json that connects to it. */
   readonly entry: { readonly url: string };
   /** Ends it at once, as a crash would. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** A port makes it come back where it was. */

@@ -39,14 +39,45 @@ export function parseJson(text: string): JsonObject {
   throw new HubError("InvalidConfig", "The arguments must be a JSON object");
 }
 
-/** A declared type decides. Without one, text that is JSON other than a string is taken as such. */
+/** The declared types decide. Without any, text that is JSON is taken as such, unless it is a JSON string. */
 function parseValue(key: string, text: string, schema: unknown): unknown {
-  const type = isObject(schema) ? schema["type"] : undefined;
-  if (type === "string") return text;
+  const types = declaredTypes(schema);
+  const value = findJson(text);
+  if (typeof value !== "string" && types.some((type) => isOfType(value, type))) return value;
+  if (types.includes("string")) return text;
+  if (types.length === 0) return value === undefined || typeof value === "string" ? text : value;
+  throw new HubError("InvalidConfig", `"${text}" is not a valid ${types.join(" or ")}`, { field: key });
+}
+
+/** As servers write that a value is of one type, or of one of several. */
+function declaredTypes(schema: unknown): string[] {
+  if (!isObject(schema)) return [];
+  const { type, anyOf, oneOf } = schema;
+  if (typeof type === "string") return [type];
+  if (Array.isArray(type)) return type.filter((each) => typeof each === "string");
+  const choices = [anyOf, oneOf].find((each) => Array.isArray(each)) ?? [];
+  return choices.flatMap(declaredTypes);
+}
+
+function findJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    if (type === undefined || Array.isArray(type)) return text;
-    throw new HubError("InvalidConfig", `"${text}" is not a valid ${JSON.stringify(type)}`, { field: key });
+    return undefined; // plain text, which is no JSON value
+  }
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case "null":
+      return value === null;
+    case "integer":
+      return Number.isInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    default:
+      return typeof value === type;
   }
 }

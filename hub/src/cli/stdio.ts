@@ -1,6 +1,8 @@
 // `plugboard stdio`: one group as an MCP server on stdin and stdout, for clients that launch their servers.
 
+import { once } from "node:events";
 import { Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServer } from "../wire/stdio-server.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { withHub } from "./open-hub.ts";
@@ -13,6 +15,8 @@ interface StdioOptions extends GlobalOptions {
 
 /** A client that launches us takes our first list for the whole truth, so it waits for the servers; but not for ever. */
 const SETTLE_MS = 10_000;
+/** For calls that are open when the client closes its side. */
+const DRAIN_MS = 10_000;
 
 export const stdioCommand: Register = (program, io, done) => {
   program
@@ -37,7 +41,8 @@ function stdio(io: Io, options: StdioOptions): Promise<number> {
     const settled = Promise.race([hub.start(), patience]).finally(() => clearTimeout(timer));
     const service = hub.endpoint(options.group, settled);
     const clientGone = new Promise<void>((resolve) => output.once("error", () => resolve()));
-    await Promise.race([new StdioServer({ input: io.stdin, output, service }).ended, clientGone]);
+    const tooLong = once(io.stdin, "end").then(() => sleep(DRAIN_MS, undefined, { ref: false }));
+    await Promise.race([new StdioServer({ input: io.stdin, output, service }).ended, clientGone, tooLong]);
     service.close();
     // The last answers are on their way through the pipe.
     await new Promise<void>((resolve) => output.end(resolve));

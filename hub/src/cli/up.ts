@@ -27,7 +27,13 @@ async function up(io: Io, options: UpOptions): Promise<number> {
   const hub = await openHub(io, options);
   const stopped = whenStopped(io, hub);
   printWarnings(io, hub);
+  hub.events.on("config.reloaded", ({ description }) => io.stderr.write(`config reloaded: ${description}\n`));
+  hub.events.on("config.rejected", ({ error }) => {
+    const where = error.field === undefined ? "" : ` (${error.field})`;
+    io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
+  });
   const url = await hub.listen({ host: options.host, port });
+  await hub.configuration.watch();
   printAddresses(io, hub, url);
   const settled = hub.start();
   await Promise.race([new Progress(hub, io).show(settled), stopped]);
@@ -54,7 +60,7 @@ function printAddresses(io: Io, hub: Hub, url: string): void {
     if (name !== "default") io.stdout.write(`        ${url}/mcp/${encodeURIComponent(name)}\n`);
   }
   io.stdout.write(`Health  ${url}/healthz\n`);
-  if (hub.demo)
+  if (hub.configuration.demo)
     io.stderr.write(`No config yet: serving the built-in demo. Its tool "config_example" shows how to add servers.\n`);
 }
 

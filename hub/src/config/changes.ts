@@ -50,6 +50,13 @@ export function removeServer(text: string, name: string): string {
   return sound(removeMember(text, [root, key]), others);
 }
 
+/** The entry of the server of this name, as it is written. */
+export function findEntry(text: string, name: string): JsonObject {
+  const { entries } = parseServerDocument(text);
+  const entry = entries[requireKey(entries, name)];
+  return isObject(entry) ? entry : {};
+}
+
 /** Nothing is saved that a load would refuse, or that says more or less than was meant (CF-8). */
 function sound(text: string, expected: Readonly<JsonObject>): string {
   const document = parseServerDocument(text);

@@ -26,8 +26,8 @@ const withKey = (env: unknown) => ({ name: "a", command: "x", env_vars: { KEY: e
 describe("load", () => {
   it("CF-3 missing files are an empty config", async () => {
     const empty = { config: { servers: [], groups: [] }, present: { servers: false, groups: false }, warnings: [] };
-    expect(await files.load()).toEqual(empty);
-    expect(await new ConfigFiles(join(dir, "none", "such")).load()).toEqual(empty);
+    expect(await files.load()).toMatchObject(empty);
+    expect(await new ConfigFiles(join(dir, "none", "such")).load()).toMatchObject(empty);
   });
 
   it.each(["", "  \n", "// nothing yet\n", "{}", `{"$schema": "s"}`, `{"mcpServers": {}}`])(

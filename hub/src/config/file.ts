@@ -1,9 +1,11 @@
 // The config in two files that people read, edit and version: mcp_server.json and group.json. Edits through the hub land
 // in the same files and keep everything that the person wrote. Noticing other people's edits is left to the hub.
 
+import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { removeStaleTemps, resolveLinks, writeFileAtomic } from "../atomic.ts";
-import { addServer, removeServer, replaceServer } from "./changes.ts";
+import { HubError } from "../errors.ts";
+import { addServer, findEntry, removeServer, replaceServer } from "./changes.ts";
 import {
   GROUP_FILE,
   SERVER_FILE,
@@ -12,10 +14,13 @@ import {
   parseServerDocument,
   toServers,
 } from "./documents.ts";
+import { removeGroup, setGroup } from "./group-changes.ts";
+import { withLock } from "./lock.ts";
 import { normalizeServer } from "./normalize.ts";
-import type { ConfigStore, LoadedConfig } from "./store.ts";
+import type { JsonObject } from "./plain.ts";
+import type { ConfigStore, EditOptions, LoadedConfig } from "./store.ts";
 import { readTextFile } from "./text-file.ts";
-import type { ServerConfig } from "./types.ts";
+import type { GroupConfig, ServerConfig } from "./types.ts";
 
 /** Entries may hold credentials, so a new file is for its owner alone; an existing one keeps its mode. */
 const NEW_FILE_MODE = 0o600;
@@ -43,41 +48,65 @@ export class ConfigFiles implements ConfigStore {
     const servers = toServers(document);
     const groups = parseGroupDocument(groupFile?.text ?? "");
     return {
+      revision: revisionOf(serverFile?.text, groupFile?.text),
       config: { servers, groups },
       present: { servers: serverFile !== undefined, groups: groupFile !== undefined },
       warnings: [...document.warnings, ...findWarnings(servers)],
     };
   }
 
-  async createServer(entry: unknown): Promise<ServerConfig> {
+  async readEntry(name: string): Promise<JsonObject> {
+    const file = await readTextFile(this.#serverPath);
+    return findEntry(file?.text ?? "", name);
+  }
+
+  async createServer(entry: unknown, options: EditOptions = {}): Promise<ServerConfig> {
     const server = normalizeServer(undefined, entry);
-    await this.#edit((text) => addServer(text, server, entry));
+    await this.#edit(this.#serverPath, options, (text) => addServer(text, server, entry));
     return server;
   }
 
-  async updateServer(name: string, entry: unknown): Promise<ServerConfig> {
+  async updateServer(name: string, entry: unknown, options: EditOptions = {}): Promise<ServerConfig> {
     const server = normalizeServer(name, entry);
-    await this.#edit((text) => replaceServer(text, name, { server, entry }));
+    await this.#edit(this.#serverPath, options, (text) => replaceServer(text, name, { server, entry }));
     return server;
   }
 
-  async deleteServer(name: string): Promise<void> {
-    await this.#edit((text) => removeServer(text, name));
+  async deleteServer(name: string, options: EditOptions = {}): Promise<void> {
+    await this.#edit(this.#serverPath, options, (text) => removeServer(text, name));
+  }
+
+  async setGroup(name: string, entry: unknown, options: EditOptions = {}): Promise<GroupConfig> {
+    const { group } = setGroup("", name, entry);
+    await this.#edit(this.#groupPath, options, (text) => setGroup(text, name, entry).text);
+    return group;
+  }
+
+  async deleteGroup(name: string, options: EditOptions = {}): Promise<void> {
+    await this.#edit(this.#groupPath, options, (text) => removeGroup(text, name));
   }
 
   /** One edit after the other; a failed one is its caller's to hear of, not the next one's. */
-  async #edit(change: (text: string) => string): Promise<void> {
-    const edit = this.#editAfter(this.#edits, change);
+  async #edit(path: string, options: EditOptions, change: (text: string) => string): Promise<void> {
+    const previous = this.#edits;
+    const edit = previous.then(() => withLock(path, () => this.#editNow(path, options, change)));
     this.#edits = edit.catch(() => undefined);
     await edit;
   }
 
-  async #editAfter(previous: Promise<unknown>, change: (text: string) => string): Promise<void> {
-    await previous;
+  async #editNow(path: string, { ifRevision }: EditOptions, change: (text: string) => string): Promise<void> {
+    if (ifRevision !== undefined && ifRevision !== (await this.#revision())) {
+      throw new HubError("StaleConfig", "The config has changed since you read it", { hint: "Read it again and retry" });
+    }
     // What the file says now: a person may have saved it in the meantime.
-    const file = await readTextFile(this.#serverPath);
+    const file = await readTextFile(path);
     const text = change(file?.text ?? "");
-    await writeFileAtomic(this.#serverPath, (file?.mark ?? "") + text, { mode: file?.mode ?? NEW_FILE_MODE });
+    await writeFileAtomic(path, (file?.mark ?? "") + text, { mode: file?.mode ?? NEW_FILE_MODE });
+  }
+
+  async #revision(): Promise<string> {
+    const [servers, groups] = await Promise.all([readTextFile(this.#serverPath), readTextFile(this.#groupPath)]);
+    return revisionOf(servers?.text, groups?.text);
   }
 
   /** Removes what killed writers left. A folder that cannot be cleaned must not keep the config from loading. */
@@ -88,4 +117,11 @@ export class ConfigFiles implements ConfigStore {
         .catch(() => undefined);
     }
   }
+}
+
+function revisionOf(servers: string | undefined, groups: string | undefined): string {
+  return createHash("sha256")
+    .update(JSON.stringify([servers ?? null, groups ?? null]))
+    .digest("hex")
+    .slice(0, 16);
 }

@@ -150,7 +150,6 @@ function hello(era: Era, version: string, said: JsonObject): Hello {
 function refused(error: unknown): HubError {
   const { code, message } = isObject(error) ? error : {};
   const modernOnly = code === RPC.unsupportedVersion ? " (no revision in common)" : "";
-  return new HubError("InitializationFailed", `The server refused the handshake${modernOnly}`, {
-    ...(typeof message === "string" ? { detail: message } : {}),
-  });
+  const detail = typeof message === "string" ? { detail: message } : {};
+  return new HubError("InitializationFailed", `The server refused the handshake${modernOnly}`, detail);
 }

@@ -40,7 +40,7 @@ const RECONNECT_MS = [1000, 2000, 4000, 8000, 16_000, 30_000] as const;
 const RELIST_MS = 100;
 
 export class ManagedServer {
-  readonly config: ServerConfig;
+  #config: ServerConfig;
   readonly #world: ServerWorld;
   readonly #observer: ServerObserver;
   #status: Status;
@@ -54,10 +54,19 @@ export class ManagedServer {
   #logLevel: string | undefined;
 
   constructor(config: ServerConfig, world: ServerWorld, observer: ServerObserver) {
-    this.config = config;
+    this.#config = config;
     this.#world = world;
     this.#observer = observer;
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
+  }
+
+  /** Takes over what a running server need not know of: description, groups. */
+  redescribe(config: ServerConfig): void {
+    this.#config = config;
   }
 
   get name(): string {
@@ -188,7 +197,7 @@ export class ManagedServer {
       },
       onListChanged: () => {
         this.#outdated = true;
-        this.#relisting ??= this.#relist();
+        if (this.#relisting === undefined) this.#relisting = this.#relist();
       },
       onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
     });

@@ -43,6 +43,14 @@ export class Supervisor {
     return server;
   }
 
+  /** Puts a new server in the place of the one of the same name, which is stopped first. */
+  async replace(config: ServerConfig): Promise<ManagedServer> {
+    const old = this.get(config.name);
+    const server = this.add(config);
+    await old.stop();
+    return server;
+  }
+
   async remove(name: string): Promise<void> {
     const server = this.get(name);
     this.#servers.delete(server.name);

@@ -316,6 +316,20 @@ describe("an HTTP status in place of an answer", () => {
     expect(messages).toEqual([[answer, 1]]);
   });
 
+  it("CL-7 404 in a session means that the session is gone; before there is one it means nothing", async () => {
+    let answered = 0;
+    const { url } = await serve(({ response }) => {
+      if (answered++ === 1) json(response, ANSWER, 200, { "mcp-session-id": "s-1" });
+      else response.writeHead(404).end();
+    });
+    const { ask, unreachable } = connect(url);
+    expect(await ask(1)).toMatchObject({ status: 404 });
+    await ask(2);
+    expect(unreachable).toEqual([]);
+    expect(await ask(3)).toMatchObject({ status: 404 });
+    expect(unreachable).toMatchObject([{ status: 404 }]);
+  });
+
   it("CL-7 an event stream under an error status is no stream", async () => {
     const { url } = await serve(({ response }) => {
       response.writeHead(500, { "content-type": "text/event-stream" }).end(STREAM);
@@ -496,9 +510,15 @@ describe("the GET stream of a legacy server", () => {
     expect((await request(0)).request.method).toBe("GET");
   });
 
-  it.each([405, 404, 500])("CL-7 a server that has none answers %i", async (status) => {
-    const { url } = await serve(({ response }) => response.writeHead(status).end());
-    expect(await connect(url).channel.listen()).toBe(status);
+  it.each([405, 404, 500])("CL-7 a server that has none answers %i, and that is no loss", async (status) => {
+    const { url } = await serve(({ request: { method }, response }) => {
+      if (method === "GET") response.writeHead(status).end();
+      else json(response, ANSWER, 200, { "mcp-session-id": "s-1" });
+    });
+    const { channel, ask, unreachable } = connect(url);
+    await ask();
+    expect(await channel.listen()).toBe(status);
+    expect(unreachable).toEqual([]);
   });
 
   it("F25 a stream that breaks ends with the status that it began with", async () => {

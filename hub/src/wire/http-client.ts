@@ -145,9 +145,9 @@ export class HttpChannel implements Channel {
         if (via !== undefined) this.#open.delete(via);
         const failure = body?.end();
         done(failure ?? new HubError("ProtocolError", "The server ended the exchange without an answer"), status);
-        // It forgot our session, by a restart as a rule: only a new handshake helps.
-        if (failure !== undefined && status === 404 && this.#session !== undefined)
-          this.#options.onUnreachable(failure);
+        // It forgot our session, by a restart as a rule: only a new handshake helps. A GET may just find no such route.
+        const forgotten = options.method === "POST" && status === 404 && this.#session !== undefined;
+        if (failure !== undefined && forgotten) this.#options.onUnreachable(failure);
       },
       onResponseError: (_, error) => {
         if (via !== undefined) this.#open.delete(via);

@@ -54,9 +54,7 @@ export class StreamableHttpServer {
     if (problem !== undefined) return refuse(response, problem.status, RPC.invalidRequest, problem.message);
     readBody(request, (body) => {
       if (body === undefined) {
-        return refuse(response, 413, RPC.invalidRequest, `The body is larger than ${MAX_BODY_BYTES} bytes`, {
-          connection: "close",
-        });
+        return refuse(response, 413, RPC.invalidRequest, `The body is larger than ${MAX_BODY_BYTES} bytes`);
       }
       this.#message(readMessage(body, { maxDepth: MAX_DEPTH }), request, response);
     });
@@ -245,7 +243,10 @@ function accepts(request: IncomingMessage, type: string): boolean {
   return accepted === undefined || accepted.includes(type) || accepted.includes("*/*");
 }
 
-/** Gives the whole body, or undefined as soon as it is larger than allowed. Calls back once; never after the client left. */
+/**
+ * Gives the whole body, or undefined as soon as it is larger than allowed. Calls back once; never after the client left.
+ * What is too much is still read, and dropped: a connection closed in its face would take the answer with it.
+ */
 function readBody(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -173,8 +173,10 @@ export class Peer {
     // Also on the stream of a call, news about the server is everybody's; only a subscription is asked for by somebody.
     if (stream !== undefined && isNews(method)) return stream.method === "subscriptions/listen" ? stream : undefined;
     if (via !== undefined) return stream;
-    if (method !== "notifications/message" || this.#pending.size !== 1) return undefined;
-    return this.#pending.values().next().value;
+    if (method !== "notifications/message") return undefined;
+    // A subscription is open all the time, and asks for no log messages.
+    const asking = [...this.#pending.values()].filter((pending) => pending.method !== "subscriptions/listen");
+    return asking.length === 1 ? asking[0] : undefined;
   }
 
   #startClock(pending: Pending): void {

@@ -1,0 +1,52 @@
+// What a new config changes, server by server, so that only that is touched. Pure; acting on it is the hub's.
+
+import { isDeepStrictEqual } from "node:util";
+import type { HubConfig, ServerConfig } from "./types.ts";
+
+export interface ConfigChanges {
+  readonly added: readonly ServerConfig[];
+  readonly removed: readonly string[];
+  /** Their process or connection must be a new one. */
+  readonly restarted: readonly ServerConfig[];
+  /** Something changed that a running server need not know of. */
+  readonly described: readonly ServerConfig[];
+  readonly groups: boolean;
+}
+
+/** What a running server was started with. A change of anything else leaves it alone. */
+const STARTED_WITH = ["transport", "env", "config", "enabled", "timeouts"] as const;
+
+export function diffConfig(previous: HubConfig, next: HubConfig): ConfigChanges {
+  const before = new Map(previous.servers.map((server) => [server.name, server]));
+  const names = new Set(next.servers.map(({ name }) => name));
+  const kept = next.servers.flatMap((server) => {
+    const old = before.get(server.name);
+    return old === undefined || isDeepStrictEqual(old, server) ? [] : [{ old, server }];
+  });
+  const mustRestart = ({ old, server }: { old: ServerConfig; server: ServerConfig }) =>
+    STARTED_WITH.some((key) => !isDeepStrictEqual(old[key], server[key]));
+  return {
+    added: next.servers.filter(({ name }) => !before.has(name)),
+    removed: previous.servers.map(({ name }) => name).filter((name) => !names.has(name)),
+    restarted: kept.filter(mustRestart).map(({ server }) => server),
+    described: kept.filter((pair) => !mustRestart(pair)).map(({ server }) => server),
+    groups: !isDeepStrictEqual(previous.groups, next.groups),
+  };
+}
+
+export function isUnchanged({ added, removed, restarted, described, groups }: ConfigChanges): boolean {
+  return added.length + removed.length + restarted.length + described.length === 0 && !groups;
+}
+
+/** @example describeChanges(changes) // "added git; restarted memory; groups changed" */
+export function describeChanges({ added, removed, restarted, described, groups }: ConfigChanges): string {
+  const names = (servers: readonly ServerConfig[]) => servers.map(({ name }) => name);
+  const parts = [
+    ["added", names(added)],
+    ["removed", removed],
+    ["restarted", names(restarted)],
+    ["changed", names(described)],
+  ] as const;
+  const said = parts.flatMap(([what, which]) => (which.length === 0 ? [] : [`${what} ${which.join(", ")}`]));
+  return [...said, ...(groups ? ["groups changed"] : [])].join("; ") || "nothing";
+}

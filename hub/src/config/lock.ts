@@ -1,0 +1,39 @@
+// One writer at a time, also across processes: a lock file beside the file that is edited. Readers need none of it,
+// since a file is replaced as a whole.
+
+import { readFile, rm } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { createFileExclusive } from "../atomic.ts";
+import { HubError } from "../errors.ts";
+
+const PATIENCE_MS = 2000;
+const RETRY_MS = 25;
+
+/** Runs `edit` while no other hub or command edits the same file. Who waits too long gets StaleConfig. */
+export async function withLock<T>(path: string, edit: () => Promise<T>): Promise<T> {
+  const lock = `${path}.lock`;
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await createFileExclusive(lock, String(process.pid), { mode: 0o600 }))) {
+    if (await isAbandoned(lock)) await rm(lock, { force: true });
+    else if (performance.now() > deadline) {
+      throw new HubError("StaleConfig", `Somebody else is changing ${path}`, { hint: `Try again, or remove ${lock}` });
+    } else await delay(RETRY_MS);
+  }
+  try {
+    return await edit();
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** Its holder was killed. */
+async function isAbandoned(lock: string): Promise<boolean> {
+  const pid = Number(await readFile(lock, "utf8").catch(() => ""));
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
+}

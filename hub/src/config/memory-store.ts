@@ -1,0 +1,76 @@
+// The config in memory, for a hub inside a program: the same texts and rules as the files, without the files.
+
+import { HubError } from "../errors.ts";
+import { addServer, findEntry, removeServer, replaceServer } from "./changes.ts";
+import { findWarnings, parseGroupDocument, parseServerDocument, toServers } from "./documents.ts";
+import { removeGroup, setGroup } from "./group-changes.ts";
+import { normalizeServer } from "./normalize.ts";
+import type { JsonObject } from "./plain.ts";
+import type { ConfigStore, EditOptions, LoadedConfig } from "./store.ts";
+import type { GroupConfig, ServerConfig } from "./types.ts";
+
+export class MemoryConfig implements ConfigStore {
+  #servers: string;
+  #groups: string;
+  #edits = 0;
+
+  private constructor(servers: string, groups: string) {
+    this.#servers = servers;
+    this.#groups = groups;
+  }
+
+  static of({ mcpServers, groups = {} }: { mcpServers: unknown; groups?: unknown }): MemoryConfig {
+    return new MemoryConfig(JSON.stringify({ mcpServers }), JSON.stringify({ groups }));
+  }
+
+  async load(): Promise<LoadedConfig> {
+    const document = parseServerDocument(this.#servers);
+    const servers = toServers(document);
+    return {
+      revision: String(this.#edits),
+      config: { servers, groups: parseGroupDocument(this.#groups) },
+      present: { servers: true, groups: true },
+      warnings: [...document.warnings, ...findWarnings(servers)],
+    };
+  }
+
+  async readEntry(name: string): Promise<JsonObject> {
+    return findEntry(this.#servers, name);
+  }
+
+  async createServer(entry: unknown, options: EditOptions = {}): Promise<ServerConfig> {
+    const server = normalizeServer(undefined, entry);
+    this.#edit(options, () => (this.#servers = addServer(this.#servers, server, entry)));
+    return server;
+  }
+
+  async updateServer(name: string, entry: unknown, options: EditOptions = {}): Promise<ServerConfig> {
+    const server = normalizeServer(name, entry);
+    this.#edit(options, () => (this.#servers = replaceServer(this.#servers, name, { server, entry })));
+    return server;
+  }
+
+  async deleteServer(name: string, options: EditOptions = {}): Promise<void> {
+    this.#edit(options, () => (this.#servers = removeServer(this.#servers, name)));
+  }
+
+  async setGroup(name: string, entry: unknown, options: EditOptions = {}): Promise<GroupConfig> {
+    const { text, group } = setGroup(this.#groups, name, entry);
+    this.#edit(options, () => (this.#groups = text));
+    return group;
+  }
+
+  async deleteGroup(name: string, options: EditOptions = {}): Promise<void> {
+    this.#edit(options, () => (this.#groups = removeGroup(this.#groups, name)));
+  }
+
+  #edit({ ifRevision }: EditOptions, change: () => void): void {
+    if (ifRevision !== undefined && ifRevision !== String(this.#edits)) {
+      throw new HubError("StaleConfig", "The config has changed since you read it", {
+        hint: "Read it again and retry",
+      });
+    }
+    change();
+    this.#edits++;
+  }
+}

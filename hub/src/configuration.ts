@@ -1,0 +1,191 @@
+// The config in force: takes changes, from the files or through the hub, one after the other, saves them, and touches
+// only the servers that they change.
+
+import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "./config/diff.ts";
+import { GROUP_FILE, SERVER_FILE } from "./config/documents.ts";
+import type { ConfigStore, EditOptions, LoadedConfig } from "./config/store.ts";
+import type { GroupConfig, HubConfig } from "./config/types.ts";
+import { FolderWatch } from "./config/watch.ts";
+import { demoServer } from "./demo/config.ts";
+import { toHubError } from "./errors.ts";
+import type { HubEvents } from "./events.ts";
+import type { ManagedServer } from "./servers/server.ts";
+import type { Supervisor } from "./servers/supervisor.ts";
+
+export interface ConfigurationOptions {
+  readonly store: ConfigStore;
+  /** The folder that is watched. */
+  readonly folder: string;
+  readonly supervisor: Supervisor;
+  readonly events: HubEvents;
+  /** Another config is in force. */
+  readonly onChange: () => void;
+}
+
+export class Configuration {
+  readonly #options: ConfigurationOptions;
+  /** Starts and stops that go on after a change is in force. */
+  readonly #background = new Set<Promise<void>>();
+  /** The last change; the next one waits for it, whatever became of it. */
+  #changes: Promise<unknown> = Promise.resolve();
+  #watch: FolderWatch | undefined;
+  #current: HubConfig = { servers: [], groups: [] };
+  #revision = "";
+  #demo = false;
+  #running = false;
+
+  constructor(options: ConfigurationOptions) {
+    this.#options = options;
+  }
+
+  get current(): HubConfig {
+    return this.#current;
+  }
+
+  /** Changes with every change of what is stored. */
+  get revision(): string {
+    return this.#revision;
+  }
+
+  /** True while there is no config at all and the built-in demo server stands in. */
+  get demo(): boolean {
+    return this.#demo;
+  }
+
+  /** Puts the first config into force. Nothing is started. */
+  open(loaded: LoadedConfig): void {
+    this.#take(loaded);
+    for (const server of this.#current.servers) this.#options.supervisor.add(server);
+  }
+
+  /** From now on servers that a change adds or alters are started too. */
+  run(): void {
+    this.#running = true;
+  }
+
+  /** From now on an edit of the files takes effect by itself. How it ends is told by event. */
+  async watch(): Promise<void> {
+    const onChange = () => void this.reload().catch(() => undefined);
+    this.#watch = await FolderWatch.open(this.#options.folder, [SERVER_FILE, GROUP_FILE], onChange);
+  }
+
+  /** Resolves when no change is under way any more. */
+  async close(): Promise<void> {
+    this.#watch?.close();
+    await this.#changes;
+    await Promise.all(this.#background);
+  }
+
+  /** Reads what is stored and touches what it changes. What cannot be used changes nothing, and is reported. */
+  reload(): Promise<ConfigChanges> {
+    return this.#inTurn(async () => {
+      try {
+        return this.#apply(await this.#options.store.load());
+      } catch (thrown) {
+        const error = toHubError(thrown);
+        this.#options.events.emit("config.rejected", { error: error.toJSON() });
+        throw error;
+      }
+    });
+  }
+
+  /** A server's entry as the user wrote it. */
+  readEntry(name: string): Promise<Readonly<Record<string, unknown>>> {
+    return this.#options.store.readEntry(this.#nameOf(name));
+  }
+
+  /** Validates and saves a new server, and starts it if it is enabled. */
+  async createServer(entry: unknown, options?: EditOptions): Promise<ManagedServer> {
+    const { name } = await this.#edit((store) => store.createServer(entry, options));
+    return this.#options.supervisor.get(name);
+  }
+
+  async updateServer(name: string, entry: unknown, options?: EditOptions): Promise<ManagedServer> {
+    const known = this.#nameOf(name);
+    const server = await this.#edit((store) => store.updateServer(known, entry, options));
+    return this.#options.supervisor.get(server.name);
+  }
+
+  async deleteServer(name: string, options?: EditOptions): Promise<void> {
+    const known = this.#nameOf(name);
+    await this.#edit((store) => store.deleteServer(known, options));
+  }
+
+  /** Switches a server on or off, for good. One that is switched on and does not start is switched off again. */
+  async setEnabled(name: string, enabled: boolean): Promise<ManagedServer> {
+    const server = this.#options.supervisor.get(name);
+    if (server.config.enabled === enabled) return server;
+    const before = await this.#options.store.readEntry(server.name);
+    const { disabled: _, ...entry } = before;
+    const switched = await this.updateServer(server.name, { ...entry, enabled });
+    if (!enabled) return switched;
+    try {
+      await switched.start();
+      return switched;
+    } catch (error) {
+      await this.updateServer(server.name, before);
+      throw error;
+    }
+  }
+
+  setGroup(name: string, entry: unknown, options?: EditOptions): Promise<GroupConfig> {
+    return this.#edit((store) => store.setGroup(name, entry, options));
+  }
+
+  deleteGroup(name: string, options?: EditOptions): Promise<void> {
+    return this.#edit((store) => store.deleteGroup(name, options));
+  }
+
+  #nameOf(nameOrId: string): string {
+    return this.#options.supervisor.get(nameOrId).name;
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const turn = this.#changes.then(change);
+    this.#changes = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #edit<T>(save: (store: ConfigStore) => Promise<T>): Promise<T> {
+    const { store } = this.#options;
+    return this.#inTurn(async () => {
+      const saved = await save(store);
+      this.#apply(await store.load());
+      return saved;
+    });
+  }
+
+  #take({ config, present, revision }: LoadedConfig): void {
+    this.#demo = !present.servers;
+    this.#revision = revision;
+    this.#current = this.#demo ? { ...config, servers: [demoServer(this.#options.folder)] } : config;
+  }
+
+  /** Servers that the config does not change keep their process and their clients' sessions. */
+  #apply(loaded: LoadedConfig): ConfigChanges {
+    const { supervisor, events, onChange } = this.#options;
+    const previous = this.#current;
+    this.#take(loaded);
+    const changes = diffConfig(previous, this.#current);
+    if (isUnchanged(changes)) return changes;
+    for (const name of changes.removed) this.#inBackground(supervisor.remove(name));
+    for (const server of changes.described) supervisor.get(server.name).redescribe(server);
+    for (const server of changes.added) this.#inBackground(this.#start(supervisor.add(server)));
+    for (const server of changes.restarted) {
+      this.#inBackground(supervisor.replace(server).then((fresh) => this.#start(fresh)));
+    }
+    onChange();
+    events.emit("config.reloaded", { changes, description: describeChanges(changes) });
+    return changes;
+  }
+
+  async #start(server: ManagedServer): Promise<void> {
+    if (this.#running && server.config.enabled) await server.start();
+  }
+
+  /** How it ends is in the server's status. */
+  #inBackground(work: Promise<void>): void {
+    const done = work.catch(() => undefined).finally(() => this.#background.delete(done));
+    this.#background.add(done);
+  }
+}

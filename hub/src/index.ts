@@ -1,0 +1,23 @@
+// The package's entry for programs: a hub inside your own process, a client of one server, and their types.
+
+export { createHub } from "./library/create-hub.ts";
+export type { AvailableTool, CreateHubOptions, EmbeddedHub } from "./library/create-hub.ts";
+export { McpClient } from "./library/mcp-client.ts";
+export type { ConnectOptions, ToolDefinition } from "./library/mcp-client.ts";
+export type { ToolResult } from "./library/tool-result.ts";
+export type {
+  AnthropicTool,
+  AnthropicToolResult,
+  AnthropicToolUse,
+  FunctionCalling,
+  GeminiFunctionCall,
+  GeminiFunctionResponse,
+  GeminiTools,
+  OpenAiTool,
+  OpenAiToolCall,
+  OpenAiToolMessage,
+} from "./library/function-calling.ts";
+export { HubError } from "./errors.ts";
+export type { ErrorBody, ErrorCode, ErrorKind } from "./errors.ts";
+export type { GroupConfig, ServerConfig } from "./config/types.ts";
+export type { Status } from "./servers/status.ts";

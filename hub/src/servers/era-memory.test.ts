@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Transport } from "../config/types.ts";
+import { EraMemory } from "./era-memory.ts";
+
+const HOUR = 3_600_000;
+const stdio = (...args: string[]): Transport => ({
+  type: "stdio",
+  launcher: "binary",
+  command: "server",
+  args,
+  hardened: false,
+});
+const remote = (url: string, headers = {}): Transport => ({ type: "http", url, headers });
+
+let dir: string;
+let path: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "plugboard-eras-"));
+  path = join(dir, "eras.json");
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+describe("verdicts", () => {
+  it("CL-2 are known by what is run or asked", async () => {
+    const memory = await EraMemory.open();
+    memory.remember(stdio("a"), "legacy");
+    memory.remember(remote("http://h/mcp"), "modern");
+    expect(memory.recall(stdio("a"))).toBe("legacy");
+    expect(memory.recall(stdio("b"))).toBeUndefined();
+    expect(memory.recall({ ...stdio("a"), cwd: "/elsewhere" } as Transport)).toBeUndefined();
+    expect(memory.recall(remote("http://h/mcp", { authorization: "x" }))).toBe("modern");
+    expect(memory.recall(remote("http://h/other"))).toBeUndefined();
+  });
+
+  it("CL-2 legacy is forgotten after a day, so that an update is noticed; modern is not", async () => {
+    const memory = await EraMemory.open();
+    memory.remember(stdio("old"), "legacy", 0);
+    memory.remember(stdio("new"), "modern", 0);
+    expect(memory.recall(stdio("old"), 24 * HOUR)).toBe("legacy");
+    expect(memory.recall(stdio("old"), 24 * HOUR + 1)).toBeUndefined();
+    expect(memory.recall(stdio("new"), 1000 * HOUR)).toBe("modern");
+  });
+
+  it("CL-2 a day is counted from the last look, not prolonged by each start", async () => {
+    const memory = await EraMemory.open();
+    memory.remember(stdio(), "legacy", 0);
+    memory.remember(stdio(), "legacy", 23 * HOUR);
+    expect(memory.recall(stdio(), 25 * HOUR)).toBeUndefined();
+    memory.remember(stdio(), "legacy", 25 * HOUR);
+    expect(memory.recall(stdio(), 26 * HOUR)).toBe("legacy");
+  });
+
+  it("CL-2 the latest one counts", async () => {
+    const memory = await EraMemory.open();
+    memory.remember(stdio(), "legacy");
+    memory.remember(stdio(), "modern");
+    expect(memory.recall(stdio())).toBe("modern");
+  });
+
+  it("SE-5 the oldest of too many are forgotten", async () => {
+    const memory = await EraMemory.open();
+    for (let n = 0; n <= 1000; n++) memory.remember(stdio(String(n)), "modern");
+    expect(memory.recall(stdio("0"))).toBeUndefined();
+    expect(memory.recall(stdio("1"))).toBe("modern");
+    expect(memory.recall(stdio("1000"))).toBe("modern");
+  });
+});
+
+describe("the file", () => {
+  it("CL-2 outlives the hub", async () => {
+    const memory = await EraMemory.open(path);
+    memory.remember(stdio("a"), "legacy");
+    memory.remember(stdio("b"), "modern");
+    await memory.saved();
+    const later = await EraMemory.open(path);
+    expect([later.recall(stdio("a")), later.recall(stdio("b"))]).toEqual(["legacy", "modern"]);
+  });
+
+  it("SE-1 holds neither arguments nor addresses, and is for its owner alone", async () => {
+    const memory = await EraMemory.open(path);
+    memory.remember(stdio("--token=s3cret"), "legacy");
+    memory.remember(remote("http://user:s3cret@host/mcp"), "legacy");
+    await memory.saved();
+    expect(await readFile(path, "utf8")).not.toMatch(/s3cret|host|token/);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(["", "{", "[]", "null", '{"x": 1}', '{"x": {"era": "stone", "at": 1}}', '{"x": {"era": "legacy"}}'])(
+    "CL-2 one that holds %j is an empty memory, and is written over",
+    async (text) => {
+      await writeFile(path, text);
+      const memory = await EraMemory.open(path);
+      memory.remember(stdio(), "legacy");
+      await memory.saved();
+      expect((await EraMemory.open(path)).recall(stdio())).toBe("legacy");
+    },
+  );
+
+  it("F32 one that cannot be written costs a probe and nothing else", async () => {
+    const memory = await EraMemory.open(join(dir, "no/such/folder/eras.json"));
+    memory.remember(stdio(), "legacy");
+    await memory.saved();
+    expect(memory.recall(stdio())).toBe("legacy");
+  });
+});

@@ -1,0 +1,129 @@
+// Changes of the config while the hub runs: by hand in the files, and through the hub.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hubPaths } from "../../hub/src/config/paths.ts";
+import { Hub } from "../../hub/src/hub.ts";
+import { fixture, makeHome, type Home } from "../support/hub.ts";
+import { processesWithMark } from "../support/processes.ts";
+
+describe("a running hub", () => {
+  let home: Home;
+  let hub: Hub;
+  let serverFile: string;
+  let groupFile: string;
+
+  beforeEach(async () => {
+    home = await makeHome({ one: fixture("echo"), two: fixture("echo") });
+    const paths = hubPaths({ env: home.env, platform: process.platform, home: homedir() });
+    serverFile = join(paths.config, "mcp_server.json");
+    groupFile = join(paths.config, "group.json");
+    hub = await Hub.open({ paths, variables: home.env });
+    await hub.start();
+  });
+
+  afterEach(async () => {
+    await hub.stop();
+    expect(processesWithMark(home.mark)).toEqual([]);
+    await home.remove();
+  });
+
+  const entries = async () => JSON.parse(await readFile(serverFile, "utf8")).mcpServers;
+  const save = async (servers: unknown) => writeFile(serverFile, JSON.stringify({ mcpServers: servers }));
+  const pidOf = (name: string) => hub.supervisor.get(name).pid;
+  const running = (name: string) =>
+    expect.poll(() => hub.supervisor.get(name).status.state, { timeout: 20_000 }).toBe("running");
+
+  it("CF-9 touches only what an edit changes", async () => {
+    const pid = pidOf("one");
+    const { one, two } = await entries();
+    await save({ one, two: { ...two, env: { ...two.env, NEW: "1" } }, three: one });
+    const changes = await hub.configuration.reload();
+    expect(changes.added.map(({ name }) => name)).toEqual(["three"]);
+    expect(changes.restarted.map(({ name }) => name)).toEqual(["two"]);
+    const oldTwo = pidOf("two");
+    await running("two");
+    await running("three");
+    expect(pidOf("one")).toBe(pid);
+    expect(pidOf("two")).not.toBe(oldTwo);
+    expect(hub.catalog.group().tools.some(({ server }) => server === "three")).toBe(true);
+  });
+
+  it("CF-9 notices a saved file by itself, and says what changed", async () => {
+    await hub.configuration.watch();
+    const reloaded = new Promise<string>((resolve) =>
+      hub.events.once("config.reloaded", ({ description }) => resolve(description)),
+    );
+    const { one } = await entries();
+    await save({ one });
+    expect(await reloaded).toBe("removed two");
+    expect(() => hub.supervisor.get("two")).toThrow(/no server "two"/);
+  });
+
+  it("CF-9 a description or a group changes no process", async () => {
+    const pids = [pidOf("one"), pidOf("two")];
+    const { one, two } = await entries();
+    await save({ one: { ...one, description: "the first" }, two });
+    await writeFile(groupFile, JSON.stringify({ work: { servers: ["two"] } }));
+    const changes = await hub.configuration.reload();
+    expect(changes).toMatchObject({ restarted: [], groups: true, described: [{ name: "one" }] });
+    expect([pidOf("one"), pidOf("two")]).toEqual(pids);
+    expect(hub.catalog.group("work").tools.map(({ exposed }) => exposed)).toContain("echo");
+  });
+
+  it("CF-9 F37 a file that breaks off anywhere leaves the last good config in force", async () => {
+    const whole = await readFile(serverFile, "utf8");
+    const pids = [pidOf("one"), pidOf("two")];
+    const rejected: string[] = [];
+    hub.events.on("config.rejected", ({ error }) => rejected.push(error.message));
+    for (let length = 1; length < whole.length - 1; length += 7) {
+      await writeFile(serverFile, whole.slice(0, length));
+      await expect(hub.configuration.reload()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    }
+    expect(rejected.length).toBeGreaterThan(20);
+    expect([pidOf("one"), pidOf("two")]).toEqual(pids);
+    await writeFile(serverFile, whole);
+    expect(await hub.configuration.reload()).toMatchObject({ added: [], removed: [], restarted: [] });
+  });
+
+  it("LC-8 switching a server on that does not start switches it off again and says why", async () => {
+    await hub.configuration.createServer({ name: "bad", command: "no-such-command-here", enabled: false });
+    await expect(hub.configuration.setEnabled("bad", true)).rejects.toMatchObject({ message: "Package not found" });
+    expect((await entries()).bad.enabled).toBe(false);
+    expect(hub.supervisor.get("bad").status).toEqual({ state: "disabled" });
+  });
+
+  it("LC-8 CF-4 switching off stops the process and lasts, switching on starts it", async () => {
+    await hub.configuration.setEnabled("one", false);
+    expect((await entries()).one.enabled).toBe(false);
+    expect(hub.supervisor.get("one").status).toEqual({ state: "disabled" });
+    await hub.configuration.setEnabled("one", true);
+    expect(hub.supervisor.get("one").status.state).toBe("running");
+    expect((await entries()).one.enabled).toBe(true);
+  });
+
+  it("CF-10 an edit through the hub keeps the comments of the file", async () => {
+    const { one, two } = await entries();
+    await writeFile(
+      serverFile,
+      `{\n  // mine\n  "mcpServers": {\n    "one": ${JSON.stringify(one)}, // keep\n    "two": ${JSON.stringify(two)},\n  },\n}\n`,
+    );
+    await hub.configuration.deleteServer("two");
+    const text = await readFile(serverFile, "utf8");
+    expect(text).toContain("// mine");
+    expect(text).toContain("// keep");
+    expect(text).not.toContain('"two"');
+  });
+
+  it("CF-10 F39 of two writers that read the same config, the second gets CONFLICT and changes nothing", async () => {
+    const { revision } = hub.configuration;
+    await hub.configuration.setGroup("work", { servers: ["one"] }, { ifRevision: revision });
+    const second = hub.configuration.setGroup("work", { servers: ["two"] }, { ifRevision: revision });
+    await expect(second).rejects.toMatchObject({ code: "CONFLICT", kind: "StaleConfig" });
+    expect(JSON.parse(await readFile(groupFile, "utf8"))).toEqual({ work: { servers: ["one"] } });
+    await hub.configuration.deleteGroup("work");
+    expect(JSON.parse(await readFile(groupFile, "utf8"))).toEqual({});
+  });
+});
