@@ -14,6 +14,8 @@ const TEMP_NAME = /^\..+\.(\d+)\.[0-9a-f]{16}\.tmp$/;
 interface WriteOptions {
   /** Exactly these permission bits, whatever the umask. */
   readonly mode: number;
+  /** False: it need not survive a power failure (a lock). */
+  readonly durable?: boolean;
 }
 
 /**
@@ -29,11 +31,11 @@ export async function writeFileAtomic(path: string, text: string, { mode }: Writ
 }
 
 /** Makes a file that is not there yet; false, and nothing touched, where it is. A reader never sees half of it. */
-export async function createFileExclusive(path: string, text: string, { mode }: WriteOptions): Promise<boolean> {
+export async function createFileExclusive(path: string, text: string, options: WriteOptions): Promise<boolean> {
   return translated(path, async () => {
     try {
       // A link, unlike a rename, fails when the name is taken; unlike O_EXCL on the name itself, it shows the file whole.
-      await withTemp(path, { text, mode }, (temp) => link(temp, path));
+      await withTemp(path, { text, ...options }, (temp) => link(temp, path));
       return true;
     } catch (error) {
       if (errorCode(error) === "EEXIST") return false;
@@ -81,7 +83,7 @@ export function errorCode(error: unknown): string | undefined {
 
 async function withTemp(
   target: string,
-  { text, mode }: WriteOptions & { text: string },
+  { text, mode, durable = true }: WriteOptions & { text: string },
   publish: (temp: string) => Promise<void>,
 ): Promise<void> {
   const folder = dirname(target);
@@ -94,7 +96,7 @@ async function withTemp(
     try {
       await file.chmod(mode);
       await file.writeFile(text);
-      await file.sync();
+      if (durable) await file.sync();
     } finally {
       await file.close();
     }
@@ -103,7 +105,7 @@ async function withTemp(
     // Gone already after a rename; the other name of the file after a link; half a file after a failure.
     await rm(temp, { force: true });
   }
-  await syncFolder(folder);
+  if (durable) await syncFolder(folder);
 }
 
 /** The new name is part of the folder, and is lost with it unless the folder reaches the disk too. */

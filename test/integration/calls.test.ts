@@ -291,6 +291,13 @@ describe("crashes", () => {
     });
   });
 
+  it("LC-3 of what a server wrote before it crashed, the last lines are shown", async () => {
+    const { hub } = await open(fixture("echo"));
+    await expect(callTool(hub, "it", "crash", { lines: 40 })).rejects.toMatchObject({
+      detail: `${"one more line\n".repeat(11)}about to crash`,
+    });
+  });
+
   it.each([10, 4 << 20])("CL-1 what a server says with its last breath is heard (%d bytes)", async (bytes) => {
     const { hub } = await open(fixture("echo"));
     expect((await callText(hub, "it", "last_words", { bytes })).length).toBe(bytes);

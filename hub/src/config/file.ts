@@ -15,7 +15,7 @@ import {
   toServers,
 } from "./documents.ts";
 import { removeGroup, setGroup } from "./group-changes.ts";
-import { withLock } from "./lock.ts";
+import { removeAbandonedLock, withLock } from "./lock.ts";
 import { normalizeServer } from "./normalize.ts";
 import type { JsonObject } from "./plain.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./store.ts";
@@ -112,6 +112,7 @@ export class ConfigFiles implements ConfigStore {
   /** Removes what killed writers left. A folder that cannot be cleaned must not keep the config from loading. */
   async #clean(): Promise<void> {
     for (const path of [this.#serverPath, this.#groupPath]) {
+      await removeAbandonedLock(path);
       await resolveLinks(path)
         .then((target) => removeStaleTemps(dirname(target)))
         .catch(() => undefined);

@@ -11,13 +11,14 @@ const RETRY_MS = 25;
 
 /** Runs `edit` while no other hub or command edits the same file. Who waits too long gets StaleConfig. */
 export async function withLock<T>(path: string, edit: () => Promise<T>): Promise<T> {
-  const lock = `${path}.lock`;
+  const lock = lockOf(path);
   const deadline = performance.now() + PATIENCE_MS;
-  while (!(await createFileExclusive(lock, String(process.pid), { mode: 0o600 }))) {
-    if (await isAbandoned(lock)) await rm(lock, { force: true });
-    else if (performance.now() > deadline) {
+  while (!(await createFileExclusive(lock, String(process.pid), { mode: 0o600, durable: false }))) {
+    await removeAbandonedLock(path);
+    if (performance.now() > deadline) {
       throw new HubError("StaleConfig", `Somebody else is changing ${path}`, { hint: `Try again, or remove ${lock}` });
-    } else await delay(RETRY_MS);
+    }
+    await delay(RETRY_MS);
   }
   try {
     return await edit();
@@ -26,7 +27,16 @@ export async function withLock<T>(path: string, edit: () => Promise<T>): Promise
   }
 }
 
-/** Its holder was killed. */
+/** Removes the lock of a holder that was killed. */
+export async function removeAbandonedLock(path: string): Promise<void> {
+  const lock = lockOf(path);
+  if (await isAbandoned(lock)) await rm(lock, { force: true });
+}
+
+function lockOf(path: string): string {
+  return `${path}.lock`;
+}
+
 async function isAbandoned(lock: string): Promise<boolean> {
   const pid = Number(await readFile(lock, "utf8").catch(() => ""));
   if (!Number.isInteger(pid) || pid <= 0) return false;

@@ -159,7 +159,7 @@ export class Endpoint implements Service {
     if (exchange.session !== undefined) exchange.session.logLevel = level;
     const lowest = lowestLevel([...this.#watchers.sessions].map((session) => session.logLevel)) ?? level;
     // A server that is down learns it when it comes back; its silence is no failure of this request.
-    await Promise.allSettled(group.servers.map((name) => this.#options.supervisor.get(name).setLogLevel(lowest)));
+    await Promise.allSettled(group.servers.map(async (name) => this.#options.supervisor.get(name).setLogLevel(lowest)));
     return success({});
   }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Group } from "../catalog/group.ts";
 import type { ServerConfig } from "../config/types.ts";
+import { HubError } from "../errors.ts";
 import { META } from "../wire/era.ts";
 import { rawParams, type Id } from "../wire/jsonrpc.ts";
 import type { Exchange, Session } from "../wire/server.ts";
@@ -166,6 +167,24 @@ describe("list changes", () => {
     vi.advanceTimersByTime(100);
     expect([gone.heard, stays.heard]).toEqual([[], [TOOLS]]);
     expect([...watchers.sessions]).toEqual([stays]);
+  });
+
+  it("GR-8 of a group that the config has lost nothing is told, and when it is back, what differs", () => {
+    let current: Group | undefined = group({ tools: ["a"] });
+    const watchers = new Watchers(() => {
+      if (current === undefined) throw new HubError("GroupNotFound", "Group not found");
+      return current;
+    });
+    const legacy = session();
+    watchers.add(legacy);
+    current = undefined;
+    watchers.changed();
+    vi.advanceTimersByTime(100);
+    expect(legacy.heard).toEqual([]);
+    current = group({ tools: ["b"] });
+    watchers.changed();
+    vi.advanceTimersByTime(100);
+    expect(legacy.heard).toEqual([TOOLS]);
   });
 
   it("LC-5 after the end nothing is told", () => {

@@ -2,6 +2,7 @@
 // Changes of a short while are told together, and only if the lists really differ from what was told last.
 
 import type { Group } from "../catalog/group.ts";
+import { HubError } from "../errors.ts";
 import { META } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { raw, success, type Reply } from "../wire/jsonrpc.ts";
@@ -70,7 +71,8 @@ export class Watchers {
 
   #tell(): void {
     this.#timer = undefined;
-    const group = this.#current();
+    const group = this.#find();
+    if (group === undefined) return;
     const differs = group.differs(this.#told);
     this.#told = group;
     for (const kind of KINDS) {
@@ -80,6 +82,16 @@ export class Watchers {
       for (const { kinds, exchange } of this.#subscriptions) {
         if (kinds.has(kind)) exchange.notify(method, raw(subscriptionMeta(exchange)));
       }
+    }
+  }
+
+  /** Not there any more where the config has just lost it. Its clients hear of that when they ask. */
+  #find(): Group | undefined {
+    try {
+      return this.#current();
+    } catch (error) {
+      if (error instanceof HubError && error.kind === "GroupNotFound") return undefined;
+      throw error;
     }
   }
 }

@@ -17,7 +17,6 @@ export interface AnnouncementsOptions {
 }
 
 const REOPEN_MS = [0, 1000, 2000, 5000, 10_000, 30_000] as const;
-const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
 export class Announcements {
   readonly #options: AnnouncementsOptions;
@@ -44,7 +43,12 @@ export class Announcements {
       const wanted = ["tools", "prompts", "resources"].filter((kind) => announces(capabilities[kind]));
       return wanted.length === 0 ? undefined : () => this.#subscribe(wanted);
     }
-    return listen === undefined ? undefined : async () => (await listen()) === 200;
+    if (listen === undefined) return undefined;
+    return async () => {
+      // Something may have changed while nobody listened.
+      this.#options.onListChanged();
+      return (await listen()) === 200;
+    };
   }
 
   async #subscribe(kinds: readonly string[]): Promise<boolean> {
@@ -54,9 +58,8 @@ export class Announcements {
       params: rawParams({ notifications }),
       timeoutMs: 0,
       signal: this.#stopped.signal,
-      onNotification: (method) => {
-        if (method !== ACKNOWLEDGED) this.#options.onListChanged();
-      },
+      // Also on the first message, which acknowledges it: something may have changed while nobody listened.
+      onNotification: () => this.#options.onListChanged(),
     });
     return reply.ok;
   }
@@ -73,8 +76,6 @@ export class Announcements {
       if (performance.now() - openedAt > 60_000) tries = 0;
       const delay = REOPEN_MS[Math.min(tries, REOPEN_MS.length - 1)];
       await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined); // stopped while it waited
-      // Something may have changed while nobody listened.
-      if (!signal.aborted) this.#options.onListChanged();
     }
   }
 }

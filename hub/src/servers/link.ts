@@ -12,8 +12,11 @@ import type { ResolvedServer } from "./resolve.ts";
 
 export const MAX_MESSAGE_BYTES = 16 << 20;
 const CONNECT_TIMEOUT_MS = 5000;
+const SHOWN_LINES = 12;
 /** More than is shown: a launcher may say the reason early and much after it. */
-const STDERR_LINES = 50;
+const SEARCHED_LINES = 50;
+/** For the exit that nearly always follows a closed stdout, and has a better reason to give. */
+const MUTED_MS = 3000;
 
 export interface Link {
   readonly transport: "stdio" | "http";
@@ -44,33 +47,37 @@ export async function openStdio(
   { guard, secrets }: StdioOptions,
 ): Promise<Link> {
   const process = await ServerProcess.spawn(command, { guard });
-  const stderr = () => redact(process.stderr.tail(STDERR_LINES), secrets);
-  const overflow = deferred<HubError>();
+  const stderr = (lines = SHOWN_LINES) => redact(process.stderr.tail(lines), secrets);
+  const broken = deferred<HubError>();
+  const giveUp = (error: HubError) => {
+    broken.resolve(error);
+    void process.kill();
+  };
   const channel = new StdioChannel({
     stdin: process.stdin,
     stdout: process.stdout,
     maxLineBytes: MAX_MESSAGE_BYTES,
     onMessage: (line) => peer.receive(line),
-    onOverflow: () => {
-      overflow.resolve(
-        new HubError("ProtocolError", `The server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`),
-      );
-      void process.kill();
-    },
+    onOverflow: () =>
+      giveUp(new HubError("ProtocolError", `The server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`)),
+  });
+  // It may go on running, but nothing that it is asked will ever be answered.
+  process.stdout.once("close", () => {
+    setTimeout(() => giveUp(lostProcess("closed its output", stderr())), MUTED_MS).unref();
   });
   const peer = new Peer(channel, handlers);
   let shookHands = false;
   const exited = process.exited.then((exit) =>
-    shookHands ? crashed(exit, stderr()) : diagnoseExit(command, exit, stderr()),
+    shookHands ? lostProcess(howItEnded(exit), stderr()) : diagnoseExit(command, exit, stderr(SEARCHED_LINES)),
   );
-  const lost = Promise.race([exited, overflow.promise]);
+  const lost = Promise.race([exited, broken.promise]);
   void lost.then((error) => peer.fail(error));
   return {
     transport: "stdio",
     peer,
     pid: process.pid,
     lost,
-    stderr,
+    stderr: () => stderr(),
     agreed: () => {
       shookHands = true;
     },
@@ -85,8 +92,11 @@ function redact(text: string, secrets: readonly string[]): string {
   return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
 }
 
-function crashed({ code, signal }: ProcessExit, stderr: string): HubError {
-  const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+function howItEnded({ code, signal }: ProcessExit): string {
+  return signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+}
+
+function lostProcess(how: string, stderr: string): HubError {
   return new HubError("ServerNotRunning", `The server ${how}`, stderr === "" ? {} : { detail: stderr });
 }
 

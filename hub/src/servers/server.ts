@@ -46,6 +46,8 @@ export class ManagedServer {
   #status: Status;
   #listing: Listing | undefined;
   #upstream: Upstream | undefined;
+  /** Settled when nothing is left of a connection that was lost. */
+  #leaving: Promise<void> | undefined;
   #starting: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
   #stopping: Promise<void> | undefined;
   #reconnect: AbortController | undefined;
@@ -132,7 +134,7 @@ export class ManagedServer {
     if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
     const upstream = this.#upstream;
     this.#upstream = undefined;
-    await upstream?.close();
+    await Promise.all([upstream?.close(), this.#leaving]);
     this.#set({ type: "stopped" });
   }
 
@@ -162,6 +164,7 @@ export class ManagedServer {
     const either = AbortSignal.any([signal, deadline.signal]);
     let upstream: Upstream | undefined;
     try {
+      await this.#leaving;
       const resolved = await resolveServer(this.config, this.#world);
       this.#set({ type: "stage", stage: "launching" });
       upstream = await this.#connect(resolved, either, startMs);
@@ -214,7 +217,7 @@ export class ManagedServer {
   #lost(upstream: Upstream, error: HubError): void {
     if (this.#upstream !== upstream) return; // stopped by us
     this.#upstream = undefined;
-    void upstream.close();
+    this.#leaving = upstream.close();
     const remote = this.config.transport.type !== "stdio";
     this.#set({ type: remote ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
     if (remote) void this.#reconnectUntilBack();

@@ -60,7 +60,7 @@ export class Upstream {
   static async connect(options: ConnectOptions): Promise<Upstream> {
     const handlers = {
       onNotification: ({ method }: NotificationMessage) => {
-        if (LIST_CHANGED.has(method)) options.onListChanged();
+        if (LIST_NEWS.has(method)) options.onListChanged();
       },
       onRequest: answerServer,
     };
@@ -170,10 +170,12 @@ export class Upstream {
 
 const NO_MEMBERS = Buffer.from("{}");
 
-const LIST_CHANGED: ReadonlySet<string> = new Set([
+/** What makes the last listing doubtful. A subscription is acknowledged after some time in which nobody listened. */
+const LIST_NEWS: ReadonlySet<string> = new Set([
   "notifications/tools/list_changed",
   "notifications/prompts/list_changed",
   "notifications/resources/list_changed",
+  "notifications/subscriptions/acknowledged",
 ]);
 
 /** A legacy server may ask us too. Liveness is answered; what needs a client's user is not offered yet. */

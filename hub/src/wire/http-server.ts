@@ -244,25 +244,20 @@ function accepts(request: IncomingMessage, type: string): boolean {
 }
 
 /**
- * Gives the whole body, or undefined as soon as it is larger than allowed. Calls back once; never after the client left.
- * What is too much is still read, and dropped: a connection closed in its face would take the answer with it.
+ * Gives the whole body, or undefined if it is larger than allowed. Calls back once; never if the client left before.
+ * What is too much is read to its end, and dropped: a connection closed in the middle would take the answer with it.
  */
 function readBody(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
-  if (Number(request.headers["content-length"]) > MAX_BODY_BYTES) {
-    request.resume();
-    return done(undefined);
-  }
   request.on("data", (chunk: Buffer) => {
-    if (size > MAX_BODY_BYTES) return;
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) done(undefined);
-    else chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks = [];
   });
   request.on("end", () => {
-    if (size <= MAX_BODY_BYTES)
-      done(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+    if (size > MAX_BODY_BYTES) done(undefined);
+    else done(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
   });
 }
 

@@ -1,0 +1,85 @@
+// What in a text is a credential, and the text without it. Where such texts stand in a config is left to entry.ts.
+// Rather one too many than one too few: a masked value that is sent back stands for the stored one.
+
+/** What is shown in place of a secret. */
+export const MASK = "***";
+
+/** Gets a secret and gives what is shown instead. */
+export type Hide = (secret: string) => string;
+
+export const hideAll: Hide = () => MASK;
+
+const CREDENTIAL =
+  /authorization|cookie|token|secret|passw|pwd|credential|signature|bearer|jwt|session|(?:api|private|access|auth|account)[-_]?key/i;
+const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|pin|dsn)(?:$|[-_.])/i;
+/** `${NAME}` and `${NAME:-default}`: the name may be shown, what it defaults to is a value like any other. */
+const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-([^}]*))?\}/g;
+const SCHEME = /^(?:Bearer|Basic|Token)(?=\s|$)/i;
+const USERINFO = /([a-z][a-z0-9+.-]*:\/\/)([^\s/?#]*)@/gi;
+/** In a query, a connection string, an option: `name=value`. */
+const ASSIGNMENT = /(^|[?&#;\s])([\w.%-]+)=("[^"]*"|'[^']*'|[^&#;\s]+)/g;
+const SCHEMED = /\b(Bearer|Basic)( +)([A-Za-z0-9._~+/=-]{6,})/gi;
+/** Tokens that say by their form what they are. */
+const KNOWN =
+  /\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]+\.[\w-]+\.[\w-]+|pb_[\w-]{43})/g;
+
+export function isCredentialName(name: string): boolean {
+  return CREDENTIAL.test(name) || CREDENTIAL_WORD.test(name);
+}
+
+/** A text that is secret as a whole; nothing but references to variables is shown as it is written. */
+export function maskSecret(text: string, hide: Hide): string {
+  const literal = text.replace(REFERENCE, (_, fallback: string | undefined) => fallback ?? "");
+  return literal.trim().replace(SCHEME, "").replaceAll(/[\s:]/g, "") === "" ? text : hide(text);
+}
+
+/** A text that may have secrets in it: passwords in URLs and queries, tokens of a known form. */
+export function maskText(text: string, hide: Hide): string {
+  return text
+    .replaceAll(USERINFO, (_, scheme: string, userinfo: string) => `${scheme}${maskSecret(userinfo, hide)}@`)
+    .replaceAll(ASSIGNMENT, (whole, before: string, name: string, value: string) =>
+      isCredentialName(decode(name)) ? `${before}${name}=${maskSecret(value, hide)}` : whole,
+    )
+    .replaceAll(SCHEMED, (_, scheme: string, blank: string, value: string) => scheme + blank + hide(value))
+    .replaceAll(KNOWN, (token) => hide(token));
+}
+
+/** A command's arguments: `--token value`, `--token=value`, `-e NAME=value`, `-H "Name: value"`. */
+export function maskArgs(args: readonly string[], hide: Hide): string[] {
+  return args.map((arg, index) => maskArg(arg, args[index - 1] ?? "", hide));
+}
+
+function maskArg(arg: string, previous: string, hide: Hide): string {
+  if (/^--?[\w.-]+$/.test(previous) && !arg.startsWith("-") && isCredentialName(previous.replace(/^-+/, ""))) {
+    return maskSecret(arg, hide);
+  }
+  const [, name = "", between = "", value = ""] = /^([\w.-]+)(=|: *)(.+)$/s.exec(arg) ?? [];
+  const isHeader = /^(?:-H|--header)$/.test(previous) && between.startsWith(":");
+  if (value !== "" && (isHeader || isCredentialName(name))) return `${name}${between}${maskSecret(value, hide)}`;
+  return maskText(arg, hide);
+}
+
+/** Free JSON: what stands under the name of a credential, and what any text in it gives away. */
+export function maskJson(value: unknown, hide: Hide, name = ""): unknown {
+  if (typeof value === "string") return isCredentialName(name) ? maskSecret(value, hide) : maskText(value, hide);
+  if (Array.isArray(value)) return value.map((item) => maskJson(item, hide, name));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, maskJson(member, hide, key)]));
+}
+
+/** A text without these secrets. The longest first: one may be part of another. */
+export function redact(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets.filter(({ length }) => length >= SHORTEST).toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, MASK), text);
+}
+
+/** Anything shorter stands in every text. */
+const SHORTEST = 4;
+
+function decode(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // not an escape: the name is as it looks
+  }
+}

@@ -1,0 +1,35 @@
+// What is recorded of calls: the log and the latency.
+
+import { z } from "@hono/zod-openapi";
+
+export const call = z
+  .object({
+    id: z.number().int(),
+    timestamp: z.string(),
+    server_name: z.string(),
+    tool_name: z.string(),
+    group_name: z.string(),
+    client: z.string().nullable(),
+    workflow_id: z.string().nullable(),
+    params: z.unknown(),
+    result: z.unknown(),
+    success: z.boolean(),
+    duration_ms: z.number(),
+    error_code: z.string().nullable(),
+    truncated: z.boolean(),
+  })
+  .openapi("Call");
+
+export const callPage = z.object({ items: z.array(call), next_cursor: z.string().nullable() }).openapi("CallPage");
+export type CallPage = z.infer<typeof callPage>;
+
+export const latency = z
+  .looseObject({
+    server_name: z.string(),
+    p50_ms: z.number(),
+    p95_ms: z.number(),
+    p99_ms: z.number(),
+    total_calls: z.number().int(),
+  })
+  .openapi("MCPLatencyMetrics");
+export type LatencyMetrics = z.infer<typeof latency>;

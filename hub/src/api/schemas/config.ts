@@ -1,0 +1,42 @@
+// The config as a whole, and the secrets that it refers to.
+
+import { z } from "@hono/zod-openapi";
+import { errorBody } from "./error.ts";
+import { json } from "./json.ts";
+
+export const configDocument = z
+  .looseObject({ mcpServers: z.record(z.string(), json), groups: z.record(z.string(), json) })
+  .openapi("ConfigDocument");
+export type ConfigDocument = z.infer<typeof configDocument>;
+
+export const config = z
+  .object({ revision: z.string(), demo: z.boolean(), config: configDocument })
+  .openapi("Config");
+export type ConfigView = z.infer<typeof config>;
+
+export const configCheck = z
+  .object({
+    valid: z.boolean(),
+    errors: z.array(errorBody),
+    warnings: z.array(z.string()),
+  })
+  .openapi("ConfigCheck");
+export type ConfigCheck = z.infer<typeof configCheck>;
+
+export const configChanges = z
+  .object({
+    revision: z.string(),
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+    restarted: z.array(z.string()),
+    changed: z.array(z.string()),
+    groups: z.boolean(),
+    description: z.string(),
+  })
+  .openapi("ConfigChanges");
+export type ConfigChangesView = z.infer<typeof configChanges>;
+
+export const secret = z.object({ name: z.string(), used_by: z.array(z.string()) }).openapi("Secret");
+export type Secret = z.infer<typeof secret>;
+
+export const secretInput = z.strictObject({ value: z.string() });

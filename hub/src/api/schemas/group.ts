@@ -1,0 +1,29 @@
+// A group, as it is written and as it is shown.
+
+import { z } from "@hono/zod-openapi";
+import { groupEntry } from "../../config/schema.ts";
+
+export const group = z
+  .object({
+    name: z.string(),
+    description: z.string().nullable(),
+    servers: z.array(z.string()),
+    tools: z.array(z.string()).openapi({ description: "Which tools it lets through; empty: all" }),
+    declared: z.boolean().openapi({ description: "False for a group that no config names: the default one, or a hint's" }),
+    path: z.string().openapi({ description: "Where its MCP endpoint is" }),
+    tool_count: z.number().int(),
+    prompt_count: z.number().int(),
+    resource_count: z.number().int(),
+  })
+  .openapi("Group");
+export type GroupView = z.infer<typeof group>;
+
+export const groupInput = z
+  .strictObject({
+    name: z.string().optional(),
+    description: groupEntry.shape.description,
+    servers: groupEntry.shape.servers,
+    tools: groupEntry.shape.tools,
+  })
+  .openapi("GroupEntry");
+export type GroupInput = z.infer<typeof groupInput>;

@@ -1,0 +1,72 @@
+// A server, as it is written and as it is shown; its life and its logs.
+
+import { z } from "@hono/zod-openapi";
+import { serverEntry as fileEntry } from "../../config/schema.ts";
+import { errorBody } from "./error.ts";
+import { json } from "./json.ts";
+import { resource, tool } from "./tool.ts";
+
+const serverConfig = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    enabled: z.boolean(),
+    command: z.string().openapi({ description: 'The program; "http" for a server that the hub connects to' }),
+    args: z.array(z.string()),
+    env: z.record(z.string(), z.string()),
+    description: z.string().optional(),
+    cwd: z.string().optional(),
+    hardened: z.boolean().optional(),
+    type: z.enum(["http", "sse", "websocket"]).optional(),
+    url: z.string().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    source: json.optional(),
+    config: z.unknown().optional(),
+    timeouts: z.object({ start_ms: z.number().optional(), request_ms: z.number().optional() }).optional(),
+    groups: z.array(z.string()).optional(),
+  })
+  .openapi("MCPServerConfig");
+export type ShownConfig = z.infer<typeof serverConfig>;
+
+export const serverState = z.enum(["stopped", "starting", "running", "error", "disabled", "disconnected"]);
+
+export const server = z
+  .object({
+    config: serverConfig,
+    status: serverState,
+    tools: z.array(tool),
+    resources: z.array(resource),
+    created_at: z.string(),
+    updated_at: z.string(),
+    kind: z.enum(["npx", "uvx", "docker", "binary", "http", "sse", "websocket"]),
+    error: errorBody.nullable(),
+    pid: z.number().int().nullable(),
+    protocol_version: z.string().nullable(),
+    since: z.string().nullable().openapi({ description: "When it came into this state" }),
+    stage: z.enum(["resolving", "launching", "handshake", "listing"]).nullable(),
+    secret_refs: z
+      .record(z.string(), z.string())
+      .openapi({ description: "Which secret of the store each variable takes" }),
+    groups: z.array(z.string()).openapi({ description: "The groups that it is in" }),
+  })
+  .openapi("MCPServer");
+export type Server = z.infer<typeof server>;
+
+export const serverEntry = z
+  .looseObject({ name: z.string().nullish(), ...fileEntry.shape })
+  .openapi("MCPServerEntry");
+
+export const testResult = z
+  .object({
+    success: z.boolean(),
+    message: z.string(),
+    tools: z.array(tool),
+    resources: z.array(resource),
+    latency_ms: z.number(),
+    error: errorBody.optional(),
+  })
+  .openapi("MCPTestResult");
+export type TestResult = z.infer<typeof testResult>;
+
+export const logs = z.object({ server: z.string(), text: z.string() }).openapi("Logs");
+export type Logs = z.infer<typeof logs>;

@@ -1,0 +1,82 @@
+// The port behind which calls are recorded: who called what, when, with what outcome. What is hidden from the record is
+// left to redact.ts, where it is kept to store/.
+
+export interface CallEntry {
+  /** When the call began, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly server: string;
+  /** The name that the server knows. */
+  readonly tool: string;
+  readonly group: string;
+  readonly client?: string;
+  readonly workflowId?: string;
+  /** JSON as it came; the log redacts it before anything is kept. */
+  readonly params: Buffer | undefined;
+  /** JSON of the result or of the error; redacted like the parameters. */
+  readonly result: Buffer | undefined;
+  readonly success: boolean;
+  readonly durationMs: number;
+  readonly errorCode?: string;
+}
+
+/** A recorded call, in the shape of the management API. */
+export interface CallRow {
+  /** Grows with every call, and is never given twice. */
+  readonly id: number;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly group_name: string;
+  readonly client: string | null;
+  readonly workflow_id: string | null;
+  readonly params: unknown;
+  readonly result: unknown;
+  readonly success: boolean;
+  readonly duration_ms: number;
+  readonly error_code: string | null;
+  /** The parameters or the result were too long, and only their beginning is kept. */
+  readonly truncated: boolean;
+}
+
+/** All conditions must hold. `since` is inclusive, `until` and `slowerThanMs` are not. */
+export interface CallQuery {
+  readonly server?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly group?: string | undefined;
+  readonly client?: string | undefined;
+  readonly workflowId?: string | undefined;
+  readonly success?: boolean | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly slowerThanMs?: number | undefined;
+  /** 50 unless told, 1,000 at most. A page of very large calls may hold fewer. */
+  readonly limit?: number | undefined;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Only calls recorded after this id: what a follower has not seen yet. */
+  readonly after?: number | undefined;
+}
+
+export interface CallPage {
+  /** Newest first. */
+  readonly items: CallRow[];
+  readonly next_cursor: string | null;
+}
+
+export interface CallLog {
+  /**
+   * Resolves when the call is recorded: a kill of the hub cannot undo it. All appends of one turn of the event loop share
+   * one commit. Where writing fails, it resolves all the same: calls go on, and `degraded` says why.
+   */
+  append(entry: CallEntry): Promise<void>;
+  /** Pages stay stable while calls arrive. A bad cursor or limit throws InvalidConfig. */
+  query(query: CallQuery): Promise<CallPage>;
+  /** Removes what is older or more than the log may keep; returns how many calls that were. Logs also do it by themselves. */
+  prune(now?: number): Promise<number>;
+  /** Why calls cannot be recorded right now. Goes away by itself. */
+  readonly degraded: string | undefined;
+  /** Calls that were never recorded, since the start. */
+  readonly lost: number;
+  close(): Promise<void>;
+}

@@ -1,0 +1,161 @@
+// Hides secrets in what is recorded and shown: the values known from the config, in whatever form they appear, and the
+// values of members that are credentials by their name. Which values are secret is left to whoever sets them.
+
+import { onOneLine } from "../wire/json.ts";
+import { isCredential } from "./credential-key.ts";
+import { cutJson } from "./cut-json.ts";
+import { Needles, type Span } from "./needles.ts";
+import { secretParts } from "./secret-parts.ts";
+import { unescapeJson, unescapePercent, type Unescaped } from "./unescape.ts";
+
+const MASK = "***";
+const MASKED_JSON = Buffer.from(`"${MASK}"`);
+const DEFAULT_MAX_BYTES = 64 * 1024;
+/** Escapes inside escapes: JSON in a string of JSON in a URL. */
+const MAX_DEPTH = 3;
+const MAX_VIEWS = 12;
+/** The most bytes that one byte of a secret takes when it is escaped twice. */
+const ESCAPE_GROWTH = 12;
+const MAX_NESTING = 1000;
+
+export interface Redacted {
+  /** Valid JSON on one line; the bytes that were given where nothing had to change. */
+  readonly json: Buffer | undefined;
+  /** Only the beginning is left. */
+  readonly truncated: boolean;
+}
+
+/**
+ * @example
+ * const redactor = new Redactor();
+ * redactor.setSecrets("github", [token]);
+ * redactor.redact(params.bytes).json;
+ */
+export class Redactor {
+  readonly #maxBytes: number;
+  readonly #secrets = new Map<string, ReadonlySet<string>>();
+  #needles = new Needles([]);
+
+  constructor({ maxBytes = DEFAULT_MAX_BYTES }: { maxBytes?: number } = {}) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Replaces what is secret because of one server; nothing, where the server is gone. */
+  setSecrets(server: string, values: readonly string[]): void {
+    this.#secrets.set(server, new Set(values.flatMap((value) => [...secretParts(value)])));
+    if (values.length === 0) this.#secrets.delete(server);
+    this.#needles = new Needles(new Set([...this.#secrets.values()].flatMap((secrets) => [...secrets])));
+  }
+
+  redact(json: Buffer | undefined): Redacted {
+    if (json === undefined) return { json, truncated: false };
+    const fits = json.length <= this.#maxBytes;
+    // A secret that begins in the part that is kept must be seen whole.
+    const reach = this.#maxBytes + 64 + this.#needles.longestBytes * ESCAPE_GROWTH;
+    const seen = fits ? json : json.subarray(0, reach);
+    const masked = this.#isSuspicious(seen) ? this.#maskJson(seen, { isWhole: seen.length === json.length }) : seen;
+    const truncated = seen.length < json.length || masked.length > this.#maxBytes;
+    return { json: onOneLine(truncated ? cutJson(masked, this.#maxBytes) : masked), truncated };
+  }
+
+  /** Text that is no JSON: a line of a log, the message of an error. */
+  redactText(text: string): string {
+    const bytes = Buffer.from(text);
+    return this.#isSuspicious(bytes) ? this.#maskText(bytes) : text;
+  }
+
+  /** Almost always no, and then this is all that is done: one pass over the bytes. */
+  #isSuspicious(bytes: Buffer, names = true): boolean {
+    if (this.#needles.has(bytes, { names })) return true;
+    const { hasEscapable, hasSlash } = this.#needles;
+    const isEscaped =
+      (hasEscapable && bytes.includes(0x5c)) || bytes.includes("\\u") || (hasSlash && bytes.includes("\\/"));
+    if (!isEscaped && !bytes.includes(0x25)) return false;
+    return viewsOf(bytes).some((view) => this.#needles.has(view.bytes, { names }));
+  }
+
+  #maskJson(bytes: Buffer, { isWhole }: { isWhole: boolean }): Buffer {
+    const whole = isWhole ? bytes : cutJson(bytes, bytes.length);
+    let value: unknown;
+    try {
+      value = JSON.parse(whole.toString());
+    } catch {
+      return MASKED_JSON;
+    }
+    const masked = Buffer.from(JSON.stringify(this.#maskValue(value, 0)));
+    // What stands across several values, or comes about by hiding another one.
+    return this.#isSuspicious(masked, false) ? MASKED_JSON : masked;
+  }
+
+  #maskValue(value: unknown, depth: number): unknown {
+    if (depth > MAX_NESTING) return MASK;
+    if (typeof value === "string") return this.#maskString(value);
+    if (Array.isArray(value)) return value.map((item) => this.#maskValue(item, depth + 1));
+    if (typeof value !== "object" || value === null) return this.#maskScalar(value);
+    // fromEntries, because `__proto__` is a name like any other here.
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [
+        this.#maskString(key),
+        isCredential(key, member) ? MASK : this.#maskValue(member, depth + 1),
+      ]),
+    );
+  }
+
+  #maskString(text: string): string {
+    const bytes = Buffer.from(text);
+    return this.#isSuspicious(bytes) ? this.#maskText(bytes) : text;
+  }
+
+  #maskScalar(value: unknown): unknown {
+    const text = JSON.stringify(value);
+    // Of a long number only the first digits are left after parsing, and those may be a secret's.
+    const isLong = typeof value === "number" && text.replaceAll(/\D/g, "").length > 15;
+    return isLong || this.#needles.has(Buffer.from(text)) ? MASK : value;
+  }
+
+  #maskText(bytes: Buffer): string {
+    const spans = this.#needles.find(bytes);
+    for (const view of viewsOf(bytes)) {
+      for (const { start, end } of this.#needles.find(view.bytes)) {
+        spans.push({ start: view.origins[start] ?? 0, end: view.origins[end] ?? bytes.length });
+      }
+    }
+    return replaceSpans(bytes, spans);
+  }
+}
+
+/** What the bytes say once their escapes are undone, in every order; without the bytes themselves. */
+function viewsOf(bytes: Buffer): Unescaped[] {
+  const views: Unescaped[] = [];
+  let level: Unescaped[] = [{ bytes, origins: new Uint32Array(0) }];
+  for (let depth = 0; depth < MAX_DEPTH && views.length < MAX_VIEWS; depth++) {
+    level = level.flatMap((view) =>
+      [unescapeJson(view.bytes), unescapePercent(view.bytes)].flatMap((inner) =>
+        inner === undefined ? [] : [depth === 0 ? inner : through(inner, view)],
+      ),
+    );
+    views.push(...level);
+  }
+  return views;
+}
+
+/** Origins in the outermost bytes instead of those in between. */
+function through({ bytes, origins }: Unescaped, outer: Unescaped): Unescaped {
+  return { bytes, origins: origins.map((origin) => outer.origins[origin] ?? 0) };
+}
+
+function replaceSpans(bytes: Buffer, spans: readonly Span[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    // Inside the one before, or longer than it: one mask hides both.
+    if (start < at) {
+      at = Math.max(at, end);
+      continue;
+    }
+    parts.push(bytes.toString("utf8", at, start), MASK);
+    at = end;
+  }
+  parts.push(bytes.toString("utf8", at));
+  return parts.join("");
+}

@@ -1,0 +1,85 @@
+// What is kept of a call: redacted, cut to size, within bounds. The one way into every log, so that no adapter can
+// forget it; and the one way out, as the row that people see.
+
+import type { CallEntry, CallRow } from "./log.ts";
+import type { Redactor } from "./redact.ts";
+
+const MAX_NAME = 256;
+/** Beyond it JavaScript has no date; a damaged file may hold anything. */
+const MAX_DATE = 8_640_000_000_000_000;
+
+export interface StoredCall {
+  readonly at: number;
+  readonly server: string;
+  readonly tool: string;
+  readonly group: string;
+  readonly client: string | null;
+  readonly workflowId: string | null;
+  readonly params: Uint8Array | null;
+  readonly result: Uint8Array | null;
+  readonly success: boolean;
+  /** Whole microseconds. */
+  readonly durationUs: number;
+  readonly errorCode: string | null;
+  readonly truncated: boolean;
+}
+
+export function toStoredCall(entry: CallEntry, redactor: Redactor): StoredCall {
+  const params = redactor.redact(entry.params);
+  const result = redactor.redact(entry.result);
+  return {
+    at: whole(entry.at),
+    server: short(entry.server),
+    tool: short(entry.tool),
+    group: short(entry.group),
+    client: entry.client === undefined ? null : short(entry.client),
+    workflowId: entry.workflowId === undefined ? null : short(entry.workflowId),
+    params: params.json ?? null,
+    result: result.json ?? null,
+    success: entry.success,
+    durationUs: Math.max(0, whole(entry.durationMs * 1000)),
+    errorCode: entry.errorCode === undefined ? null : short(entry.errorCode),
+    truncated: params.truncated || result.truncated,
+  };
+}
+
+export function toCallRow(id: number, call: StoredCall): CallRow {
+  return {
+    id,
+    timestamp: new Date(Math.abs(call.at) <= MAX_DATE ? call.at : 0).toISOString(),
+    server_name: call.server,
+    tool_name: call.tool,
+    group_name: call.group,
+    client: call.client,
+    workflow_id: call.workflowId,
+    params: parsed(call.params),
+    result: parsed(call.result),
+    success: call.success,
+    duration_ms: call.durationUs / 1000,
+    error_code: call.errorCode,
+    truncated: call.truncated,
+  };
+}
+
+/** What a call takes in memory or on the disk, roughly. */
+export function sizeBytes({ params, result }: StoredCall): number {
+  return 64 + (params?.length ?? 0) + (result?.length ?? 0);
+}
+
+function short(text: string): string {
+  return text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
+}
+
+function whole(value: number): number {
+  return Number.isFinite(value) ? Math.round(value) : 0;
+}
+
+function parsed(json: Uint8Array | null): unknown {
+  if (json === null) return null;
+  const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // a damaged file: shown as it is rather than not at all
+  }
+}
