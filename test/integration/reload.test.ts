@@ -33,8 +33,9 @@ describe("a running hub", () => {
   const entries = async () => JSON.parse(await readFile(serverFile, "utf8")).mcpServers;
   const save = async (servers: unknown) => writeFile(serverFile, JSON.stringify({ mcpServers: servers }));
   const pidOf = (name: string) => hub.supervisor.get(name).pid;
-  const running = (name: string) =>
-    expect.poll(() => hub.supervisor.get(name).status.state, { timeout: 20_000 }).toBe("running");
+  const running = async (name: string) => {
+    await expect.poll(() => hub.supervisor.get(name).status.state, { timeout: 20_000 }).toBe("running");
+  };
 
   it("CF-9 touches only what an edit changes", async () => {
     const pid = pidOf("one");

@@ -18,20 +18,22 @@ const STARTED_WITH = ["transport", "env", "config", "enabled", "timeouts"] as co
 
 export function diffConfig(previous: HubConfig, next: HubConfig): ConfigChanges {
   const before = new Map(previous.servers.map((server) => [server.name, server]));
-  const names = new Set(next.servers.map(({ name }) => name));
+  const present = new Set(names(next.servers));
   const kept = next.servers.flatMap((server) => {
     const old = before.get(server.name);
     return old === undefined || isDeepStrictEqual(old, server) ? [] : [{ old, server }];
   });
-  const mustRestart = ({ old, server }: { old: ServerConfig; server: ServerConfig }) =>
-    STARTED_WITH.some((key) => !isDeepStrictEqual(old[key], server[key]));
   return {
     added: next.servers.filter(({ name }) => !before.has(name)),
-    removed: previous.servers.map(({ name }) => name).filter((name) => !names.has(name)),
+    removed: names(previous.servers).filter((name) => !present.has(name)),
     restarted: kept.filter(mustRestart).map(({ server }) => server),
     described: kept.filter((pair) => !mustRestart(pair)).map(({ server }) => server),
     groups: !isDeepStrictEqual(previous.groups, next.groups),
   };
+}
+
+function mustRestart({ old, server }: { old: ServerConfig; server: ServerConfig }): boolean {
+  return STARTED_WITH.some((key) => !isDeepStrictEqual(old[key], server[key]));
 }
 
 export function isUnchanged({ added, removed, restarted, described, groups }: ConfigChanges): boolean {
@@ -40,7 +42,6 @@ export function isUnchanged({ added, removed, restarted, described, groups }: Co
 
 /** @example describeChanges(changes) // "added git; restarted memory; groups changed" */
 export function describeChanges({ added, removed, restarted, described, groups }: ConfigChanges): string {
-  const names = (servers: readonly ServerConfig[]) => servers.map(({ name }) => name);
   const parts = [
     ["added", names(added)],
     ["removed", removed],
@@ -49,4 +50,8 @@ export function describeChanges({ added, removed, restarted, described, groups }
   ] as const;
   const said = parts.flatMap(([what, which]) => (which.length === 0 ? [] : [`${what} ${which.join(", ")}`]));
   return [...said, ...(groups ? ["groups changed"] : [])].join("; ") || "nothing";
+}
+
+function names(servers: readonly ServerConfig[]): string[] {
+  return servers.map(({ name }) => name);
 }
