@@ -168,6 +168,13 @@ describe("Origin", () => {
     expect(reached()).toBe(status === 200 ? 1 : 0);
   });
 
+  it("SE-3 T02 upper and lower case make no difference, in either header", async () => {
+    const { port, reached } = await start();
+    const headers = [`Host: LocalHost:${port}`, `Origin: http://localHOST:${port}`];
+    expect((await raw(port, message(headers))).status).toBe(200);
+    expect(reached()).toBe(1);
+  });
+
   it("SE-3 T02 two of them are none that is allowed", async () => {
     const { port, reached } = await start();
     const own = `Origin: http://localhost:${port}`;

@@ -397,8 +397,8 @@ describe("config files that are wrong", () => {
     const made = await home(undefined);
     const path = join(made.dir, "config/mcp_server.json");
     await writeFile(path, text);
-    for (const args of [["ls"], ["up", "--port", "0"], ["stdio"]]) {
-      const { code, stdout, stderr } = await plugboard(made, args);
+    const commands = [["ls"], ["up", "--port", "0"], ["stdio"]];
+    for (const { code, stdout, stderr } of await Promise.all(commands.map((args) => plugboard(made, args)))) {
       expect(stderr).toMatch(/^error: /);
       expect(stderr).toMatch(says);
       expect(stderr).not.toMatch(/^ {4}at |node:internal/m);

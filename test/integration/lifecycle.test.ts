@@ -252,17 +252,6 @@ describe("status", () => {
     expect(server.pid).not.toBe(pid);
     expect(await callText(hub, "it", "echo", { text: "back" })).toBe("back");
   });
-
-  it("LC-1 a server that is being stopped takes no calls and is not called running", async () => {
-    const { server, hub } = await openWith(fixture("stubborn"));
-    await server.start();
-    const stopping = server.stop();
-    await expect(callTool(hub, "it", "echo", { text: "x" })).rejects.toMatchObject({
-      kind: "ServerNotRunning",
-      message: "Server unavailable",
-    });
-    await stopping;
-  });
 });
 
 describe("several at once", () => {
@@ -298,10 +287,15 @@ describe("several at once", () => {
     expect(server.status).toEqual({ state: "stopped" });
   });
 
-  it("LC-4 a second stop waits for the process too", async () => {
-    const { server, home } = await openWith(fixture("stubborn"));
+  it("LC-1 LC-4 a server that is being stopped takes no calls, and a second stop waits for its process too", async () => {
+    const { server, hub, home } = await openWith(fixture("stubborn"));
     await server.start();
     const first = server.stop();
+    await expect(callTool(hub, "it", "echo", { text: "x" })).rejects.toMatchObject({
+      kind: "ServerNotRunning",
+      message: "Server unavailable",
+      detail: 'Server "it" is being stopped',
+    });
     await server.stop();
     expect(processesWithMark(home.mark)).toEqual([]);
     expect(server.status).toEqual({ state: "stopped" });

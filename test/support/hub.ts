@@ -93,6 +93,10 @@ export async function startHub(
   child.stdout.on("data", (chunk) => (stdout += chunk));
   child.stderr.on("data", (chunk) => (stderr += chunk));
   const exited = once(child, "exit");
+  // A test that failed before it could stop it must not leave it behind.
+  const killLast = () => void child.kill("SIGKILL");
+  process.once("exit", killLast);
+  void exited.then(() => process.off("exit", killLast));
   const seen = (what: () => boolean) =>
     new Promise<void>((resolve, reject) => {
       const check = () => {
@@ -135,7 +139,12 @@ export interface Launched {
 
 /** A command that is left running: for signals, and for talking to it. */
 export function launch(home: Home, args: readonly string[], env: Readonly<Record<string, string>> = {}): Launched {
-  const child = spawn(process.execPath, [BIN, ...args], { env: { ...home.env, ...env } });
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: { ...home.env, ...env },
+    // A command that should have ended must not outlive the test that fails over it.
+    timeout: 50_000,
+    killSignal: "SIGKILL",
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk));

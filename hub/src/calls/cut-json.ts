@@ -34,6 +34,8 @@ export function cutJson(bytes: Buffer, maxBytes: number): Buffer {
       isKey = byte === BRACE;
       kept = ++at;
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      // White space before it may have used up the room.
+      if (!fits(at + 1, closers.length - 1)) break;
       closers.pop();
       kept = ++at;
     } else if (byte === COMMA) {

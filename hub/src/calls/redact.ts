@@ -3,8 +3,9 @@
 
 import { onOneLine } from "../wire/json.ts";
 import { isCredential } from "./credential-key.ts";
+import { credentialValues, hasCredentialMember } from "./credential-members.ts";
 import { cutJson } from "./cut-json.ts";
-import { Needles, type Span } from "./needles.ts";
+import { SecretForms, type Span } from "./secret-forms.ts";
 import { secretParts } from "./secret-parts.ts";
 import { unescapeJson, unescapePercent, type Unescaped } from "./unescape.ts";
 
@@ -17,6 +18,9 @@ const MAX_VIEWS = 12;
 /** The most bytes that one byte of a secret takes when it is escaped twice. */
 const ESCAPE_GROWTH = 12;
 const MAX_NESTING = 1000;
+const BACKSLASH = 0x5c;
+const UNICODE_ESCAPE = Buffer.from("\\u");
+const SLASH_ESCAPE = Buffer.from("\\/");
 
 export interface Redacted {
   /** Valid JSON on one line; the bytes that were given where nothing had to change. */
@@ -34,7 +38,7 @@ export interface Redacted {
 export class Redactor {
   readonly #maxBytes: number;
   readonly #secrets = new Map<string, ReadonlySet<string>>();
-  #needles = new Needles([]);
+  #forms = new SecretForms([]);
 
   constructor({ maxBytes = DEFAULT_MAX_BYTES }: { maxBytes?: number } = {}) {
     this.#maxBytes = maxBytes;
@@ -44,14 +48,14 @@ export class Redactor {
   setSecrets(server: string, values: readonly string[]): void {
     this.#secrets.set(server, new Set(values.flatMap((value) => [...secretParts(value)])));
     if (values.length === 0) this.#secrets.delete(server);
-    this.#needles = new Needles(new Set([...this.#secrets.values()].flatMap((secrets) => [...secrets])));
+    this.#forms = new SecretForms(new Set([...this.#secrets.values()].flatMap((secrets) => [...secrets])));
   }
 
   redact(json: Buffer | undefined): Redacted {
     if (json === undefined) return { json, truncated: false };
     const fits = json.length <= this.#maxBytes;
     // A secret that begins in the part that is kept must be seen whole.
-    const reach = this.#maxBytes + 64 + this.#needles.longestBytes * ESCAPE_GROWTH;
+    const reach = this.#maxBytes + 64 + this.#forms.longestBytes * ESCAPE_GROWTH;
     const seen = fits ? json : json.subarray(0, reach);
     const masked = this.#isSuspicious(seen) ? this.#maskJson(seen, { isWhole: seen.length === json.length }) : seen;
     const truncated = seen.length < json.length || masked.length > this.#maxBytes;
@@ -64,14 +68,13 @@ export class Redactor {
     return this.#isSuspicious(bytes) ? this.#maskText(bytes) : text;
   }
 
-  /** Almost always no, and then this is all that is done: one pass over the bytes. */
-  #isSuspicious(bytes: Buffer, names = true): boolean {
-    if (this.#needles.has(bytes, { names })) return true;
-    const { hasEscapable, hasSlash } = this.#needles;
-    const isEscaped =
-      (hasEscapable && bytes.includes(0x5c)) || bytes.includes("\\u") || (hasSlash && bytes.includes("\\/"));
-    if (!isEscaped && !bytes.includes(0x25)) return false;
-    return viewsOf(bytes).some((view) => this.#needles.has(view.bytes, { names }));
+  /** Almost always no, and then this is all that is done: a pass over the bytes for each of the two questions. */
+  #isSuspicious(bytes: Buffer): boolean {
+    return this.#isTelling(bytes) || this.#viewsOf(bytes).some((view) => this.#isTelling(view.bytes));
+  }
+
+  #isTelling(bytes: Buffer): boolean {
+    return this.#forms.isIn(bytes) || hasCredentialMember(bytes);
   }
 
   #maskJson(bytes: Buffer, { isWhole }: { isWhole: boolean }): Buffer {
@@ -84,7 +87,10 @@ export class Redactor {
     }
     const masked = Buffer.from(JSON.stringify(this.#maskValue(value, 0)));
     // What stands across several values, or comes about by hiding another one.
-    return this.#isSuspicious(masked, false) ? MASKED_JSON : masked;
+    const isLeft = [masked, ...this.#viewsOf(masked).map(({ bytes: view }) => view)].some((view) =>
+      this.#forms.isIn(view),
+    );
+    return isLeft ? MASKED_JSON : masked;
   }
 
   #maskValue(value: unknown, depth: number): unknown {
@@ -110,38 +116,43 @@ export class Redactor {
     const text = JSON.stringify(value);
     // Of a long number only the first digits are left after parsing, and those may be a secret's.
     const isLong = typeof value === "number" && text.replaceAll(/\D/g, "").length > 15;
-    return isLong || this.#needles.has(Buffer.from(text)) ? MASK : value;
+    return isLong || this.#forms.isIn(Buffer.from(text)) ? MASK : value;
   }
 
   #maskText(bytes: Buffer): string {
-    const spans = this.#needles.find(bytes);
-    for (const view of viewsOf(bytes)) {
-      for (const { start, end } of this.#needles.find(view.bytes)) {
-        spans.push({ start: view.origins[start] ?? 0, end: view.origins[end] ?? bytes.length });
+    const spans = [...this.#forms.find(bytes), ...credentialValues(bytes)];
+    for (const view of this.#viewsOf(bytes)) {
+      for (const { start, end } of [...this.#forms.find(view.bytes), ...credentialValues(view.bytes)]) {
+        spans.push({ start: view.originOf(start), end: view.originOf(end) });
       }
     }
     return replaceSpans(bytes, spans);
   }
-}
 
-/** What the bytes say once their escapes are undone, in every order; without the bytes themselves. */
-function viewsOf(bytes: Buffer): Unescaped[] {
-  const views: Unescaped[] = [];
-  let level: Unescaped[] = [{ bytes, origins: new Uint32Array(0) }];
-  for (let depth = 0; depth < MAX_DEPTH && views.length < MAX_VIEWS; depth++) {
-    level = level.flatMap((view) =>
-      [unescapeJson(view.bytes), unescapePercent(view.bytes)].flatMap((inner) =>
-        inner === undefined ? [] : [depth === 0 ? inner : through(inner, view)],
-      ),
-    );
-    views.push(...level);
+  /** What the bytes say once their escapes are undone, in every order; without the bytes themselves. */
+  #viewsOf(bytes: Buffer): Unescaped[] {
+    const views: Unescaped[] = [];
+    let level = this.#innerViews(bytes);
+    for (let depth = 0; depth < MAX_DEPTH && views.length < MAX_VIEWS; depth++) {
+      views.push(...level);
+      level = level.flatMap((view) =>
+        this.#innerViews(view.bytes).map((inner) => ({
+          bytes: inner.bytes,
+          originOf: (at: number) => view.originOf(inner.originOf(at)),
+        })),
+      );
+    }
+    return views;
   }
-  return views;
-}
 
-/** Origins in the outermost bytes instead of those in between. */
-function through({ bytes, origins }: Unescaped, outer: Unescaped): Unescaped {
-  return { bytes, origins: origins.map((origin) => outer.origins[origin] ?? 0) };
+  #innerViews(bytes: Buffer): Unescaped[] {
+    const { hasEscapable, hasSlash } = this.#forms;
+    // Line breaks and quotes, which almost every text has, can only matter to a secret that holds them.
+    const isEscaped =
+      bytes.includes(BACKSLASH) &&
+      (hasEscapable || bytes.includes(UNICODE_ESCAPE) || (hasSlash && bytes.includes(SLASH_ESCAPE)));
+    return [isEscaped ? unescapeJson(bytes) : undefined, unescapePercent(bytes)].filter((view) => view !== undefined);
+  }
 }
 
 function replaceSpans(bytes: Buffer, spans: readonly Span[]): string {

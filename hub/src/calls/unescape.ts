@@ -17,10 +17,11 @@ const SHORT: ReadonlyMap<number, number> = new Map([
   [0x74, 0x09],
 ]);
 
+/** A text with its escapes undone. */
 export interface Unescaped {
   readonly bytes: Buffer;
-  /** Where in the original each byte begins; one more entry for the end. */
-  readonly origins: Uint32Array;
+  /** Where in the given text a byte came from; for the end of the bytes, the end of that text. */
+  originOf(at: number): number;
 }
 
 /** Undefined where nothing was escaped. What is no valid escape stays as it is. */
@@ -45,36 +46,44 @@ function unescape(
   mark: number,
   unitAt: (bytes: Buffer, at: number) => Unit | undefined,
 ): Unescaped | undefined {
-  let next = bytes.indexOf(mark);
-  if (next < 0) return undefined;
-  // An escape is never shorter than what it stands for.
-  const out = Buffer.allocUnsafe(bytes.length);
-  const origins = new Uint32Array(bytes.length + 1);
+  let out: Buffer | undefined;
+  /** Pairs: a place in the output, and the one in the input that it continues at. */
+  const joints: number[] = [];
   let size = 0;
-  let at = 0;
-  let changed = false;
-  const copy = (end: number) => {
-    bytes.copy(out, size, at, end);
-    for (; at < end; at++) origins[size++] = at;
-  };
-  while (next >= 0) {
-    copy(next);
+  let copied = 0;
+  let at = bytes.indexOf(mark);
+  while (at >= 0) {
     const unit = unitAt(bytes, at);
-    if (unit === undefined) {
-      copy(at + 1);
-    } else {
-      const end = unit.isByte ? out.writeUInt8(unit.code, size) : size + out.write(String.fromCodePoint(unit.code), size);
-      origins.fill(at, size, end);
-      size = end;
-      at += unit.length;
-      changed = true;
+    if (unit !== undefined) {
+      // An escape is never shorter than what it stands for.
+      out ??= Buffer.allocUnsafe(bytes.length);
+      size += bytes.copy(out, size, copied, at);
+      joints.push(size, at);
+      if (unit.isByte) out[size++] = unit.code;
+      else size += out.write(String.fromCodePoint(unit.code), size);
+      copied = at + unit.length;
+      joints.push(size, copied);
     }
-    next = bytes.indexOf(mark, at);
+    at = bytes.indexOf(mark, at + (unit?.length ?? 1));
   }
-  if (!changed) return undefined;
-  copy(bytes.length);
-  origins[size] = bytes.length;
-  return { bytes: out.subarray(0, size), origins: origins.subarray(0, size + 1) };
+  if (out === undefined) return undefined;
+  size += bytes.copy(out, size, copied);
+  return { bytes: out.subarray(0, size), originOf: (place) => originOf(joints, place) };
+}
+
+/** Between two joints the text is copied; inside an escape every byte comes from its beginning. */
+function originOf(joints: readonly number[], place: number): number {
+  let low = 0;
+  let high = joints.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((joints[middle * 2] ?? 0) <= place) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return place;
+  const [output = 0, input = 0] = joints.slice((low - 1) * 2);
+  const isEscape = (low - 1) % 2 === 0;
+  return isEscape ? input : input + place - output;
 }
 
 function jsonUnit(bytes: Buffer, at: number): Unit | undefined {

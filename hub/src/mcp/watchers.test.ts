@@ -130,8 +130,9 @@ describe("list changes", () => {
     }
     expect(legacy.heard).toEqual([TOOLS]);
     change({ tools: ["last"] });
+    vi.advanceTimersByTime(99);
     expect(legacy.heard).toEqual([TOOLS]);
-    vi.advanceTimersByTime(100);
+    vi.advanceTimersByTime(1);
     expect(legacy.heard).toEqual([TOOLS, TOOLS]);
   });
 

@@ -1,6 +1,7 @@
 // JSON Merge Patch, RFC 7396: what is given replaces, null removes, objects are merged member by member.
 
-import { isObject, type Json, type JsonObject } from "../config/plain.ts";
+import type { Json, JsonObject } from "../../config/plain.ts";
+import { isJsonObject } from "./object.ts";
 
 /** The patched value; the target stays as it is. Both are plain JSON, so no key can reach a prototype. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
@@ -11,8 +12,4 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
     else merged[key] = mergePatch(merged[key], value);
   }
   return merged;
-}
-
-function isJsonObject(value: Json | undefined): value is JsonObject {
-  return isObject(value);
 }

@@ -1,6 +1,8 @@
 // What in a text is a credential, and the text without it. Where such texts stand in a config is left to entry.ts.
 // Rather one too many than one too few: a masked value that is sent back stands for the stored one.
 
+import { isCredentialKey } from "../../calls/credential-key.ts";
+
 /** What is shown in place of a secret. */
 export const MASK = "***";
 
@@ -9,9 +11,8 @@ export type Hide = (secret: string) => string;
 
 export const hideAll: Hide = () => MASK;
 
-const CREDENTIAL =
-  /authorization|cookie|token|secret|passw|pwd|credential|signature|bearer|jwt|session|(?:api|private|access|auth|account)[-_]?key/i;
-const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|pin|dsn)(?:$|[-_.])/i;
+/** Words that mean a credential in a setting (`GITHUB_PAT`, `?key=`), where in a tool's data they mean other things too. */
+const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|signature|pin|dsn)(?:$|[-_.])/i;
 /** `${NAME}` and `${NAME:-default}`: the name may be shown, what it defaults to is a value like any other. */
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-([^}]*))?\}/g;
 const SCHEME = /^(?:Bearer|Basic|Token)(?=\s|$)/i;
@@ -24,7 +25,7 @@ const KNOWN =
   /\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]+\.[\w-]+\.[\w-]+|pb_[\w-]{43})/g;
 
 export function isCredentialName(name: string): boolean {
-  return CREDENTIAL.test(name) || CREDENTIAL_WORD.test(name);
+  return isCredentialKey(name) || CREDENTIAL_WORD.test(name);
 }
 
 /** A text that is secret as a whole; nothing but references to variables is shown as it is written. */
@@ -69,12 +70,9 @@ export function maskJson(value: unknown, hide: Hide, name = ""): unknown {
 
 /** A text without these secrets. The longest first: one may be part of another. */
 export function redact(text: string, secrets: readonly string[]): string {
-  const longestFirst = secrets.filter(({ length }) => length >= SHORTEST).toSorted((a, b) => b.length - a.length);
+  const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
   return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, MASK), text);
 }
-
-/** Anything shorter stands in every text. */
-const SHORTEST = 4;
 
 function decode(name: string): string {
   try {

@@ -1,0 +1,91 @@
+// The management API as an edge of the listener: asks for the token before anything else, answers probes, and loads the
+// rest only when it is first wanted, so that the hub's start does not wait for it.
+
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ManagementToken } from "../auth/management-token.ts";
+import { sendJson } from "../wire/http-answer.ts";
+import type { Managed } from "./core.ts";
+import { collect } from "./live/collect.ts";
+import { EventLog } from "./live/event-log.ts";
+import { EventStreams } from "./live/event-streams.ts";
+import { answerProbe } from "./probes.ts";
+import { PROBLEM_TYPE, toProblem } from "./problem.ts";
+
+export interface ApiOptions extends Managed {
+  readonly token: ManagementToken;
+  /** Something that nobody foresaw, for the log: the answer says nothing about it. */
+  readonly onUnexpected?: (error: unknown, requestId: string) => void;
+}
+
+/** An Edge of the listener, and the end of its streams. */
+export interface Api {
+  (request: IncomingMessage, response: ServerResponse): boolean;
+  /** Ends every event stream. Comes before the listener's own close. */
+  close(): void;
+}
+
+const REQUEST_ID = "x-request-id";
+const ACCEPTED_ID = /^[\w.-]{1,128}$/;
+
+export function createApi(options: ApiOptions): Api {
+  const { hub, token, onUnexpected = () => undefined } = options;
+  const log = new EventLog();
+  const streams = new EventStreams(log);
+  collect(hub, log);
+  let closed = false;
+  let rest: ReturnType<typeof load> | undefined;
+  const load = async () => {
+    const [{ createRest }, { createRoutes }] = await Promise.all([import("./rest.ts"), import("./routes.ts")]);
+    return createRest({
+      routes: createRoutes(options, streams),
+      revision: () => hub.configuration.revision,
+      onUnexpected,
+    });
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    rest ??= load();
+    await (await rest)(request, response);
+  };
+  const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const path = request.url?.split("?", 1)[0] ?? "";
+    if (answerProbe(path, response, { stopping: closed, dataDir: options.paths.data })) return true;
+    if (path !== "/api" && !path.startsWith("/api/")) return false;
+    const requestId = identify(request, response);
+    try {
+      token.require(request.headers.authorization, request.socket.remoteAddress ?? "");
+    } catch (error) {
+      fail(response, error, requestId);
+      return true;
+    }
+    answer(request, response).catch((error: unknown) => {
+      onUnexpected(error, requestId);
+      fail(response, error, requestId);
+    });
+    return true;
+  };
+  return Object.assign(edge, {
+    close: () => {
+      closed = true;
+      streams.close();
+    },
+  });
+}
+
+/** The client's own id, where it is a harmless one: it stands in logs. */
+function identify({ headers }: IncomingMessage, response: ServerResponse): string {
+  const given = headers[REQUEST_ID];
+  const requestId = typeof given === "string" && ACCEPTED_ID.test(given) ? given : randomUUID();
+  response.setHeader(REQUEST_ID, requestId);
+  response.setHeader("cache-control", "no-store");
+  response.setHeader("x-content-type-options", "nosniff");
+  return requestId;
+}
+
+function fail(response: ServerResponse, error: unknown, requestId: string): void {
+  if (response.headersSent) return void response.destroy();
+  const { problem, headers } = toProblem(error, requestId);
+  const body = Buffer.from(JSON.stringify(problem));
+  // What the client still sends is not read: it has to come again.
+  sendJson(response, problem.status, body, { ...headers, "content-type": PROBLEM_TYPE, connection: "close" });
+}

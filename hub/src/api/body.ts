@@ -1,0 +1,55 @@
+// The body of a request: JSON in UTF-8, bounded in size and depth before it is parsed. What it says is left to check.ts.
+
+import { isUtf8 } from "node:buffer";
+import { HubError } from "../errors.ts";
+import { membersOf } from "../wire/json.ts";
+import { HttpFailure } from "./problem.ts";
+
+export const MAX_BODY_BYTES = 1 << 20;
+const MAX_DEPTH = 64;
+const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json *(?:;|$)/i;
+
+/** The JSON object of a request; undefined where it has no body. */
+export async function readBody(request: Request): Promise<unknown> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return undefined;
+  // A form of another site can send text, but not this without asking first.
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) throw unsupported("The body must be application/json");
+  if (request.headers.has("content-encoding")) throw unsupported("A compressed body is not read");
+  if (!isUtf8(bytes)) throw malformed("The body is not valid UTF-8");
+  if (membersOf(bytes, MAX_DEPTH) === undefined) {
+    throw malformed(`The body must be one JSON object, nested at most ${MAX_DEPTH} levels deep`);
+  }
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (error) {
+    throw malformed("The body is not valid JSON", error);
+  }
+}
+
+async function readBytes({ headers, body }: Request): Promise<Buffer> {
+  if (Number(headers.get("content-length")) > MAX_BODY_BYTES) throw tooLarge();
+  if (body === null) return Buffer.alloc(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // What is not read any more is discarded by the adapter.
+  for (const reader = body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks, size);
+    size += value.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(value);
+  }
+}
+
+function unsupported(message: string): HttpFailure {
+  return new HttpFailure(415, "VALIDATION_ERROR", message);
+}
+
+function malformed(message: string, cause?: unknown): HubError {
+  return new HubError("SerializationError", message, { cause });
+}
+
+function tooLarge(): HubError {
+  return new HubError("PayloadTooLarge", `The body is larger than ${MAX_BODY_BYTES / 1024} KiB`);
+}

@@ -1,0 +1,91 @@
+// The config as a whole: shown, exported, checked, read again.
+
+import { describeChanges } from "../../config/diff.ts";
+import { findWarnings, parseGroupDocument, parseServerDocument, toServers } from "../../config/documents.ts";
+import { normalizeServer } from "../../config/normalize.ts";
+import type { GroupConfig, ServerConfig } from "../../config/types.ts";
+import { quoted, within } from "../../config/where.ts";
+import { toHubError, type ErrorBody } from "../../errors.ts";
+import type { Managed } from "../core.ts";
+import { toEntry } from "../entry/entry.ts";
+import { hideAll } from "../entry/mask.ts";
+import { toJsonObject } from "../entry/object.ts";
+import type { ConfigChangesView, ConfigCheck, ConfigDocument, ConfigView } from "../schemas/config.ts";
+
+export class ConfigCommands {
+  readonly #managed: Managed;
+
+  constructor(managed: Managed) {
+    this.#managed = managed;
+  }
+
+  get revision(): string {
+    return this.#managed.hub.configuration.revision;
+  }
+
+  show(): ConfigView {
+    const { revision, demo } = this.#managed.hub.configuration;
+    return { revision, demo, config: this.export() };
+  }
+
+  /** What could be given to another hub, in the files' own form; literal secrets are `***`, references stay. */
+  export(): ConfigDocument {
+    const { servers, groups } = this.#managed.hub.configuration.current;
+    return {
+      mcpServers: Object.fromEntries(servers.map((server) => [server.name, toWritten(server)])),
+      groups: Object.fromEntries(groups.map((group) => [group.name, toWrittenGroup(group)])),
+    };
+  }
+
+  /** Says everything that is wrong with a document: `mcpServers` (or `servers`) and `groups`. Nothing is saved. */
+  validate(given: unknown): ConfigCheck {
+    const { groups, ...servers } = toJsonObject(given, "A config");
+    const errors: ErrorBody[] = [];
+    const attempt = <T>(check: () => T): T | undefined => {
+      try {
+        return check();
+      } catch (thrown) {
+        errors.push(toHubError(thrown).toJSON());
+        return undefined;
+      }
+    };
+    const checked = attempt(() => parseServerDocument(JSON.stringify(servers)));
+    for (const [key, entry] of Object.entries(checked?.entries ?? {})) {
+      attempt(() => within(`Server ${quoted(key)}`, `${checked?.root}.${key}`, () => normalizeServer(key, entry)));
+    }
+    // Only where each of them is right does it matter whether they are right together.
+    const all = errors.length === 0 && checked !== undefined ? attempt(() => toServers(checked)) : undefined;
+    if (groups !== undefined) attempt(() => parseGroupDocument(JSON.stringify({ groups })));
+    return {
+      valid: errors.length === 0,
+      errors,
+      warnings: [...(checked?.warnings ?? []), ...findWarnings(all ?? [])],
+    };
+  }
+
+  /** Reads the files again, now. */
+  async reload(): Promise<ConfigChangesView> {
+    const { configuration } = this.#managed.hub;
+    const changes = await configuration.reload();
+    const names = (servers: readonly ServerConfig[]) => servers.map(({ name }) => name);
+    return {
+      revision: configuration.revision,
+      added: names(changes.added),
+      removed: [...changes.removed],
+      restarted: names(changes.restarted),
+      changed: names(changes.described),
+      groups: changes.groups,
+      description: describeChanges(changes),
+    };
+  }
+}
+
+/** The key says the name, and the id where it is the same; what is enabled need not say so. */
+function toWritten(server: ServerConfig): Record<string, unknown> {
+  const { id, name, enabled, ...entry } = toEntry(server, hideAll);
+  return { ...(id === name ? {} : { id }), ...(enabled ? {} : { enabled }), ...entry };
+}
+
+function toWrittenGroup({ name: _, ...entry }: GroupConfig): Record<string, unknown> {
+  return { ...entry };
+}

@@ -1,0 +1,34 @@
+// Secrets: their names and who uses them. A value goes in and never comes out.
+
+import { HubError } from "../../errors.ts";
+import type { Managed } from "../core.ts";
+import type { Secret } from "../schemas/config.ts";
+
+export class SecretCommands {
+  readonly #managed: Managed;
+
+  constructor(managed: Managed) {
+    this.#managed = managed;
+  }
+
+  async list(): Promise<Secret[]> {
+    return (await this.#managed.hub.secrets.list()).map((name) => this.#view(name));
+  }
+
+  async set(name: string, value: string): Promise<Secret> {
+    await this.#managed.hub.secrets.set(name, value);
+    return this.#view(name);
+  }
+
+  async delete(name: string): Promise<void> {
+    if (await this.#managed.hub.secrets.delete(name)) return;
+    throw new HubError("ServerNotFound", `There is no secret "${name}"`, { field: "name" });
+  }
+
+  /** A server takes a new value when it starts. */
+  #view(name: string): Secret {
+    const { servers } = this.#managed.hub.configuration.current;
+    const users = servers.filter(({ env }) => Object.values(env).some(({ secretRef }) => secretRef === name));
+    return { name, used_by: users.map((server) => server.name) };
+  }
+}

@@ -1,0 +1,123 @@
+// What can be done with the config of servers, in S4's shapes: the same for REST and for the admin endpoint.
+
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { SERVER_FILE } from "../../config/documents.ts";
+import { normalizeServer } from "../../config/normalize.ts";
+import type { JsonObject } from "../../config/plain.ts";
+import { findRisks } from "../../config/risks.ts";
+import type { EditOptions } from "../../config/store.ts";
+import type { ServerConfig } from "../../config/types.ts";
+import { HubError } from "../../errors.ts";
+import type { ManagedServer } from "../../servers/server.ts";
+import type { Managed } from "../core.ts";
+import { secretsOf, toShown } from "../entry/entry.ts";
+import { mergePatch } from "../entry/merge-patch.ts";
+import { toJsonObject } from "../entry/object.ts";
+import { restoreMasked } from "../entry/restore.ts";
+import { othersOf, rewriteEntry } from "../entry/rewrite.ts";
+import type { Server, TestResult } from "../schemas/server.ts";
+import { toServer, toTestResult } from "../view.ts";
+
+export class ServerCommands {
+  readonly #managed: Managed;
+  readonly #startedAt = new Date();
+
+  constructor(managed: Managed) {
+    this.#managed = managed;
+  }
+
+  async list(): Promise<Server[]> {
+    const savedAt = await this.#savedAt();
+    return this.#managed.hub.supervisor.servers.map((server) => this.#view(server, savedAt));
+  }
+
+  /** By id or name, as everywhere. */
+  async get(id: string): Promise<Server> {
+    return this.show(this.#managed.hub.supervisor.get(id));
+  }
+
+  async show(server: ManagedServer): Promise<Server> {
+    return this.#view(server, await this.#savedAt());
+  }
+
+  async create(entry: unknown, options?: EditOptions): Promise<Server> {
+    const given = restoreMasked(toJsonObject(entry), undefined);
+    return this.show(await this.#managed.hub.configuration.createServer(given, options));
+  }
+
+  /** Replaces the entry. Its id, and members that are not the hub's, stay unless they are given. */
+  async update(id: string, entry: unknown, options?: EditOptions): Promise<Server> {
+    const { before, stored } = await this.#stored(id);
+    const kept = { ...othersOf(stored), ...(stored["id"] === undefined ? {} : { id: stored["id"] }) };
+    return this.#save(before, stored, { ...kept, ...toJsonObject(entry) }, options);
+  }
+
+  /** RFC 7396, on the entry as it is shown. */
+  async patch(id: string, patch: unknown, options?: EditOptions): Promise<Server> {
+    const { before, stored } = await this.#stored(id);
+    const target = toJsonObject({ ...othersOf(stored), ...toShown(before) });
+    return this.#save(before, stored, toJsonObject(mergePatch(target, toJsonObject(patch, "A patch"))), options);
+  }
+
+  async delete(id: string, options?: EditOptions): Promise<void> {
+    await this.#managed.hub.configuration.deleteServer(id, options);
+  }
+
+  /** Tries an entry that is not saved. One that names a saved server may refer to its secrets as `***`. */
+  async test(entry: unknown): Promise<TestResult> {
+    const given = toJsonObject(entry);
+    const { supervisor } = this.#managed.hub;
+    const known = supervisor.servers.find(({ name, config }) => name === given["name"] || config.id === given["id"]);
+    const config = normalizeServer("test", restoreMasked(given, known?.config));
+    requireNoNewRisks(config, known?.config);
+    return toTestResult(await supervisor.test(config), secretsOf(config));
+  }
+
+  async testSaved(id: string): Promise<TestResult> {
+    const { supervisor } = this.#managed.hub;
+    const { config } = supervisor.get(id);
+    return toTestResult(await supervisor.test(config), secretsOf(config));
+  }
+
+  async #stored(id: string): Promise<{ before: ServerConfig; stored: JsonObject }> {
+    const { supervisor, configuration } = this.#managed.hub;
+    const { config } = supervisor.get(id);
+    return { before: config, stored: toJsonObject(await configuration.readEntry(config.name)) };
+  }
+
+  async #save(
+    before: ServerConfig,
+    stored: JsonObject,
+    masked: JsonObject,
+    options: EditOptions | undefined,
+  ): Promise<Server> {
+    const given = restoreMasked(masked, before);
+    const after = normalizeServer(before.name, given);
+    const entry = rewriteEntry({ stored, before, given, after });
+    return this.show(await this.#managed.hub.configuration.updateServer(before.name, entry, options));
+  }
+
+  #view(server: ManagedServer, savedAt: Date): Server {
+    const { catalog } = this.#managed.hub;
+    const groups = catalog.groupNames.filter((group) => catalog.group(group).servers.includes(server.name));
+    return toServer(server, { savedAt, groups });
+  }
+
+  /** A file knows no times of its entries; all of them are as old as it is. */
+  async #savedAt(): Promise<Date> {
+    const info = await stat(join(this.#managed.paths.config, SERVER_FILE)).catch(() => undefined);
+    return info?.mtime ?? this.#startedAt;
+  }
+}
+
+/** Trying is running: what may not be saved through the hub may not be tried either. */
+function requireNoNewRisks(config: ServerConfig, known: ServerConfig | undefined): void {
+  const accepted = known === undefined ? [] : findRisks(known).map(({ reason }) => reason);
+  const added = findRisks(config).find(({ reason }) => !accepted.includes(reason));
+  if (added === undefined) return;
+  throw new HubError("InvalidConfig", `Not allowed here: ${added.reason}`, {
+    field: added.field,
+    hint: `If you mean it, write it into ${SERVER_FILE} by hand`,
+  });
+}

@@ -1,0 +1,124 @@
+// Tools, resources and prompts, listed and used, from one server or from a group as its clients see it.
+
+import type { Group } from "../../catalog/group.ts";
+import { rewriteUris } from "../../catalog/uris.ts";
+import { HubError } from "../../errors.ts";
+import { isObject, type JsonObject } from "../../wire/json.ts";
+import { raw, rawParams, type Raw, type Reply } from "../../wire/jsonrpc.ts";
+import type { Managed } from "../core.ts";
+import type { GroupTool, Tool } from "../schemas/tool.ts";
+import { toTool } from "../view.ts";
+
+export interface UseOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A server's answer to a call, and how long it took. */
+export interface CallOutcome {
+  readonly reply: Reply;
+  readonly durationMs: number;
+}
+
+/** The group of calls that came through no group. No group can have this name. */
+const NO_GROUP = "@api";
+
+export class ToolCommands {
+  readonly #managed: Managed;
+
+  constructor(managed: Managed) {
+    this.#managed = managed;
+  }
+
+  ofServer(id: string): Tool[] {
+    const { name, listing, available, status } = this.#managed.hub.supervisor.get(id);
+    if (available) return (listing?.tools ?? []).map(toTool);
+    throw new HubError("ServerNotRunning", "Server unavailable", { detail: `Server "${name}" is ${status.state}` });
+  }
+
+  ofGroup(group: string): GroupTool[] {
+    return this.#group(group).tools.map(({ server, tool, definition }) => ({ ...toTool(definition), server, tool }));
+  }
+
+  /** By the name that the server itself knows. */
+  callOnServer(id: string, tool: string, args: JsonObject, options: UseOptions = {}): Promise<CallOutcome> {
+    const server = this.#managed.hub.supervisor.get(id);
+    const definition = server.listing?.tools.find(({ name }) => name === tool);
+    if (server.available && definition === undefined) {
+      const detail = `Server "${server.name}" has no tool "${tool}"`;
+      throw new HubError("ToolNotFound", "Tool not found", { detail });
+    }
+    return this.#call({ group: NO_GROUP, server: server.name, tool, args, definition }, options);
+  }
+
+  /** By the name that the group exposes, or `server:tool`. */
+  async callInGroup(name: string, exposed: string, args: JsonObject, options: UseOptions = {}): Promise<CallOutcome> {
+    const group = this.#group(name);
+    const { server, tool, definition } = group.resolveTool(exposed);
+    const outcome = await this.#call({ group: group.name, server, tool, args, definition }, options);
+    return { ...outcome, reply: withExposedUris(outcome.reply, group, server) };
+  }
+
+  async readResource(name: string, exposed: string, options: UseOptions = {}): Promise<Raw> {
+    const group = this.#group(name);
+    const { server, uri } = group.resolveResource(exposed);
+    return this.#ask(group, server, { method: "resources/read", params: { uri } }, options);
+  }
+
+  async getPrompt(name: string, exposed: string, args: JsonObject, options: UseOptions = {}): Promise<Raw> {
+    const group = this.#group(name);
+    const { server, prompt } = group.resolvePrompt(exposed);
+    return this.#ask(group, server, { method: "prompts/get", params: { name: prompt, arguments: args } }, options);
+  }
+
+  async #call(call: ServerCall, options: UseOptions): Promise<CallOutcome> {
+    const { group, server, tool, args, definition } = call;
+    const startedAt = performance.now();
+    const reply = await this.#managed.hub.calls.tool({
+      method: "tools/call",
+      params: rawParams({ name: tool, arguments: args }),
+      ...(definition === undefined ? {} : { tool: definition }),
+      group,
+      server,
+      name: tool,
+      ...toAsk(options),
+    });
+    return { reply, durationMs: performance.now() - startedAt };
+  }
+
+  async #ask(
+    group: Group,
+    server: string,
+    { method, params }: { method: string; params: JsonObject },
+    options: UseOptions,
+  ): Promise<Raw> {
+    const ask = { method, params: rawParams(params), ...toAsk(options) };
+    const reply = withExposedUris(await this.#managed.hub.calls.ask(server, ask), group, server);
+    if (reply.ok) return reply.result;
+    const { message } = isObject(reply.error.value) ? reply.error.value : {};
+    throw new HubError("ProtocolError", `Server "${server}" answered with an error`, { detail: String(message) });
+  }
+
+  #group(name: string): Group {
+    return this.#managed.hub.catalog.group(name);
+  }
+}
+
+interface ServerCall {
+  readonly group: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly definition: JsonObject | undefined;
+}
+
+function toAsk({ signal, timeoutMs }: UseOptions): { signal?: AbortSignal; timeoutMs?: number } {
+  return { ...(signal === undefined ? {} : { signal }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+}
+
+/** Where two servers of the group share a URI, the answer must name what can be asked for here. */
+function withExposedUris(reply: Reply, group: Group, server: string): Reply {
+  const mapping = group.rewrittenUris(server);
+  if (mapping.size === 0 || !reply.ok || !isObject(reply.result.value)) return reply;
+  return { ok: true, result: raw(rewriteUris(reply.result.value, mapping)) };
+}

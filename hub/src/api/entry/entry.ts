@@ -1,0 +1,103 @@
+// A server's config in the API's spelling, whichever one it was written in, with its secrets shown, hidden or collected.
+
+import { unescape } from "node:querystring";
+import { secretParts } from "../../calls/secret-parts.ts";
+import type { EnvEntry, ServerConfig, Source } from "../../config/types.ts";
+import type { ShownConfig } from "../schemas/server.ts";
+import { hideAll, isCredentialName, MASK, maskArgs, maskJson, maskSecret, maskText, type Hide } from "./mask.ts";
+
+/** An entry as a file could have it; members at their default are left out. */
+export interface Entry extends Omit<ShownConfig, "command" | "args" | "env"> {
+  command?: string;
+  args?: string[];
+  env?: Record<string, string | EnvEntry>;
+}
+
+export const asIs: Hide = (secret) => secret;
+
+/** @example toEntry(server.config, hideAll) // { …, env: { API_KEY: "***" } } */
+export function toEntry(config: ServerConfig, hide: Hide): Entry {
+  const { id, name, enabled, description, timeouts, groups } = config;
+  const env = Object.entries(config.env).map(([variable, entry]) => [variable, toVariable(variable, entry, hide)]);
+  const { startMs, requestMs } = timeouts;
+  return {
+    id,
+    name,
+    enabled,
+    ...(description === undefined ? {} : { description }),
+    ...toWay(config, hide),
+    ...(env.length === 0 ? {} : { env: Object.fromEntries(env) }),
+    ...(config.source.type === "manual" ? {} : { source: toSource(config.source) }),
+    ...(config.config === undefined ? {} : { config: maskJson(config.config, hide) }),
+    ...(startMs === undefined && requestMs === undefined
+      ? {}
+      : {
+          timeouts: {
+            ...(startMs === undefined ? {} : { start_ms: startMs }),
+            ...(requestMs === undefined ? {} : { request_ms: requestMs }),
+          },
+        }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+  };
+}
+
+/** As S4 shows a server: what it names is always there, variables are texts, secrets are hidden. */
+export function toShown(config: ServerConfig): ShownConfig {
+  const { env = {}, command = "http", args = [], ...entry } = toEntry(config, hideAll);
+  const texts = Object.entries(env).map(([name, variable]) => [name, toText(variable)]);
+  return { ...entry, command, args, env: Object.fromEntries(texts) };
+}
+
+/** A variable of a shown entry, as one text. */
+export function toText(variable: string | EnvEntry): string {
+  if (typeof variable === "string") return variable;
+  return variable.secretRef === undefined ? (variable.value ?? "") : MASK;
+}
+
+/** Every credential that stands in a config as it is, in the parts in which a program may repeat it. */
+export function secretsOf(config: ServerConfig): string[] {
+  const found = new Set<string>();
+  const collect: Hide = (secret) => {
+    const bare = secret.replace(/^["'](.*)["']$/s, "$1");
+    const password = bare.slice(bare.indexOf(":") + 1);
+    for (const form of [bare, password, unescape(password)]) for (const part of secretParts(form)) found.add(part);
+    return secret;
+  };
+  toEntry(config, collect);
+  return [...found];
+}
+
+function isSecretVariable(name: string, { secretRef, isSecret }: EnvEntry): boolean {
+  return secretRef !== undefined || (isSecret ?? isCredentialName(name));
+}
+
+/** A variable as an entry has it: a text, or an object where it has marks. */
+export function toVariable(name: string, entry: EnvEntry, hide: Hide): string | EnvEntry {
+  const { value, ...marks } = entry;
+  const shown =
+    value === undefined ? undefined : isSecretVariable(name, entry) ? maskSecret(value, hide) : maskText(value, hide);
+  if (Object.keys(marks).length === 0) return shown ?? "";
+  return { ...(shown === undefined ? {} : { value: shown }), ...marks };
+}
+
+function toWay({ transport }: ServerConfig, hide: Hide): Partial<Entry> {
+  if (transport.type === "stdio") {
+    const { command, args, cwd, hardened } = transport;
+    return {
+      command,
+      ...(args.length === 0 ? {} : { args: maskArgs(args, hide) }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(hardened ? { hardened } : {}),
+    };
+  }
+  const headers = Object.entries(transport.headers).map(([name, value]) => [name, maskSecret(value, hide)]);
+  return {
+    type: transport.type,
+    url: maskText(transport.url, hide),
+    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
+  };
+}
+
+function toSource(source: Source): Record<string, string> {
+  return source.type === "smithery" ? { type: source.type, qualified_name: source.qualifiedName } : { ...source };
+}

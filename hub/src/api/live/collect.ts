@@ -1,0 +1,72 @@
+// What the hub's events are to those who watch it from outside: small, in snake_case, without parameters or secrets.
+
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { Status } from "../../servers/status.ts";
+import type { Core } from "../core.ts";
+import { secretsOf } from "../entry/entry.ts";
+import { errorOf, redactError } from "../view.ts";
+import type { EventLog } from "./event-log.ts";
+
+/** Writes everything that happens in the hub from now on into the log. */
+export function collect({ events, supervisor }: Pick<Core, "events" | "supervisor">, log: EventLog): void {
+  const starts = new Starts();
+  const secrets = (server: string) => {
+    const known = supervisor.servers.find(({ name }) => name === server);
+    return known === undefined ? [] : secretsOf(known.config);
+  };
+  events.on("server.status", ({ server, status }) =>
+    log.append("server.status", server, {
+      server,
+      status: status.state,
+      stage: status.state === "starting" ? status.stage : null,
+      elapsed_ms: starts.elapsed(server, status),
+      since: "since" in status ? new Date(status.since).toISOString() : null,
+      tool_count: status.state === "running" ? status.tools.length : 0,
+      error: errorOf(status, secrets(server)),
+    }),
+  );
+  events.on("call.finished", ({ server, tool, group, durationMs, ok, error }) =>
+    log.append("call.finished", server, {
+      server,
+      tool,
+      group,
+      success: ok,
+      duration_ms: Math.round(durationMs * 1000) / 1000,
+      error: error === undefined ? null : redactError(error, secrets(server)),
+    }),
+  );
+  events.on("catalog.changed", ({ catalog }) =>
+    log.append("catalog.changed", undefined, { groups: countsOf(catalog) }),
+  );
+  events.on("config.reloaded", ({ changes, description }) =>
+    log.append("config.reloaded", undefined, {
+      added: changes.added.map(({ name }) => name),
+      removed: changes.removed,
+      restarted: changes.restarted.map(({ name }) => name),
+      changed: changes.described.map(({ name }) => name),
+      groups: changes.groups,
+      description,
+    }),
+  );
+  events.on("config.rejected", ({ error }) => log.append("config.rejected", undefined, { error }));
+  events.on("warning", ({ message }) => log.append("warning", undefined, { message }));
+}
+
+/** How long servers have been starting, or took to start: the status alone forgets when it began. */
+class Starts {
+  readonly #began = new Map<string, number>();
+
+  elapsed(server: string, status: Status): number | null {
+    if (status.state === "starting") this.#began.set(server, status.since);
+    const began = this.#began.get(server);
+    if (status.state !== "starting") this.#began.delete(server);
+    return began === undefined ? null : Math.max(0, Date.now() - began);
+  }
+}
+
+function countsOf(catalog: Catalog): object[] {
+  return catalog.groupNames.map((name) => {
+    const { tools, prompts, resources } = catalog.group(name);
+    return { name, tool_count: tools.length, prompt_count: prompts.length, resource_count: resources.length };
+  });
+}

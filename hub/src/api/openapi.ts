@@ -1,0 +1,56 @@
+// The OpenAPI 3.1 document of the routes, from the same schemas that check their requests.
+
+import { z, type OpenAPIHono } from "@hono/zod-openapi";
+import type { Env } from "hono";
+import { VERSION } from "../version.ts";
+import type { Route } from "./route.ts";
+import { problem } from "./schemas/error.ts";
+
+const TOKEN = "management_token";
+
+const ifMatch = z.object({
+  "if-match": z.string().optional().openapi({ description: "Only if the config still has this revision (its ETag)" }),
+});
+const etag = { etag: { description: "The revision of the config", schema: { type: "string" as const } } };
+
+/** Describes the routes under a base path. */
+export function toDocument<E extends Env>(app: OpenAPIHono<E>, routes: readonly Route[], basePath: string) {
+  const registry = app.openAPIRegistry;
+  registry.registerComponent("securitySchemes", TOKEN, { type: "http", scheme: "bearer" });
+  for (const route of routes) {
+    const { method, path, tag, id, summary, params, query, body, bodyType = "application/json" } = route;
+    const changes = route.versioned && method !== "get";
+    registry.registerPath({
+      method,
+      path: basePath + path,
+      operationId: id,
+      summary,
+      tags: [tag],
+      security: [{ [TOKEN]: [] }],
+      request: {
+        ...(Object.keys(params.shape).length === 0 ? {} : { params }),
+        ...(Object.keys(query.shape).length === 0 ? {} : { query }),
+        ...(changes ? { headers: ifMatch } : {}),
+        ...(body === undefined ? {} : { body: { required: true, content: { [bodyType]: { schema: body } } } }),
+      },
+      responses: { [route.status]: toResponse(route), default: PROBLEM },
+    });
+  }
+  return app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: { title: "Plugboard", version: VERSION, description: "Manages the servers, groups and secrets of a hub." },
+  });
+}
+
+const PROBLEM = {
+  description: "What went wrong: RFC 9457, with the hub's own code and kind",
+  content: { "application/problem+json": { schema: problem } },
+};
+
+function toResponse({ answer, answerType = "application/json", versioned, status }: Route) {
+  return {
+    description: status === 201 ? "Created" : "Done",
+    ...(versioned ? { headers: etag } : {}),
+    ...(answer === undefined ? {} : { content: { [answerType]: { schema: answer } } }),
+  };
+}

@@ -1,0 +1,99 @@
+// The API as a web application: every route behind the same checks, every failure through the same mapping, and the
+// document that describes them. Who may come here at all is decided before, in app.ts.
+
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { readBody } from "./body.ts";
+import { check } from "./check.ts";
+import { toDocument } from "./openapi.ts";
+import { HttpFailure, PROBLEM_TYPE, toProblem } from "./problem.ts";
+import { parseIfMatch, toEtag } from "./revision.ts";
+import { BASE_PATH, route, SENT, type Route } from "./route.ts";
+
+export const REQUEST_ID = "x-request-id";
+
+type Env = { Bindings: HttpBindings };
+
+export interface RestOptions {
+  readonly routes: readonly Route[];
+  revision(): string;
+  onUnexpected(error: unknown, requestId: string): void;
+}
+
+export type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export function createRest(options: RestOptions): Listener {
+  const app = new OpenAPIHono<Env>();
+  const routes: readonly Route[] = [...options.routes, documentRoute(() => document)];
+  const document: object = toDocument(app, routes, BASE_PATH);
+  for (const each of routes) {
+    const path = BASE_PATH + each.path.replaceAll(/\{(\w+)\}/g, ":$1");
+    app.on(each.method, path, (context) => answer(context, each, options));
+  }
+  app.notFound((context) => fail(context, new HttpFailure(404, "NOT_FOUND", "There is nothing at this address"), options));
+  app.onError((error, context) => fail(context, error, options));
+  // The global Request and Response stay what they are: the hub may live in somebody else's program.
+  return getRequestListener(app.fetch, { overrideGlobalObjects: false });
+}
+
+function documentRoute(document: () => object): Route {
+  return route({
+    method: "get",
+    path: "/openapi.json",
+    tag: "hub",
+    id: "getOpenApi",
+    summary: "This document",
+    answer: z.looseObject({}),
+    run: () => ({ ...document() }),
+  });
+}
+
+async function answer(context: Context<Env>, asked: Route, { revision }: RestOptions): Promise<Response> {
+  const { req, env } = context;
+  const params = check(asked.params, req.param());
+  const query = check(asked.query, onlyOnce(req.queries()));
+  const given = await readBody(req.raw);
+  if (asked.body === undefined && given !== undefined) {
+    throw new HttpFailure(400, "VALIDATION_ERROR", "This address takes no body");
+  }
+  const body = asked.body === undefined ? undefined : check(asked.body, given ?? {});
+  const data: unknown = await asked.run({
+    params,
+    query,
+    body,
+    edit: asked.versioned ? parseIfMatch(req.header("if-match"), revision()) : {},
+    signal: req.raw.signal,
+    url: req.url,
+    header: (name) => req.header(name),
+    setHeader: (name, value) => context.header(name, value),
+    response: env.outgoing,
+  });
+  if (data === SENT) return RESPONSE_ALREADY_SENT;
+  if (asked.versioned) context.header("etag", toEtag(revision()));
+  if (asked.status === 204) return context.body(null, 204);
+  if (!Buffer.isBuffer(data)) return context.json(data, asked.status);
+  return context.body(new Uint8Array(data), asked.status, { "content-type": "application/json" });
+}
+
+/** A parameter given twice could mean either. */
+function onlyOnce(queries: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  const entries = Object.entries(queries).map(([name, values]): [string, string] => {
+    if (values.length > 1) throw new HttpFailure(400, "VALIDATION_ERROR", `The parameter ${name} is given twice`);
+    return [name, values[0] ?? ""];
+  });
+  return Object.fromEntries(entries);
+}
+
+function fail(context: Context<Env>, thrown: unknown, { onUnexpected }: RestOptions): Response {
+  // app.ts has given every request its id.
+  const requestId = String(context.env.outgoing.getHeader(REQUEST_ID) ?? "");
+  const { problem, headers } = toProblem(thrown, requestId);
+  if (problem.status >= 500 && problem.kind === "Unexpected") onUnexpected(thrown, requestId);
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers: { ...headers, "content-type": PROBLEM_TYPE },
+  });
+}

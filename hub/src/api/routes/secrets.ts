@@ -1,0 +1,42 @@
+// Secrets. No route gives a value back.
+
+import { z } from "@hono/zod-openapi";
+import type { SecretCommands } from "../commands/secrets.ts";
+import { nameParam, route, type Route } from "../route.ts";
+import { secret, secretInput } from "../schemas/config.ts";
+
+const tag = "secrets";
+
+export function secretRoutes(secrets: SecretCommands): Route[] {
+  return [
+    route({
+      method: "get",
+      path: "/secrets",
+      tag,
+      id: "listSecrets",
+      summary: "The names of all secrets, and the servers that use them",
+      answer: z.array(secret),
+      run: () => secrets.list(),
+    }),
+    route({
+      method: "put",
+      path: "/secrets/{name}",
+      tag,
+      id: "setSecret",
+      summary: "Store a secret; servers take the new value when they start",
+      params: nameParam,
+      body: secretInput,
+      answer: secret,
+      run: ({ params, body }) => secrets.set(params.name, body.value),
+    }),
+    route({
+      method: "delete",
+      path: "/secrets/{name}",
+      tag,
+      id: "deleteSecret",
+      summary: "Delete a secret",
+      params: nameParam,
+      run: ({ params }) => secrets.delete(params.name),
+    }),
+  ];
+}

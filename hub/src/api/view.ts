@@ -1,0 +1,88 @@
+// How a managed server, and what it offers, looks from outside. Nothing here asks the server anything.
+
+import type { ErrorBody } from "../errors.ts";
+import type { ManagedServer } from "../servers/server.ts";
+import type { TestResult as Trial } from "../servers/supervisor.ts";
+import type { Status } from "../servers/status.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import { secretsOf, toShown } from "./entry/entry.ts";
+import { redact } from "./entry/mask.ts";
+import type { Server, TestResult } from "./schemas/server.ts";
+import type { Resource, Tool } from "./schemas/tool.ts";
+
+export interface Surroundings {
+  /** When the config was last saved. */
+  readonly savedAt: Date;
+  /** The groups that the server is in. */
+  readonly groups: readonly string[];
+}
+
+export function toServer(server: ManagedServer, { savedAt, groups }: Surroundings): Server {
+  const { config, status, listing, available, hello, pid } = server;
+  const { transport } = config;
+  const offered = available ? listing : undefined;
+  const refs = Object.entries(config.env).flatMap(([name, { secretRef }]) => (secretRef === undefined ? [] : [[name, secretRef]]));
+  return {
+    config: toShown(config),
+    status: status.state,
+    tools: (offered?.tools ?? []).map(toTool),
+    resources: (offered?.resources ?? []).map(toResource),
+    created_at: savedAt.toISOString(),
+    updated_at: savedAt.toISOString(),
+    kind: transport.type === "stdio" ? transport.launcher : transport.type,
+    error: errorOf(status, secretsOf(config)),
+    pid: pid ?? null,
+    protocol_version: hello?.version ?? null,
+    since: "since" in status ? new Date(status.since).toISOString() : null,
+    stage: status.state === "starting" ? status.stage : null,
+    secret_refs: Object.fromEntries(refs),
+    groups: [...groups],
+  };
+}
+
+export function errorOf(status: Status, secrets: readonly string[]): ErrorBody | null {
+  return "error" in status ? redactError(status.error, secrets) : null;
+}
+
+/** A server that fails may say its own secrets while it does. */
+export function redactError(error: ErrorBody, secrets: readonly string[]): ErrorBody {
+  return {
+    ...error,
+    message: redact(error.message, secrets),
+    ...(error.detail === undefined ? {} : { detail: redact(error.detail, secrets) }),
+  };
+}
+
+export function toTool(definition: JsonObject): Tool {
+  const { name, title, description, inputSchema, outputSchema, annotations } = definition;
+  return {
+    name: String(name),
+    description: typeof description === "string" ? description : "",
+    input_schema: isObject(inputSchema) ? { ...inputSchema } : {},
+    ...(typeof title === "string" ? { title } : {}),
+    ...(isObject(outputSchema) ? { output_schema: { ...outputSchema } } : {}),
+    ...(isObject(annotations) ? { annotations: { ...annotations } } : {}),
+  };
+}
+
+export function toResource(definition: JsonObject): Resource {
+  const { uri, name, description, mimeType } = definition;
+  return {
+    uri: String(uri),
+    name: typeof name === "string" ? name : String(uri),
+    ...(typeof description === "string" ? { description } : {}),
+    ...(typeof mimeType === "string" ? { mime_type: mimeType } : {}),
+  };
+}
+
+export function toTestResult(trial: Trial, secrets: readonly string[]): TestResult {
+  const { success, message, tools, resources, latency_ms, error } = trial;
+  return {
+    success,
+    message: redact(message, secrets),
+    tools: tools.map(toTool),
+    resources: resources.map(toResource),
+    latency_ms,
+    ...(error === undefined ? {} : { error: redactError(error, secrets) }),
+  };
+}

@@ -1,0 +1,123 @@
+// Members of JSON whose name means a credential, found in text: also in JSON that stands in a string of JSON, however
+// often its quotes are escaped for that, and in the notation of Python.
+
+import { CREDENTIAL_HINTS, isCredentialKey } from "./credential-key.ts";
+import type { Span } from "./secret-forms.ts";
+
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+/** The longest name that is looked at. */
+const MAX_NAME = 128;
+
+/** Four bytes each, as numbers, in lower case. */
+const HINTS: ReadonlySet<number> = new Set(
+  CREDENTIAL_HINTS.map((hint) => [...Buffer.from(hint)].reduce((gram, byte) => (gram << 8) | byte | 0x20, 0)),
+);
+
+/** Whether any such member is there. */
+export function hasCredentialMember(bytes: Buffer): boolean {
+  for (let colon = bytes.indexOf(COLON); colon >= 0; colon = bytes.indexOf(COLON, colon + 1)) {
+    if (isAfterCredential(bytes, colon)) return true;
+  }
+  return false;
+}
+
+/** Their values, without quotes. */
+export function credentialValues(bytes: Buffer): Span[] {
+  const spans: Span[] = [];
+  for (let colon = bytes.indexOf(COLON); colon >= 0; colon = bytes.indexOf(COLON, colon + 1)) {
+    const value = isAfterCredential(bytes, colon) ? valueAfter(bytes, colon) : undefined;
+    if (value !== undefined) spans.push(value);
+  }
+  return spans;
+}
+
+function isAfterCredential(bytes: Buffer, colon: number): boolean {
+  let end = colon - 1;
+  while (end > 0 && isBlank(bytes[end])) end--;
+  if (!isQuote(bytes[end] ?? 0)) return false;
+  end = backslashesBefore(bytes, end);
+  let start = end;
+  while (start > 0 && end - start < MAX_NAME && !endsName(bytes[start - 1] ?? 0)) start--;
+  // The quote or backslash that follows belongs to some hints.
+  return hasHint(bytes, start, end + 1) && isCredentialKey(bytes.toString("utf8", start, end));
+}
+
+function hasHint(bytes: Buffer, start: number, end: number): boolean {
+  let gram = 0;
+  for (let at = start; at < end; at++) {
+    gram = (gram << 8) | (bytes[at] ?? 0) | 0x20;
+    if (at - start >= 3 && HINTS.has(gram)) return true;
+  }
+  return false;
+}
+
+/** To the end of the bytes where it does not end. */
+function valueAfter(bytes: Buffer, colon: number): Span | undefined {
+  let start = colon + 1;
+  while (isBlank(bytes[start])) start++;
+  let quote = start;
+  while (bytes[quote] === BACKSLASH) quote++;
+  let end = start;
+  if (isQuote(bytes[quote] ?? 0)) {
+    start = quote + 1;
+    end = closingQuote(bytes, quote);
+    // The backslashes of the closing quote belong to it, not to the value.
+    if (end < bytes.length) end -= quote - backslashesBefore(bytes, quote);
+  } else if (bytes[start] === 0x7b || bytes[start] === 0x5b) {
+    end = closingBracket(bytes, start);
+  } else {
+    while (end < bytes.length && !endsScalar(bytes[end] ?? 0)) end++;
+    if (/^(?:true|false|null)$/.test(bytes.toString("latin1", start, end))) return undefined;
+  }
+  return end > start ? { start, end } : undefined;
+}
+
+/**
+ * Where the string ends that begins with this quote. A quote that is escaped for n levels has 2^n-1 backslashes; one that
+ * belongs to the string's own text has more, and those of an escaped backslash before it come in whole groups.
+ */
+function closingQuote(bytes: Buffer, open: number): number {
+  const level = open - backslashesBefore(bytes, open);
+  for (let at = open + 1; at < bytes.length; at++) {
+    if (bytes[at] !== bytes[open]) continue;
+    const count = at - Math.max(backslashesBefore(bytes, at), open + 1);
+    if (count >= level && (count - level) % (2 * (level + 1)) === 0) return at;
+  }
+  return bytes.length;
+}
+
+/** The offset after the bracket that closes the one at `start`. */
+function closingBracket(bytes: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (isQuote(byte)) at = closingQuote(bytes, at);
+    else if (byte === 0x7b || byte === 0x5b) depth++;
+    else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return at + 1;
+  }
+  return bytes.length;
+}
+
+/** Where the run of backslashes begins that ends before this place. */
+function backslashesBefore(bytes: Buffer, at: number): number {
+  let start = at;
+  while (start > 0 && bytes[start - 1] === BACKSLASH) start--;
+  return start;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+function isQuote(byte: number): boolean {
+  return byte === 0x22 || byte === 0x27;
+}
+
+function endsName(byte: number): boolean {
+  return byte < 0x20 || byte === BACKSLASH || isQuote(byte);
+}
+
+function endsScalar(byte: number): boolean {
+  return byte <= 0x20 || byte === 0x2c || byte === 0x7d || byte === 0x5d || isQuote(byte) || byte === BACKSLASH;
+}
