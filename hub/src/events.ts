@@ -19,6 +19,7 @@ export interface CallRecord {
 
 interface HubEventMap {
   "server.status": [{ readonly server: string; readonly status: Status }];
+  "server.log": [{ readonly server: string; readonly at: number; readonly text: string }];
   "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];
   "call.finished": [CallRecord];
   "config.reloaded": [{ readonly changes: ConfigChanges; readonly description: string }];

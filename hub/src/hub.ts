@@ -57,6 +57,7 @@ export class Hub {
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
+        onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
     this.calls = new Calls({ supervisor: this.supervisor, events: this.events });

@@ -45,7 +45,9 @@ export function createApi(options: ApiOptions): Api {
   };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     rest ??= load();
-    await (await rest)(request, response);
+    await (
+      await rest
+    )(request, response);
   };
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = request.url?.split("?", 1)[0] ?? "";

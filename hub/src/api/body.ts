@@ -14,7 +14,8 @@ export async function readBody(request: Request): Promise<unknown> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return undefined;
   // A form of another site can send text, but not this without asking first.
-  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) throw unsupported("The body must be application/json");
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? ""))
+    throw unsupported("The body must be application/json");
   if (request.headers.has("content-encoding")) throw unsupported("A compressed body is not read");
   if (!isUtf8(bytes)) throw malformed("The body is not valid UTF-8");
   if (membersOf(bytes, MAX_DEPTH) === undefined) {
@@ -33,7 +34,7 @@ async function readBytes({ headers, body }: Request): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   // What is not read any more is discarded by the adapter.
-  for (const reader = body.getReader(); ; ) {
+  for (const reader = body.getReader(); ;) {
     const { done, value } = await reader.read();
     if (done) return Buffer.concat(chunks, size);
     size += value.length;

@@ -38,6 +38,8 @@ function memberOf(bytes: Buffer, key: string): Buffer | undefined {
 /** The text blocks of a result, joined by newlines. */
 function textOf(content: unknown): string {
   const blocks: unknown[] = Array.isArray(content) ? content : [];
-  const texts = blocks.flatMap((block) => (isObject(block) && typeof block["text"] === "string" ? [block["text"]] : []));
+  const texts = blocks.flatMap((block) =>
+    isObject(block) && typeof block["text"] === "string" ? [block["text"]] : [],
+  );
   return texts.join("\n") || "The tool says that it failed";
 }

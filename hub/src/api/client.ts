@@ -1,8 +1,9 @@
 // The management API for programs: one method for each thing that can be done with a running hub, with types. Failures
 // are HubErrors of the same kind as inside the hub. It knows nothing of the server's side but its shapes.
 
+import { HubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
-import { connectionOf, type Connection, type ConnectionOptions } from "./connection.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
 import type { CallPage, LatencyMetrics } from "./schemas/call.ts";
 import type { ConfigChangesView, ConfigCheck, ConfigDocument, ConfigView, Secret } from "./schemas/config.ts";
@@ -10,3 +11,239 @@ import type { GroupInput, GroupView } from "./schemas/group.ts";
 import type { Logs, Server, TestResult } from "./schemas/server.ts";
 import type { HubStatus } from "./schemas/status.ts";
 import type { GroupTool, Tool, ToolCallResult } from "./schemas/tool.ts";
+
+/** S4's request of a tool call. */
+export interface ToolCallRequest {
+  readonly server_name: string;
+  readonly tool_name: string;
+  readonly arguments?: JsonObject;
+}
+
+export interface CallOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface EditOptions {
+  /** Only if the config still has this revision. */
+  readonly revision?: string;
+}
+
+/** Times are ISO 8601, or milliseconds since the epoch. */
+export interface CallsQuery {
+  readonly server?: string;
+  readonly tool?: string;
+  readonly group?: string;
+  readonly client?: string;
+  readonly workflow_id?: string;
+  readonly success?: boolean;
+  readonly since?: string | number;
+  readonly until?: string | number;
+  readonly slower_than_ms?: number;
+  /** Only calls recorded after the one with this id. */
+  readonly after?: number;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface EventsOptions {
+  /** Of `server`, `log`, `catalog`, `call`, `config`, `warning`, or single events; all unless told. */
+  readonly topics?: readonly string[];
+  readonly server?: string;
+  readonly lastEventId?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A hub, over its management API. Servers are named by name or id.
+ *
+ * @example
+ * const hub = new HubClient({ url: "http://127.0.0.1:7430", token });
+ * await hub.callTool({ server_name: "git", tool_name: "log", arguments: { n: 3 } });
+ */
+export class HubClient {
+  readonly #hub: Connection;
+
+  constructor(options: ConnectionOptions) {
+    this.#hub = new Connection(options);
+  }
+
+  status(): Promise<HubStatus> {
+    return this.#hub.ask("/status");
+  }
+
+  listServers(): Promise<Server[]> {
+    return this.#hub.ask("/servers");
+  }
+
+  getServer(id: string): Promise<Server> {
+    return this.#hub.ask(server(id));
+  }
+
+  createServer(entry: JsonObject, options?: EditOptions): Promise<Server> {
+    return this.#hub.ask("/servers", { method: "POST", body: entry, headers: ifMatch(options) });
+  }
+
+  updateServer(id: string, entry: JsonObject, options?: EditOptions): Promise<Server> {
+    return this.#hub.ask(server(id), { method: "PUT", body: entry, headers: ifMatch(options) });
+  }
+
+  /** JSON Merge Patch: null removes a member. */
+  patchServer(id: string, patch: JsonObject, options?: EditOptions): Promise<Server> {
+    const headers = { "content-type": "application/merge-patch+json", ...ifMatch(options) };
+    return this.#hub.ask(server(id), { method: "PATCH", body: patch, headers });
+  }
+
+  deleteServer(id: string, options?: EditOptions): Promise<void> {
+    return this.#hub.ask(server(id), { method: "DELETE", headers: ifMatch(options) });
+  }
+
+  startServer(id: string): Promise<Server> {
+    return this.#act(id, "start");
+  }
+
+  stopServer(id: string): Promise<Server> {
+    return this.#act(id, "stop");
+  }
+
+  restartServer(id: string): Promise<Server> {
+    return this.#act(id, "restart");
+  }
+
+  /** On for good, if it also starts. */
+  enableServer(id: string): Promise<Server> {
+    return this.#act(id, "enable");
+  }
+
+  disableServer(id: string): Promise<Server> {
+    return this.#act(id, "disable");
+  }
+
+  /** Tries an entry that is not saved. */
+  testServer(entry: JsonObject): Promise<TestResult> {
+    return this.#hub.ask("/servers/test", { method: "POST", body: entry });
+  }
+
+  testSavedServer(id: string): Promise<TestResult> {
+    return this.#hub.ask(`${server(id)}/test`, { method: "POST" });
+  }
+
+  listTools(id: string): Promise<Tool[]> {
+    return this.#hub.ask(`${server(id)}/tools`);
+  }
+
+  /** The last lines of its stderr. */
+  async serverLogs(id: string, tail?: number): Promise<string> {
+    const { text } = await this.#hub.ask<Logs>(`${server(id)}/logs`, { query: { tail } });
+    return text;
+  }
+
+  callTool(request: ToolCallRequest, options?: CallOptions): Promise<ToolCallResult> {
+    const { server_name, tool_name, arguments: args = {} } = request;
+    return this.#use(
+      `${server(server_name)}/tools/${encodeURIComponent(tool_name)}/call`,
+      { arguments: args },
+      options,
+    );
+  }
+
+  /** By the name that the group exposes, or `server:tool`. */
+  callGroupTool(name: string, tool: string, args: JsonObject = {}, options?: CallOptions): Promise<ToolCallResult> {
+    return this.#use(`${group(name)}/tools/${encodeURIComponent(tool)}/call`, { arguments: args }, options);
+  }
+
+  /** The server's own result: `contents`. */
+  readResource(name: string, uri: string, options?: CallOptions): Promise<JsonObject> {
+    return this.#use(`${group(name)}/resources/read`, { uri }, options);
+  }
+
+  /** The server's own result: `messages`. */
+  getPrompt(name: string, prompt: string, args: JsonObject = {}, options?: CallOptions): Promise<JsonObject> {
+    return this.#use(`${group(name)}/prompts/${encodeURIComponent(prompt)}/get`, { arguments: args }, options);
+  }
+
+  listGroups(): Promise<GroupView[]> {
+    return this.#hub.ask("/groups");
+  }
+
+  getGroup(name: string): Promise<GroupView> {
+    return this.#hub.ask(group(name));
+  }
+
+  setGroup(name: string, entry: GroupInput, options?: EditOptions): Promise<GroupView> {
+    return this.#hub.ask(group(name), { method: "PUT", body: entry, headers: ifMatch(options) });
+  }
+
+  deleteGroup(name: string, options?: EditOptions): Promise<void> {
+    return this.#hub.ask(group(name), { method: "DELETE", headers: ifMatch(options) });
+  }
+
+  listGroupTools(name: string): Promise<GroupTool[]> {
+    return this.#hub.ask(`${group(name)}/tools`);
+  }
+
+  /** Names and who uses them; a value never comes back. */
+  listSecrets(): Promise<Secret[]> {
+    return this.#hub.ask("/secrets");
+  }
+
+  setSecret(name: string, value: string): Promise<Secret> {
+    return this.#hub.ask(secret(name), { method: "PUT", body: { value } });
+  }
+
+  deleteSecret(name: string): Promise<void> {
+    return this.#hub.ask(secret(name), { method: "DELETE" });
+  }
+
+  calls(query: CallsQuery = {}): Promise<CallPage> {
+    return this.#hub.ask("/calls", { query: { ...query } });
+  }
+
+  latency(name?: string): Promise<LatencyMetrics[]> {
+    return this.#hub.ask("/metrics/latency", { query: { server: name } });
+  }
+
+  config(): Promise<ConfigView> {
+    return this.#hub.ask("/config");
+  }
+
+  validateConfig(document: JsonObject): Promise<ConfigCheck> {
+    return this.#hub.ask("/config/validate", { method: "POST", body: document });
+  }
+
+  exportConfig(): Promise<ConfigDocument> {
+    return this.#hub.ask("/config/export");
+  }
+
+  reloadConfig(): Promise<ConfigChangesView> {
+    return this.#hub.ask("/config/reload", { method: "POST" });
+  }
+
+  /** What happens in the hub, as it happens. Ends when the hub ends the stream, or when the signal says so. */
+  async *events({ topics, server: name, lastEventId, signal }: EventsOptions = {}): AsyncGenerator<ReceivedEvent> {
+    const { body } = await this.#hub.open("/events", {
+      query: { topics: topics?.join(","), server: name },
+      headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
+      signal,
+    });
+    if (body === null) throw new HubError("ProtocolError", "The hub sent no events");
+    yield* readEvents(body, signal);
+  }
+
+  #act(id: string, action: string): Promise<Server> {
+    return this.#hub.ask(`${server(id)}/${action}`, { method: "POST" });
+  }
+
+  #use<T>(path: string, body: JsonObject, { timeoutMs, signal }: CallOptions = {}): Promise<T> {
+    const timed = timeoutMs === undefined ? body : { ...body, timeout_ms: timeoutMs };
+    return this.#hub.ask(path, { method: "POST", body: timed, signal });
+  }
+}
+
+const server = (id: string) => `/servers/${encodeURIComponent(id)}`;
+const group = (name: string) => `/groups/${encodeURIComponent(name)}`;
+const secret = (name: string) => `/secrets/${encodeURIComponent(name)}`;
+
+function ifMatch({ revision }: EditOptions = {}): Record<string, string> {
+  return revision === undefined ? {} : { "if-match": `"${revision}"` };
+}

@@ -66,7 +66,17 @@ function ofHub(error: HubError, instance: string, waitMs: number | undefined): P
 }
 
 function ofHttp({ status, code, message }: HttpFailure, instance: string): Problem {
-  return { type: "about:blank", title: message, status, detail: message, instance, code, kind: null, message, field: null };
+  return {
+    type: "about:blank",
+    title: message,
+    status,
+    detail: message,
+    instance,
+    code,
+    kind: null,
+    message,
+    field: null,
+  };
 }
 
 function headersOf({ kind }: HubError, waitMs: number | undefined): Record<string, string> {

@@ -19,8 +19,8 @@ type Env = { Bindings: HttpBindings };
 
 export interface RestOptions {
   readonly routes: readonly Route[];
-  revision(): string;
-  onUnexpected(error: unknown, requestId: string): void;
+  readonly revision: () => string;
+  readonly onUnexpected: (error: unknown, requestId: string) => void;
 }
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -33,7 +33,9 @@ export function createRest(options: RestOptions): Listener {
     const path = BASE_PATH + each.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app.on(each.method, path, (context) => answer(context, each, options));
   }
-  app.notFound((context) => fail(context, new HttpFailure(404, "NOT_FOUND", "There is nothing at this address"), options));
+  app.notFound((context) =>
+    fail(context, new HttpFailure(404, "NOT_FOUND", "There is nothing at this address"), options),
+  );
   app.onError((error, context) => fail(context, error, options));
   // The global Request and Response stay what they are: the hub may live in somebody else's program.
   return getRequestListener(app.fetch, { overrideGlobalObjects: false });

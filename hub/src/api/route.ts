@@ -17,8 +17,8 @@ export interface Call<P, Q, B> {
   /** The client has gone. */
   readonly signal: AbortSignal;
   readonly url: string;
-  header(name: string): string | undefined;
-  setHeader(name: string, value: string): void;
+  readonly header: (name: string) => string | undefined;
+  readonly setHeader: (name: string, value: string) => void;
   /** The bare response, for a route that keeps it open. */
   readonly response: ServerResponse;
 }
@@ -45,10 +45,14 @@ export interface Route {
   run(call: Call<unknown, unknown, unknown>): unknown;
 }
 
-type Nothing = z.ZodObject<Record<never, never>>;
+type Nothing = typeof NOTHING;
 
-interface RouteSpec<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>
-  extends Pick<Route, "method" | "path" | "tag" | "id" | "summary" | "bodyType" | "answerType"> {
+interface RouteSpec<
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  A extends z.ZodType,
+> extends Pick<Route, "method" | "path" | "tag" | "id" | "summary" | "bodyType" | "answerType"> {
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -72,9 +76,17 @@ export function route<
   B extends z.ZodType = z.ZodUndefined,
   A extends z.ZodType = z.ZodVoid,
 >(spec: RouteSpec<P, Q, B, A>): Route {
-  const { params = NOTHING, query = NOTHING, answer, status = answer === undefined ? 204 : 200, versioned = false } = spec;
+  const {
+    params = NOTHING,
+    query = NOTHING,
+    answer,
+    status = answer === undefined ? 204 : 200,
+    versioned = false,
+  } = spec;
   return { ...spec, params, query, status, answer, versioned };
 }
 
-export const idParam = z.strictObject({ id: z.string().min(1).openapi({ description: "The id or the name of a server" }) });
+export const idParam = z.strictObject({
+  id: z.string().min(1).openapi({ description: "The id or the name of a server" }),
+});
 export const nameParam = z.strictObject({ name: z.string().min(1) });

@@ -21,7 +21,9 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
   const { config, status, listing, available, hello, pid } = server;
   const { transport } = config;
   const offered = available ? listing : undefined;
-  const refs = Object.entries(config.env).flatMap(([name, { secretRef }]) => (secretRef === undefined ? [] : [[name, secretRef]]));
+  const refs = Object.entries(config.env).flatMap(([name, { secretRef }]) =>
+    secretRef === undefined ? [] : [[name, secretRef]],
+  );
   return {
     config: toShown(config),
     status: status.state,

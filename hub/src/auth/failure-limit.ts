@@ -43,16 +43,18 @@ export class FailureLimit {
     return undefined;
   }
 
+  /** The oldest goes where there are too many: memory is not to be had by wrong guesses. */
   #open(source: string, now: number): Window {
+    const [oldest] = this.#windows.keys();
+    if (oldest !== undefined && this.#windows.size >= this.#maxSources) this.#windows.delete(oldest);
     const window = { endsAt: now + this.#windowMs, failures: 0 };
     this.#windows.set(source, window);
     return window;
   }
 
-  /** What is over, and the oldest where there are too many: memory is not to be had by wrong guesses. */
   #forget(now: number): void {
     for (const [source, { endsAt }] of this.#windows) {
-      if (endsAt > now && this.#windows.size < this.#maxSources) return;
+      if (endsAt > now) return;
       this.#windows.delete(source);
     }
   }

@@ -19,6 +19,7 @@ const MAX_VIEWS = 12;
 const ESCAPE_GROWTH = 12;
 const MAX_NESTING = 1000;
 const BACKSLASH = 0x5c;
+const PERCENT = 0x25;
 const UNICODE_ESCAPE = Buffer.from("\\u");
 const SLASH_ESCAPE = Buffer.from("\\/");
 
@@ -133,7 +134,7 @@ export class Redactor {
   #viewsOf(bytes: Buffer): Unescaped[] {
     const views: Unescaped[] = [];
     let level = this.#innerViews(bytes);
-    for (let depth = 0; depth < MAX_DEPTH && views.length < MAX_VIEWS; depth++) {
+    for (let depth = 0; level.length > 0 && depth < MAX_DEPTH && views.length < MAX_VIEWS; depth++) {
       views.push(...level);
       level = level.flatMap((view) =>
         this.#innerViews(view.bytes).map((inner) => ({
@@ -151,6 +152,7 @@ export class Redactor {
     const isEscaped =
       bytes.includes(BACKSLASH) &&
       (hasEscapable || bytes.includes(UNICODE_ESCAPE) || (hasSlash && bytes.includes(SLASH_ESCAPE)));
+    if (!isEscaped && !bytes.includes(PERCENT)) return [];
     return [isEscaped ? unescapeJson(bytes) : undefined, unescapePercent(bytes)].filter((view) => view !== undefined);
   }
 }

@@ -39,14 +39,16 @@ export interface StdioOptions {
   readonly guard: Guard;
   /** Values that must not be shown, should the server write them to stderr. */
   readonly secrets: readonly string[];
+  /** What the server writes to stderr, as it comes. */
+  readonly onStderr?: (chunk: Buffer) => void;
 }
 
 export async function openStdio(
   command: LaunchCommand,
   handlers: PeerHandlers,
-  { guard, secrets }: StdioOptions,
+  { guard, secrets, onStderr = () => {} }: StdioOptions,
 ): Promise<Link> {
-  const process = await ServerProcess.spawn(command, { guard });
+  const process = await ServerProcess.spawn(command, { guard, onStderr });
   const stderr = (lines = SHOWN_LINES) => redact(process.stderr.tail(lines), secrets);
   const broken = deferred<HubError>();
   const giveUp = (error: HubError) => {

@@ -31,6 +31,8 @@ export interface Grace {
 export interface ProcessOptions {
   readonly guard: Guard;
   readonly graceMs?: Grace;
+  /** What the server writes to stderr, as it comes. */
+  readonly onStderr?: (chunk: Buffer) => void;
 }
 
 // Together the five seconds of LC-4.
@@ -63,7 +65,8 @@ export class ServerProcess {
   #gone = false;
 
   /** Rejects with what the user can do something about: no such command, no such folder, not executable. */
-  static async spawn(command: LaunchCommand, { guard, graceMs = GRACE_MS }: ProcessOptions): Promise<ServerProcess> {
+  static async spawn(command: LaunchCommand, options: ProcessOptions): Promise<ServerProcess> {
+    const { guard, graceMs = GRACE_MS, onStderr = () => {} } = options;
     try {
       // Before the child: it is found by its tag even if the hub dies before the group is registered.
       guard.start();
@@ -74,7 +77,7 @@ export class ServerProcess {
         detached: true,
         stdio: ["pipe", "pipe", "pipe"],
       });
-      if (child.pid !== undefined) return new ServerProcess(child, child.pid, { command, guard, graceMs });
+      if (child.pid !== undefined) return new ServerProcess(child, child.pid, { command, guard, graceMs, onStderr });
       const [error] = (await once(child, "error")) as unknown[];
       throw error;
     } catch (error) {
@@ -85,7 +88,7 @@ export class ServerProcess {
   private constructor(
     child: ChildProcessWithoutNullStreams,
     pid: number,
-    { command, guard, graceMs }: { command: LaunchCommand; guard: Guard; graceMs: Grace },
+    { command, guard, graceMs, onStderr }: Required<ProcessOptions> & { command: LaunchCommand },
   ) {
     const container = containerOf(command);
     guard.register({ pgid: pid, container });
@@ -99,7 +102,10 @@ export class ServerProcess {
     this.#left = new Promise((resolve) => {
       child.once("exit", (code, signal) => resolve({ code, signal }));
     });
-    child.stderr.on("data", (chunk: Buffer) => this.stderr.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.stderr.push(chunk);
+      onStderr(chunk);
+    });
     // A pipe breaks when its other end dies (EPIPE, ECONNRESET). The exit tells the same, and nobody should fall over it.
     for (const stream of [child, child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
     this.exited = this.#untilGone(guard);

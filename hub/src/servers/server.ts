@@ -13,6 +13,7 @@ import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
 import { launchCommand } from "./launch.ts";
 import { openHttp, openStdio } from "./link.ts";
+import { ServerLog, type LogLine } from "./server-log.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import { Upstream, type Ask } from "./upstream.ts";
@@ -30,6 +31,8 @@ export interface ServerObserver {
   onStatus(server: ManagedServer): void;
   /** What the server offers has changed: another listing, or it came or went. */
   onOffer(server: ManagedServer): void;
+  /** It wrote a line to stderr. */
+  onLog?(server: ManagedServer, line: LogLine): void;
 }
 
 /** A launcher may have to download the server first. */
@@ -43,6 +46,7 @@ export class ManagedServer {
   #config: ServerConfig;
   readonly #world: ServerWorld;
   readonly #observer: ServerObserver;
+  readonly #log: ServerLog;
   #status: Status;
   #listing: Listing | undefined;
   #upstream: Upstream | undefined;
@@ -59,6 +63,7 @@ export class ManagedServer {
     this.#config = config;
     this.#world = world;
     this.#observer = observer;
+    this.#log = new ServerLog((line) => observer.onLog?.(this, line));
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
   }
 
@@ -82,6 +87,11 @@ export class ManagedServer {
   /** What it offers, or offered when it was last seen. */
   get listing(): Listing | undefined {
     return this.#listing;
+  }
+
+  /** The last lines that it wrote to stderr, over all its starts. */
+  logs(lines: number): readonly LogLine[] {
+    return this.#log.tail(lines);
   }
 
   get available(): boolean {
@@ -196,7 +206,9 @@ export class ManagedServer {
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
-        return openStdio({ ...command, env }, handlers, { guard, secrets: resolved.secrets });
+        const { secrets } = resolved;
+        this.#log.start(secrets);
+        return openStdio({ ...command, env }, handlers, { guard, secrets, onStderr: (chunk) => this.#log.push(chunk) });
       },
       onListChanged: () => {
         this.#outdated = true;

@@ -146,7 +146,7 @@ describe("classifyIncoming beside the SDK's classifyInboundRequest", () => {
       holds: ({ clientInfo }) => clientInfo === "somebody",
     },
     {
-      why: "a revision that we do not speak may have another envelope and other header rules: we say so first",
+      why: "a revision that we do not speak may have another envelope: we say so before we look for its keys",
       holds: ({ claim }) => typeof claim === "string" && claim !== MODERN_VERSION,
     },
   ];

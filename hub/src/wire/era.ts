@@ -70,13 +70,16 @@ export function classifyIncoming(method: string, params: JsonObject | undefined,
     return refused(RPC.invalidParams, `Missing in params._meta: ${META.version}, ${META.clientCapabilities}`);
   }
   if (typeof claimed !== "string") return refused(RPC.invalidParams, `${META.version} must be a string`);
-  if (claimed !== MODERN_VERSION) {
-    const data = { supported: SUPPORTED_VERSIONS, requested: claimed };
-    return refused(RPC.unsupportedVersion, `Protocol version ${claimed} is not supported`, data);
+  const known = claimed === MODERN_VERSION;
+  if (known && !isObject(capabilities)) {
+    return refused(RPC.invalidParams, `Missing in params._meta: ${META.clientCapabilities}`);
   }
-  if (!isObject(capabilities)) return refused(RPC.invalidParams, `Missing in params._meta: ${META.clientCapabilities}`);
   if (headerVersion !== undefined && headerVersion !== claimed) {
     return refused(RPC.headerMismatch, `MCP-Protocol-Version is ${headerVersion}, the body says ${claimed}`);
+  }
+  if (!known || !isObject(capabilities)) {
+    const data = { supported: SUPPORTED_VERSIONS, requested: claimed };
+    return refused(RPC.unsupportedVersion, `Protocol version ${claimed} is not supported`, data);
   }
   const clientInfo = meta[META.clientInfo];
   const logLevel = meta[META.logLevel];

@@ -67,13 +67,12 @@ export class ConfigCommands {
   async reload(): Promise<ConfigChangesView> {
     const { configuration } = this.#managed.hub;
     const changes = await configuration.reload();
-    const names = (servers: readonly ServerConfig[]) => servers.map(({ name }) => name);
     return {
       revision: configuration.revision,
-      added: names(changes.added),
+      added: namesOf(changes.added),
       removed: [...changes.removed],
-      restarted: names(changes.restarted),
-      changed: names(changes.described),
+      restarted: namesOf(changes.restarted),
+      changed: namesOf(changes.described),
       groups: changes.groups,
       description: describeChanges(changes),
     };
@@ -86,6 +85,10 @@ function toWritten(server: ServerConfig): Record<string, unknown> {
   return { ...(id === name ? {} : { id }), ...(enabled ? {} : { enabled }), ...entry };
 }
 
-function toWrittenGroup({ name: _, ...entry }: GroupConfig): Record<string, unknown> {
-  return { ...entry };
+function toWrittenGroup({ description, servers, tools }: GroupConfig): Record<string, unknown> {
+  return { ...(description === undefined ? {} : { description }), servers, tools };
+}
+
+function namesOf(servers: readonly ServerConfig[]): string[] {
+  return servers.map(({ name }) => name);
 }

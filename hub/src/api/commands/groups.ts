@@ -39,7 +39,9 @@ export class GroupCommands {
       const hint = "To rename a group, add one of the new name and delete the old one";
       throw new HubError("InvalidConfig", "The name is not that of the address", { field: "name", hint });
     }
-    const given = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null && value !== undefined));
+    const given = Object.fromEntries(
+      Object.entries(entry).filter(([, value]) => value !== null && value !== undefined),
+    );
     await this.#managed.hub.configuration.setGroup(name, given, options);
     return this.get(name);
   }

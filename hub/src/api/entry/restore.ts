@@ -79,10 +79,15 @@ function restoreVariable(name: string, given: Json, before: EnvEntry | undefined
 }
 
 /** A new text for a variable that is marked as secret or required changes its value, and leaves the marks. */
-function withMarks(given: string, { value: _, secretRef, ...marks }: EnvEntry): Json {
+function withMarks(given: string, { secretRef, isSecret, required }: EnvEntry): Json {
   // What was a secret of the store is one in the file too.
-  const kept = secretRef === undefined ? marks : { ...marks, isSecret: true };
-  return Object.keys(kept).length === 0 ? given : { value: given, ...kept };
+  const secret = secretRef === undefined ? isSecret : true;
+  if (secret === undefined && required === undefined) return given;
+  return {
+    value: given,
+    ...(secret === undefined ? {} : { isSecret: secret }),
+    ...(required === undefined ? {} : { required }),
+  };
 }
 
 /** Also where the rest of the address was edited: each part that is hidden comes from the part of the same name. */

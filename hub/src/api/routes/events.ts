@@ -7,7 +7,10 @@ import { parseTopics } from "../live/topics.ts";
 import { route, SENT, type Route } from "../route.ts";
 
 const query = z.strictObject({
-  topics: z.string().optional().openapi({ description: "Some of: server, log, catalog, call, config, warning; by comma" }),
+  topics: z
+    .string()
+    .optional()
+    .openapi({ description: "Some of: server, log, catalog, call, config, warning; by comma" }),
   server: z.string().optional().openapi({ description: "Of the events about one server, only this one's" }),
 });
 
@@ -18,7 +21,8 @@ export function eventRoutes({ supervisor }: Pick<Core, "supervisor">, streams: E
       path: "/events",
       tag: "events",
       id: "streamEvents",
-      summary: "What happens in the hub, as it happens (server-sent events); a reader that comes back sends Last-Event-ID",
+      summary:
+        "What happens in the hub, as it happens (server-sent events); a reader that comes back sends Last-Event-ID",
       query,
       answer: z.string(),
       answerType: "text/event-stream",

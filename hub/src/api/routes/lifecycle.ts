@@ -3,6 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import type { LifecycleCommands } from "../commands/lifecycle.ts";
 import { idParam, route, type Route } from "../route.ts";
+import { integer } from "../schemas/query.ts";
 import { logs, server } from "../schemas/server.ts";
 
 const tag = "servers";
@@ -19,7 +20,7 @@ const SUMMARIES = {
 const ACTIONS = ["start", "stop", "restart", "enable", "disable"] as const;
 
 const logQuery = z.strictObject({
-  tail: z.coerce.number().int().min(1).max(MAX_LINES).default(100).openapi({ description: "How many lines, at most" }),
+  tail: integer({ min: 1, max: MAX_LINES, description: "How many lines, at most" }).default(100),
 });
 
 export function lifecycleRoutes(lifecycle: LifecycleCommands): Route[] {

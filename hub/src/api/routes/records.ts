@@ -4,15 +4,9 @@ import { z } from "@hono/zod-openapi";
 import type { Core, Records } from "../core.ts";
 import { route, type Route } from "../route.ts";
 import { callPage, latency } from "../schemas/call.ts";
+import { flag, integer, number, time } from "../schemas/query.ts";
 
 const tag = "records";
-
-/** ISO 8601, or milliseconds since the epoch. */
-const time = z
-  .string()
-  .transform((text) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text)))
-  .refine((at) => Number.isFinite(at), "This is not a time: use ISO 8601, such as 2026-01-31T12:00:00Z")
-  .openapi({ type: "string", description: "ISO 8601, or milliseconds since the epoch" });
 
 const callQuery = z.strictObject({
   server: z.string().optional(),
@@ -20,16 +14,19 @@ const callQuery = z.strictObject({
   group: z.string().optional(),
   client: z.string().optional(),
   workflow_id: z.string().optional(),
-  success: z.stringbool({ truthy: ["true"], falsy: ["false"] }).optional().openapi({ type: "boolean" }),
+  success: flag.optional(),
   since: time.optional(),
   until: time.optional(),
-  slower_than_ms: z.coerce.number().min(0).optional(),
-  after: z.coerce.number().int().optional().openapi({ description: "Only calls recorded after the one with this id" }),
-  limit: z.coerce.number().int().min(1).max(1000).default(50),
+  slower_than_ms: number({ min: 0 }).optional(),
+  after: integer({ min: 0, description: "Only calls recorded after the one with this id" }).optional(),
+  limit: integer({ min: 1, max: 1000 }).default(50),
   cursor: z.string().optional().openapi({ description: "`next_cursor` of the page before" }),
 });
 
-export function recordRoutes({ callLog, latency: latencies }: Records, { supervisor }: Pick<Core, "supervisor">): Route[] {
+export function recordRoutes(
+  { callLog, latency: latencies }: Records,
+  { supervisor }: Pick<Core, "supervisor">,
+): Route[] {
   return [
     route({
       method: "get",
@@ -52,7 +49,9 @@ export function recordRoutes({ callLog, latency: latencies }: Records, { supervi
       tag,
       id: "getLatency",
       summary: "Latency per server (get_mcp_latency_metrics)",
-      query: z.strictObject({ server: z.string().optional().openapi({ description: "Only this one; its id or name" }) }),
+      query: z.strictObject({
+        server: z.string().optional().openapi({ description: "Only this one; its id or name" }),
+      }),
       answer: z.array(latency),
       run: ({ query: { server } }) => [
         ...latencies.metrics(server === undefined ? undefined : supervisor.get(server).name),

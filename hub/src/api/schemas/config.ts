@@ -9,9 +9,7 @@ export const configDocument = z
   .openapi("ConfigDocument");
 export type ConfigDocument = z.infer<typeof configDocument>;
 
-export const config = z
-  .object({ revision: z.string(), demo: z.boolean(), config: configDocument })
-  .openapi("Config");
+export const config = z.object({ revision: z.string(), demo: z.boolean(), config: configDocument }).openapi("Config");
 export type ConfigView = z.infer<typeof config>;
 
 export const configCheck = z

@@ -9,7 +9,9 @@ export const group = z
     description: z.string().nullable(),
     servers: z.array(z.string()),
     tools: z.array(z.string()).openapi({ description: "Which tools it lets through; empty: all" }),
-    declared: z.boolean().openapi({ description: "False for a group that no config names: the default one, or a hint's" }),
+    declared: z
+      .boolean()
+      .openapi({ description: "False for a group that no config names: the default one, or a hint's" }),
     path: z.string().openapi({ description: "Where its MCP endpoint is" }),
     tool_count: z.number().int(),
     prompt_count: z.number().int(),

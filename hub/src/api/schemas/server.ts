@@ -52,9 +52,7 @@ export const server = z
   .openapi("MCPServer");
 export type Server = z.infer<typeof server>;
 
-export const serverEntry = z
-  .looseObject({ name: z.string().nullish(), ...fileEntry.shape })
-  .openapi("MCPServerEntry");
+export const serverEntry = z.looseObject({ name: z.string().nullish(), ...fileEntry.shape }).openapi("MCPServerEntry");
 
 export const testResult = z
   .object({

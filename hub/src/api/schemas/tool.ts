@@ -50,7 +50,10 @@ export const toolCallResult = z
   .openapi("MCPToolCallResult");
 export type ToolCallResult = z.infer<typeof toolCallResult>;
 
-export const resourceRead = z.strictObject({ uri: z.string().min(1).max(limits.URL_MAX), timeout_ms: timeoutMs.optional() });
+export const resourceRead = z.strictObject({
+  uri: z.string().min(1).max(limits.URL_MAX),
+  timeout_ms: timeoutMs.optional(),
+});
 
 export const promptGet = z.strictObject({
   arguments: z.record(z.string(), z.string()).default({}),

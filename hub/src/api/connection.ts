@@ -1,0 +1,100 @@
+// The HTTP side of the client: one request at a time, the token on each, and every failure as a HubError.
+
+import { ERRORS, HubError, type ErrorKind } from "../errors.ts";
+import { isObject } from "../wire/json.ts";
+
+export interface ConnectionOptions {
+  /** Where the hub listens: `http://127.0.0.1:7430`. */
+  readonly url: string;
+  readonly token: string;
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Exchange {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Connection {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor({ url, token }: ConnectionOptions) {
+    this.#url = url.replace(/\/+$/, "");
+    this.#token = token;
+  }
+
+  /** The data of the answer; undefined where there is none. */
+  async ask<T>(path: string, exchange: Exchange = {}): Promise<T> {
+    const response = await this.open(path, exchange);
+    const text = await response.text().catch((error: unknown) => Promise.reject(this.#unreachable(error)));
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the shapes are the hub's own, from the same source
+    return parse(text) as T;
+  }
+
+  /** The answer before its body is read. */
+  async open(path: string, { method = "GET", query = {}, body, headers, signal }: Exchange = {}): Promise<Response> {
+    const url = new URL(`${this.#url}/api/v1${path}`);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const response = await fetch(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      // A token is for this hub alone.
+      redirect: "error",
+    }).catch((error: unknown) =>
+      Promise.reject(signal?.aborted === true ? cancelled(error) : this.#unreachable(error)),
+    );
+    if (response.ok) return response;
+    throw toError(response.status, parse(await response.text().catch(() => "")));
+  }
+
+  #unreachable(cause: unknown): HubError {
+    return new HubError("ConnectionFailed", `No hub answers at ${this.#url}`, {
+      hint: "Start it with: plugboard up",
+      cause,
+    });
+  }
+}
+
+function cancelled(cause: unknown): HubError {
+  return new HubError("Cancelled", "The request was cancelled", { cause });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // no content, or no JSON: the status says the rest
+  }
+}
+
+/** What the hub threw, from what it sent. */
+function toError(status: number, problem: unknown): HubError {
+  const { kind, message, field, detail, hint } = isObject(problem) ? problem : {};
+  const text = typeof message === "string" ? message : `The hub answered with HTTP ${status}`;
+  return new HubError(toKind(kind, status), text, {
+    ...(typeof field === "string" ? { field } : {}),
+    ...(typeof detail === "string" && detail !== text ? { detail } : {}),
+    ...(typeof hint === "string" ? { hint } : {}),
+  });
+}
+
+/** A hub of another version may have kinds that we do not know; its status still says what it means. */
+function toKind(kind: unknown, status: number): ErrorKind {
+  const known = KINDS.find((name) => name === kind) ?? KINDS.find((name) => ERRORS[name].http === status);
+  return known ?? (status < 500 ? "InvalidConfig" : "Unexpected");
+}
+
+// eslint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a literal are its keys
+const KINDS = Object.keys(ERRORS) as ErrorKind[];

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { hideAll, isCredentialName, maskArgs, maskJson, maskSecret, maskText, redact } from "./mask.ts";
+
+describe("names of credentials", () => {
+  it.each([
+    "API_KEY",
+    "GITHUB_TOKEN",
+    "password",
+    "X-Api-Key",
+    "Authorization",
+    "clientSecret",
+    "GITHUB_PAT",
+    "key",
+    "AUTH",
+  ])("%s is one", (name) => expect(isCredentialName(name)).toBe(true));
+
+  it.each(["PATH", "MODE", "KEYBOARD", "AUTHOR", "PATTERN", "PORT", "COMPASS", "MONKEY"])("%s is none", (name) =>
+    expect(isCredentialName(name)).toBe(false),
+  );
+});
+
+describe("a text that is secret as a whole", () => {
+  it.each([
+    ["hunter2", "***"],
+    ["Bearer hunter2", "***"],
+    ["${TOKEN}", "${TOKEN}"],
+    ["Bearer ${TOKEN}", "Bearer ${TOKEN}"],
+    ["${USER}:${PASSWORD}", "${USER}:${PASSWORD}"],
+    ["${TOKEN:-}", "${TOKEN:-}"],
+    ["${TOKEN:-hunter2}", "***"],
+    ["prefix-${TOKEN}", "***"],
+    ["$TOKEN", "***"],
+    ["", ""],
+  ])("CF-5 SE-1 %s is shown as %s", (text, shown) => expect(maskSecret(text, hideAll)).toBe(shown));
+});
+
+describe("a text with secrets in it", () => {
+  it.each([
+    ["https://example.com/mcp?q=1", "https://example.com/mcp?q=1"],
+    ["https://user:hunter2@example.com/mcp", "https://***@example.com/mcp"],
+    ["https://hunter2@example.com/mcp", "https://***@example.com/mcp"],
+    ["https://${U}:${P}@example.com/", "https://${U}:${P}@example.com/"],
+    ["https://example.com/mcp?api_key=hunter2&q=1", "https://example.com/mcp?api_key=***&q=1"],
+    ["https://example.com/?key=hunter2#access_token=hunter2", "https://example.com/?key=***#access_token=***"],
+    ["https://example.com/?api%5Fkey=hunter2", "https://example.com/?api%5Fkey=***"],
+    ["https://example.com/?api_key=${KEY}", "https://example.com/?api_key=${KEY}"],
+    ["postgres://app:hunter2@db/prod", "postgres://***@db/prod"],
+    ["redis://a:b@h1,redis://c:d@h2", "redis://***@h2"],
+    ["Server=db;Password=hunter2;Port=1", "Server=db;Password=***;Port=1"],
+    ["curl -H 'Authorization: Bearer hunter2222'", "curl -H 'Authorization: Bearer ***'"],
+    ["ghp_0123456789abcdefghij0123456789abcdef", "***"],
+    ["sent sk-proj-0123456789abcdefghij by mail", "sent *** by mail"],
+    ["two words = nothing", "two words = nothing"],
+  ])("SE-1 %s is shown as %s", (text, shown) => expect(maskText(text, hideAll)).toBe(shown));
+});
+
+describe("arguments", () => {
+  it.each<[string[], string[]]>([
+    [
+      ["--token", "hunter2"],
+      ["--token", "***"],
+    ],
+    [["--token=hunter2"], ["--token=***"]],
+    [["--token=two words"], ["--token=***"]],
+    [
+      ["--api-key", "${KEY}"],
+      ["--api-key", "${KEY}"],
+    ],
+    [
+      ["--token", "--verbose"],
+      ["--token", "--verbose"],
+    ],
+    [
+      ["-e", "API_KEY=hunter2", "-e", "MODE=fast"],
+      ["-e", "API_KEY=***", "-e", "MODE=fast"],
+    ],
+    [
+      ["-e", "DB_URL=postgres://u:hunter2@db/x"],
+      ["-e", "DB_URL=postgres://***@db/x"],
+    ],
+    [
+      ["-e", "API_KEY"],
+      ["-e", "API_KEY"],
+    ],
+    [
+      ["-H", "X-Anything: hunter2"],
+      ["-H", "X-Anything: ***"],
+    ],
+    [
+      ["--header", "Authorization: Bearer hunter2"],
+      ["--header", "Authorization: ***"],
+    ],
+    [["Authorization: hunter2"], ["Authorization: ***"]],
+    [["https://u:hunter2@h/"], ["https://***@h/"]],
+    [
+      ["--config", '{"a":1}', "-y", "@scope/package"],
+      ["--config", '{"a":1}', "-y", "@scope/package"],
+    ],
+  ])("SE-1 %j are shown as %j", (args, shown) => expect(maskArgs(args, hideAll)).toEqual(shown));
+});
+
+it("SE-1 free JSON is masked by name, at any depth, and by what its texts say", () => {
+  expect(
+    maskJson(
+      {
+        apiKey: "hunter2",
+        deep: [{ password: "hunter2", list: ["x"] }],
+        tokens: ["a", "b"],
+        url: "http://u:p@h",
+        n: 1,
+      },
+      hideAll,
+    ),
+  ).toEqual({
+    apiKey: "***",
+    deep: [{ password: "***", list: ["x"] }],
+    tokens: ["***", "***"],
+    url: "http://***@h",
+    n: 1,
+  });
+});
+
+it("the longest secret goes first: one may be part of another", () => {
+  expect(redact("hunter2 and hunter22", ["hunter2", "hunter22"])).toBe("*** and ***");
+});
+
+it("hiding nothing changes nothing", () => {
+  const same = (secret: string) => secret;
+  for (const text of ["https://u:p@h/?key=v", "Bearer abcdefgh", "--token=x y"])
+    expect(maskText(text, same)).toBe(text);
+  const args = ["--token", "v", "-H", "A: b", "KEY=v", "https://u:p@h"];
+  expect(maskArgs(args, same)).toEqual(args);
+});

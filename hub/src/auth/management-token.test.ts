@@ -1,0 +1,151 @@
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { timingSafeEqual } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { HubError } from "../errors.ts";
+import { ManagementToken, readManagementToken, TooManyFailures } from "./management-token.ts";
+
+vi.mock("node:crypto", async (original) => {
+  const crypto = await original<typeof import("node:crypto")>();
+  return { ...crypto, timingSafeEqual: vi.fn<typeof crypto.timingSafeEqual>(crypto.timingSafeEqual) };
+});
+
+let dir: string;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "plugboard-token-"));
+});
+
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const path = () => join(dir, "token");
+
+const refusal = (run: () => void): HubError => {
+  try {
+    run();
+  } catch (error) {
+    return error as HubError;
+  }
+  throw new Error("Accepted");
+};
+
+describe("the file", () => {
+  it("T05 is made at first start: 256 bits, a prefix for scanners, and nobody else may read it", async () => {
+    await ManagementToken.open(dir);
+    expect(await readFile(path(), "utf8")).toMatch(/^pb_[A-Za-z0-9_-]{43}\n$/);
+    expect((await stat(path())).mode & 0o777).toBe(0o600);
+  });
+
+  it("is made so under any umask", async () => {
+    const before = process.umask(0o000);
+    try {
+      await ManagementToken.open(dir);
+    } finally {
+      process.umask(before);
+    }
+    expect((await stat(path())).mode & 0o777).toBe(0o600);
+  });
+
+  it("stays as it is at the next start", async () => {
+    await ManagementToken.open(dir);
+    const first = await readFile(path(), "utf8");
+    const token = await ManagementToken.open(dir);
+    expect(await readFile(path(), "utf8")).toBe(first);
+    expect(() => token.require(`Bearer ${first.trim()}`, "here")).not.toThrow();
+  });
+
+  it("is one, however many start at once", async () => {
+    const tokens = await Promise.all(Array.from({ length: 8 }, () => ManagementToken.open(dir)));
+    const known = await readManagementToken(dir);
+    for (const token of tokens) expect(() => token.require(`Bearer ${known}`, "here")).not.toThrow();
+  });
+
+  it.each([0o640, 0o604, 0o644])("T13 of mode %o is refused, with the command that mends it", async (mode) => {
+    await ManagementToken.open(dir);
+    await chmod(path(), mode);
+    await expect(ManagementToken.open(dir)).rejects.toMatchObject({ hint: `chmod 600 '${path()}'` });
+    await expect(readManagementToken(dir)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
+  it.each(["", "secret123\n", "pb_short", `pb_${"x".repeat(44)}`])("that holds %j is refused", async (text) => {
+    await writeFile(path(), text, { mode: 0o600 });
+    const error: HubError = await ManagementToken.open(dir).then(
+      () => Promise.reject(new Error("Accepted")),
+      (thrown: HubError) => thrown,
+    );
+    expect(error.hint).toContain(`rm '${path()}'`);
+    if (text.trim() !== "") expect(JSON.stringify(error)).not.toContain(text.trim());
+  });
+
+  it("T17 a link in its place is not followed", async () => {
+    const elsewhere = join(dir, "elsewhere");
+    await writeFile(elsewhere, `pb_${"x".repeat(43)}\n`, { mode: 0o600 });
+    await symlink(elsewhere, path());
+    await expect(ManagementToken.open(dir)).rejects.toMatchObject({ kind: "IoError" });
+  });
+
+  it("is not there where no hub has ever started", async () => {
+    expect(await readManagementToken(dir)).toBeUndefined();
+  });
+});
+
+describe("the check", () => {
+  const text = `pb_${"a".repeat(43)}`;
+
+  it.each([`Bearer ${text}`, `bearer ${text}`, `BEARER  ${text}`])("lets %s in", (header) => {
+    expect(() => new ManagementToken(text).require(header, "here")).not.toThrow();
+  });
+
+  it.each([
+    undefined,
+    "",
+    "Bearer",
+    "Bearer ",
+    text,
+    `Basic ${text}`,
+    `Bearer ${text} `,
+    `Bearer ${text}x`,
+    `Bearer ${text.slice(0, -1)}`,
+    `Bearer ${text.toUpperCase()}`,
+    `Bearer ${text},Bearer ${text}`,
+    `Bearer wrong ${text}`,
+    "Bearer undefined",
+    "Bearer [object Object]",
+  ])("T04 refuses %j", (header) => {
+    const error = refusal(() => new ManagementToken(text).require(header, "here"));
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(JSON.stringify(error)).not.toContain(text);
+  });
+
+  it("T05 compares digests in constant time", () => {
+    const compare = vi.mocked(timingSafeEqual).mockClear();
+    new ManagementToken(text).require(`Bearer ${text}`, "here");
+    expect(refusal(() => new ManagementToken(text).require("Bearer short", "here")).code).toBe("UNAUTHENTICATED");
+    expect(compare.mock.calls.map((sides) => sides.map(({ byteLength }) => byteLength))).toEqual([
+      [32, 32],
+      [32, 32],
+    ]);
+  });
+
+  it("T05 the eleventh wrong token of a source within a minute has to wait; the right one never does", () => {
+    const clock = { now: 0 };
+    const token = new ManagementToken(text, { now: () => clock.now });
+    const kinds = Array.from({ length: 11 }, () => refusal(() => token.require("Bearer wrong", "here")).kind);
+    expect(kinds).toEqual([...Array<string>(10).fill("Unauthenticated"), "RateLimited"]);
+    expect(() => token.require(`Bearer ${text}`, "here")).not.toThrow();
+    expect(refusal(() => token.require("Bearer wrong", "elsewhere")).kind).toBe("Unauthenticated");
+    clock.now = 59_000;
+    expect(refusal(() => token.require("Bearer wrong", "here"))).toMatchObject({ retryAfterMs: 1000 });
+    expect(refusal(() => token.require("Bearer wrong", "here"))).toBeInstanceOf(TooManyFailures);
+    clock.now = 60_000;
+    expect(refusal(() => token.require("Bearer wrong", "here")).kind).toBe("Unauthenticated");
+  });
+
+  it("a missing token is no guess", () => {
+    const token = new ManagementToken(text, { limit: 1 });
+    for (let times = 0; times < 5; times++) {
+      expect(refusal(() => token.require(undefined, "here")).kind).toBe("Unauthenticated");
+    }
+  });
+});

@@ -1,0 +1,129 @@
+// Answers queries of the call log: walks from the newest call to the oldest, a stretch at a time, and lets the event loop
+// go on in between. There is no index to choose (see call-schema.ts).
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { parseBounds, toCursor } from "../calls/call-query.ts";
+import type { CallPage, CallQuery, CallRow } from "../calls/log.ts";
+import { sizeBytes, toCallRow, type StoredCall } from "../calls/stored-call.ts";
+import type { Database, SqlRow, SqlValue } from "./driver.ts";
+import { readNumber } from "./sqlite.ts";
+
+/** Ids that one statement looks at: one or two milliseconds. */
+const STRETCH = 10_000;
+/** Rows with their payloads that one statement reads: 64 KiB twice each, at most. */
+const MAX_READ = 32;
+/** A page holds no more than this, so that a large limit does not fill the memory. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+
+interface Filter {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+export class CallReader {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async query(query: CallQuery): Promise<CallPage> {
+    const { limit, below, above } = parseBounds(query);
+    const filter = this.#filterOf(query);
+    if (filter === undefined) return { items: [], next_cursor: null };
+    const ids = await this.#findIds(filter, { limit: limit + 1, below, above });
+    return this.#read(ids, limit);
+  }
+
+  /** The newest ids that match, newest first. */
+  async #findIds(filter: Filter, { limit, below, above }: ReturnType<typeof parseBounds>): Promise<number[]> {
+    const find = this.#db.prepare(`SELECT id FROM call WHERE id > ? AND id <= ?${filter.sql} ORDER BY id DESC LIMIT ?`);
+    const oldest = Math.max(above, readNumber(this.#db, "SELECT min(id) FROM call") - 1);
+    let newest = Math.min(below - 1, readNumber(this.#db, "SELECT max(id) FROM call"));
+    const ids: number[] = [];
+    while (newest > oldest && ids.length < limit) {
+      const from = Math.max(oldest, newest - STRETCH);
+      for (const { id } of find.all(from, newest, ...filter.values, limit - ids.length)) ids.push(Number(id));
+      newest = from;
+      await nextTurn();
+    }
+    return ids;
+  }
+
+  async #read(ids: readonly number[], limit: number): Promise<CallPage> {
+    const read = this.#db.prepare(
+      `SELECT call.*, server, tool, group_name, error_code, params, result
+       FROM json_each(?) AS wanted JOIN call ON call.id = wanted.value
+       LEFT JOIN route ON route.id = call.route LEFT JOIN payload ON payload.id = call.id ORDER BY call.id DESC`,
+    );
+    const items: CallRow[] = [];
+    let bytes = 0;
+    for (let at = 0; at < ids.length; at += MAX_READ) {
+      for (const row of read.all(JSON.stringify(ids.slice(at, at + MAX_READ)))) {
+        const last = items.at(-1);
+        if (last !== undefined && (items.length === limit || bytes > MAX_PAGE_BYTES)) {
+          return { items, next_cursor: toCursor(last.id) };
+        }
+        const call = toStoredCall(row);
+        bytes += sizeBytes(call);
+        items.push(toCallRow(Number(row["id"]), call));
+      }
+      await nextTurn();
+    }
+    return { items, next_cursor: null };
+  }
+
+  /** Undefined where nothing can match. */
+  #filterOf(query: CallQuery): Filter | undefined {
+    const conditions: [sql: string, value: SqlValue][] = [];
+    const add = (sql: string, value: SqlValue | undefined) => {
+      if (value !== undefined) conditions.push([sql, value]);
+    };
+    if (query.server !== undefined || query.tool !== undefined || query.group !== undefined) {
+      const routes = this.#findRoutes(query);
+      if (routes.length === 0) return undefined;
+      add("route IN (SELECT value FROM json_each(?))", JSON.stringify(routes));
+    }
+    add("success = ?", query.success === undefined ? undefined : Number(query.success));
+    add("at >= ?", query.since);
+    add("at < ?", query.until);
+    add("duration_us > ?", query.slowerThanMs === undefined ? undefined : query.slowerThanMs * 1000);
+    add("client = ?", query.client);
+    add("workflow_id = ?", query.workflowId);
+    return { sql: conditions.map(([sql]) => ` AND ${sql}`).join(""), values: conditions.map(([, value]) => value) };
+  }
+
+  #findRoutes({ server, tool, group }: CallQuery): number[] {
+    const columns = Object.entries({ server, tool, group_name: group }).flatMap(([column, value]) =>
+      value === undefined ? [] : [{ column, value }],
+    );
+    const where = columns.map(({ column }) => `${column} = ?`).join(" AND ");
+    const find = this.#db.prepare(`SELECT id FROM route WHERE ${where}`);
+    return find.all(...columns.map(({ value }) => value)).map(({ id }) => Number(id));
+  }
+}
+
+function toStoredCall(row: SqlRow): StoredCall {
+  return {
+    at: Number(row["at"]),
+    server: text(row["server"]) ?? "",
+    tool: text(row["tool"]) ?? "",
+    group: text(row["group_name"]) ?? "",
+    client: text(row["client"]),
+    workflowId: text(row["workflow_id"]),
+    params: blob(row["params"]),
+    result: blob(row["result"]),
+    success: row["success"] === 1,
+    durationUs: Number(row["duration_us"]),
+    errorCode: text(row["error_code"]) || null,
+    truncated: row["truncated"] === 1,
+  };
+}
+
+function text(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function blob(value: unknown): Uint8Array | null {
+  return value instanceof Uint8Array ? value : null;
+}

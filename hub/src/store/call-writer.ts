@@ -1,0 +1,90 @@
+// Writes calls into the tables, many in one transaction. When, and what happens where it fails, is left to call-log.ts.
+
+import type { StoredCall } from "../calls/stored-call.ts";
+import type { Database, SqlValue, Statement } from "./driver.ts";
+import { rollBack } from "./sqlite.ts";
+
+/** Rows of one statement: each run of one costs as much as a row or two. Powers of two, so that few statements do. */
+const MAX_ROWS = 32;
+/** Routes that are remembered; forgetting them only costs a look into the table. */
+const MAX_ROUTES = 10_000;
+
+interface Inserts {
+  readonly calls: Statement;
+  readonly payloads: Statement;
+}
+
+export class CallWriter {
+  readonly #db: Database;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+  readonly #findRoute: Statement;
+  readonly #addRoute: Statement;
+  readonly #inserts = new Map<number, Inserts>();
+  readonly #routes = new Map<string, number>();
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#begin = db.prepare("BEGIN IMMEDIATE");
+    this.#commit = db.prepare("COMMIT");
+    const columns = "server, tool, group_name, error_code";
+    this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?)`);
+    this.#addRoute = db.prepare(`INSERT INTO route (${columns}) VALUES (?, ?, ?, ?)`);
+  }
+
+  /** All of them, or none and an error. */
+  write(calls: readonly StoredCall[]): void {
+    this.#begin.run();
+    try {
+      for (let at = 0; at < calls.length;) {
+        const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
+        this.#insert(calls.slice(at, at + count));
+        at += count;
+      }
+      this.#commit.run();
+    } catch (error) {
+      rollBack(this.#db);
+      // Those of this transaction are not in the file.
+      this.#routes.clear();
+      throw error;
+    }
+  }
+
+  #insert(calls: readonly StoredCall[]): void {
+    const { calls: insertCalls, payloads: insertPayloads } = this.#insertsOf(calls.length);
+    const rows: SqlValue[] = [];
+    for (const call of calls) {
+      const { at, durationUs, success, truncated, client, workflowId } = call;
+      rows.push(at, this.#routeOf(call), durationUs, success ? 1 : 0, truncated ? 1 : 0, client, workflowId);
+    }
+    // Nobody else writes during the transaction, so the ids follow one another.
+    const firstId = Number(insertCalls.run(...rows).lastInsertRowid) - calls.length + 1;
+    insertPayloads.run(...calls.flatMap(({ params, result }, index) => [firstId + index, params, result]));
+  }
+
+  #insertsOf(count: number): Inserts {
+    const known = this.#inserts.get(count);
+    if (known !== undefined) return known;
+    const repeat = (row: string) => Array.from({ length: count }, () => row).join(", ");
+    const inserts = {
+      calls: this.#db.prepare(
+        `INSERT INTO call (at, route, duration_us, success, truncated, client, workflow_id) VALUES ${repeat("(?, ?, ?, ?, ?, ?, ?)")}`,
+      ),
+      payloads: this.#db.prepare(`INSERT INTO payload (id, params, result) VALUES ${repeat("(?, ?, ?)")}`),
+    };
+    this.#inserts.set(count, inserts);
+    return inserts;
+  }
+
+  #routeOf({ server, tool, group, errorCode }: StoredCall): number {
+    const values = [server, tool, group, errorCode ?? ""];
+    // With the lengths, because a name may hold any separator.
+    const key = `${server.length} ${tool.length} ${group.length} ${values.join("")}`;
+    const known = this.#routes.get(key);
+    if (known !== undefined) return known;
+    const id = Number(this.#findRoute.get(...values)?.["id"] ?? this.#addRoute.run(...values).lastInsertRowid);
+    if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
+    this.#routes.set(key, id);
+    return id;
+  }
+}

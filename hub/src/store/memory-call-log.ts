@@ -1,0 +1,93 @@
+// The call log in memory: for tests, and for a hub that keeps nothing on the disk. The same rules as in the file, and a
+// bound on what it takes.
+
+import { parseBounds, toCursor } from "../calls/call-query.ts";
+import type { CallEntry, CallLog, CallPage, CallQuery, CallRow } from "../calls/log.ts";
+import type { Redactor } from "../calls/redact.ts";
+import { sizeBytes, toCallRow, toStoredCall, type StoredCall } from "../calls/stored-call.ts";
+import type { Retention } from "./call-pruner.ts";
+
+const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * 24 * 3_600_000, maxBytes: 32 * 1024 * 1024, maxRows: 10_000 };
+
+interface KeptCall {
+  readonly id: number;
+  readonly call: StoredCall;
+}
+
+export class MemoryCallLog implements CallLog {
+  readonly degraded = undefined;
+  readonly lost = 0;
+  readonly #redactor: Redactor;
+  readonly #retention: Retention;
+  /** Oldest first. */
+  #calls: KeptCall[] = [];
+  #bytes = 0;
+  #lastId = 0;
+
+  constructor({ redactor, retention }: { redactor: Redactor; retention?: Partial<Retention> }) {
+    this.#redactor = redactor;
+    this.#retention = { ...DEFAULT_RETENTION, ...retention };
+  }
+
+  async append(entry: CallEntry): Promise<void> {
+    const given = toStoredCall(entry, this.#redactor);
+    // Copies: the bytes may be a small part of a large message.
+    const copy = (bytes: Uint8Array | null) => (bytes === null ? null : Uint8Array.from(bytes));
+    const call = { ...given, params: copy(given.params), result: copy(given.result) };
+    this.#calls.push({ id: ++this.#lastId, call });
+    this.#bytes += sizeBytes(call);
+    // Removing one by one would move all the others each time.
+    if (this.#excess() > this.#retention.maxRows / 8) await this.prune(entry.at);
+  }
+
+  async query(query: CallQuery): Promise<CallPage> {
+    const { limit, below, above } = parseBounds(query);
+    const items: CallRow[] = [];
+    for (const { id, call } of this.#calls.toReversed()) {
+      if (id >= below || id <= above || !matches(call, query)) continue;
+      const last = items.at(-1);
+      if (last !== undefined && items.length === limit) return { items, next_cursor: toCursor(last.id) };
+      items.push(toCallRow(id, call));
+    }
+    return { items, next_cursor: null };
+  }
+
+  async prune(now = Date.now()): Promise<number> {
+    const before = this.#calls.length;
+    const oldest = now - this.#retention.maxAgeMs;
+    this.#calls = this.#calls.slice(this.#excess()).filter(({ call }) => call.at >= oldest);
+    this.#bytes = this.#calls.reduce((sum, { call }) => sum + sizeBytes(call), 0);
+    return before - this.#calls.length;
+  }
+
+  async close(): Promise<void> {
+    this.#calls = [];
+  }
+
+  /** How many of the oldest calls are too many. */
+  #excess(): number {
+    let excess = Math.max(0, this.#calls.length - this.#retention.maxRows);
+    let bytes = this.#bytes;
+    for (const { call } of this.#calls) {
+      if (bytes <= this.#retention.maxBytes) break;
+      bytes -= sizeBytes(call);
+      excess++;
+    }
+    return excess;
+  }
+}
+
+function matches(call: StoredCall, query: CallQuery): boolean {
+  const wanted = (value: unknown, filter: unknown) => filter === undefined || value === filter;
+  return (
+    wanted(call.server, query.server) &&
+    wanted(call.tool, query.tool) &&
+    wanted(call.group, query.group) &&
+    wanted(call.client, query.client) &&
+    wanted(call.workflowId, query.workflowId) &&
+    wanted(call.success, query.success) &&
+    call.at >= (query.since ?? -Infinity) &&
+    call.at < (query.until ?? Infinity) &&
+    call.durationUs > (query.slowerThanMs ?? -1) * 1000
+  );
+}

@@ -1,0 +1,118 @@
+// A hub inside the test's own process with its management API on a real socket, and every byte that comes out of it kept,
+// so that a test can say at the end what must not have been there.
+
+import { createApi, type Api, type ApiOptions } from "../../hub/src/api/app.ts";
+import { HubClient } from "../../hub/src/api/client.ts";
+import { ManagementToken, readManagementToken } from "../../hub/src/auth/management-token.ts";
+import { parseBounds, toCursor } from "../../hub/src/calls/call-query.ts";
+import type { CallRow } from "../../hub/src/calls/log.ts";
+import { hubPaths, type HubPaths } from "../../hub/src/config/paths.ts";
+import { Listener } from "../../hub/src/listener.ts";
+import { openInProcess, type InProcess } from "./in-process.ts";
+import { http, type HttpResult } from "./rpc.ts";
+import type { Servers } from "./hub.ts";
+
+export interface Asked {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer extends HttpResult {
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into answers of any form
+  readonly json: any;
+}
+
+export interface ManagedHub extends Omit<InProcess, "end"> {
+  readonly url: string;
+  readonly token: string;
+  readonly paths: HubPaths;
+  readonly api: Api;
+  readonly client: HubClient;
+  /** Every answer so far: its headers and its body. */
+  readonly seen: string[];
+  /** One request with the token, below /api/v1. */
+  ask(path: string, asked?: Asked): Promise<Answer>;
+  end(): Promise<number[]>;
+}
+
+interface Options extends Partial<ApiOptions> {
+  readonly groups?: unknown;
+  readonly variables?: Readonly<Record<string, string>>;
+  /** How many wrong tokens a minute. */
+  readonly wrongTokens?: number;
+}
+
+export async function openManaged(servers: Servers | undefined, options: Options = {}): Promise<ManagedHub> {
+  const { groups, variables = {}, wrongTokens = 1_000_000, ...api } = options;
+  const inProcess = await openInProcess(servers, { groups, variables });
+  const { hub, home } = inProcess;
+  const paths = hubPaths({ env: home.env, platform: process.platform, home: home.dir });
+  const edge = createApi({
+    hub,
+    paths,
+    token: await ManagementToken.open(paths.data, { limit: wrongTokens }),
+    callLog: emptyLog,
+    latency: { metrics: () => [] },
+    ...api,
+  });
+  const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [edge] });
+  const token = (await readManagementToken(paths.data)) ?? "";
+  const seen: string[] = [];
+  return {
+    ...inProcess,
+    url: listener.url,
+    token,
+    paths,
+    api: edge,
+    client: new HubClient({ url: listener.url, token }),
+    seen,
+    ask: async (path, { method = "GET", body, headers = {} } = {}) => {
+      const answer = await http(`${listener.url}/api/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: isBytes(body) ? body : JSON.stringify(body) }),
+      });
+      seen.push(JSON.stringify(answer.headers), answer.body);
+      return { ...answer, json: answer.body === "" ? undefined : JSON.parse(answer.body) };
+    },
+    end: async () => {
+      edge.close();
+      await listener.close();
+      return inProcess.end();
+    },
+  };
+}
+
+const isBytes = (body: unknown): body is string | Buffer => typeof body === "string" || Buffer.isBuffer(body);
+
+const emptyLog: ApiOptions["callLog"] = { query: async () => ({ items: [], next_cursor: null }), degraded: undefined };
+
+/** A call log of made-up rows, newest first, that pages as the real ones do. */
+export function callLogOf(rows: readonly CallRow[]): ApiOptions["callLog"] {
+  return {
+    degraded: undefined,
+    query: async (query) => {
+      const { limit, below, above } = parseBounds(query);
+      const fits = rows.filter(
+        ({ id, server_name, success }) =>
+          id < below &&
+          id > above &&
+          (query.server === undefined || query.server === server_name) &&
+          (query.success === undefined || query.success === success),
+      );
+      const items = fits.slice(0, limit);
+      return { items, next_cursor: fits.length > limit ? toCursor(items.at(-1)?.id ?? 1) : null };
+    },
+  };
+}
+
+/** A secret in the forms in which it could leak. */
+export function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [secret, bytes.toString("base64").replace(/=+$/, ""), bytes.toString("hex"), encodeURIComponent(secret)];
+}
