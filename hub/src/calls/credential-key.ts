@@ -39,10 +39,10 @@ export function isCredential(key: string, value: unknown): boolean {
  * its words. The quotes and the backslash are what can follow the name where JSON is written.
  */
 export const CREDENTIAL_HINTS: readonly string[] = [
-  ...["pass", "secr", "toke", "cook", "cred", "bear", "apik", "api_", "api-", "api ", "api.", "acce", "priv", "auth"],
-  ...["pwd", "key", "jwt", "otp"].flatMap((word) => ['"', "'", "\\"].map((end) => word + end)),
-  ...["n_id", "n-id", "n id", 'nid"', "nid'", "nid\\"],
-];
+  "pass secr toke cook cred bear apik api_ api- api. acce priv auth n_id n-id".split(" "),
+  ["api ", "n id"],
+  ["pwd", "key", "jwt", "otp", "nid"].flatMap((word) => ['"', "'", "\\"].map((end) => word + end)),
+].flat();
 
 function bare(key: string): string {
   return key.toLowerCase().replaceAll(/[^a-z0-9]/g, "");

@@ -6,14 +6,15 @@ import { Redactor } from "./redact.ts";
 
 const RUNS = Number(process.env["PLUGBOARD_REDACT_RUNS"] ?? 500);
 
+const oneOf = (units: string) => fc.constantFrom(...units.split(" "), ...(units.includes("%") ? [" "] : []));
 const text = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: "grapheme", maxLength: 12 }));
 /** Tokens as people have them, and texts that nobody would choose. */
 const secret = fc
   .oneof(
-    fc.string({ unit: fc.constantFrom(..."abcXYZ019+/=_-"), minLength: 4, maxLength: 40 }),
-    fc.string({ unit: fc.constantFrom(...'"\\/%\n u0041{}:,é😀'), minLength: 4, maxLength: 12 }),
+    fc.string({ unit: oneOf("a b c X Y Z 0 1 9 + / = _ -"), minLength: 4, maxLength: 40 }),
+    fc.string({ unit: oneOf('" \\ / % \n u 0 4 1 { } : , é 😀'), minLength: 4, maxLength: 12 }),
     fc.string({ unit: "grapheme", minLength: 4, maxLength: 20 }),
-    fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 4, maxLength: 25 }),
+    fc.string({ unit: oneOf("0 1 2 3 4 5 6 7 8 9"), minLength: 4, maxLength: 25 }),
   )
   // What is trimmed away is not part of a secret; and the mask itself cannot be hidden.
   .filter((value) => value.trim().length >= 4 && !'"***"'.includes(value) && value.isWellFormed());
@@ -45,7 +46,7 @@ const forms: Record<string, (value: string, before: string, after: string) => st
 function readings(json: string): string[] {
   const strings: string[] = [json];
   JSON.parse(json, (key, value: unknown) => {
-    strings.push(key, typeof value === "object" ? "" : String(value));
+    strings.push(key, typeof value === "string" ? value : JSON.stringify(value));
     return value;
   });
   const once = strings.flatMap(decodings);
@@ -84,7 +85,7 @@ it.each(Object.entries(forms))("T12 no secret survives: %s", (_name, form) => {
         const input = `{"content":[{"type":"text","text":"${content}"}],"isError":false}`;
         const { json } = redactor.redact(Buffer.from(input));
         const found = readings(String(json)).find((reading) => reading.includes(value));
-        if (found !== undefined) throw new Error(`${JSON.stringify(value)} is in ${JSON.stringify(found)}`);
+        expect(found).toBeUndefined();
       },
     ),
     { numRuns: RUNS },

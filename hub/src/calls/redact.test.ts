@@ -35,7 +35,9 @@ describe("Redactor", () => {
   });
 
   it("T12 hides a secret with every character escaped", () => {
-    const escaped = [...SECRET].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+    const escaped = SECRET.split("")
+      .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join("");
     const { json } = redactorOf(SECRET).redact(Buffer.from(`{"text":"a ${escaped} b"}`));
     expect(String(json)).toBe('{"text":"a *** b"}');
   });

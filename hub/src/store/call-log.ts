@@ -1,30 +1,24 @@
-// The call log in a SQLite file. Decides when rows are committed (once per turn of the event loop) and what happens where
-// that fails: calls go on, some rows wait in memory, and writing is tried again until it works.
+// The call log in a SQLite file. Decides when calls are committed (once per turn of the event loop) and what happens where
+// that fails: calls go on, some wait in memory, and writing is tried again until it works.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { CallEntry, CallLog, CallPage, CallQuery } from "../calls/log.ts";
 import type { Redactor } from "../calls/redact.ts";
-import { sizeBytes, toStoredCall, type StoredCall } from "../calls/stored-call.ts";
+import { toStoredCall } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
-import { CallPruner, DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
-import { CallReader } from "./call-reader.ts";
-import { CALL_LOG_FORM } from "./call-schema.ts";
-import { CallWriter } from "./call-writer.ts";
-import { isBusy, isDamage, type Database } from "./driver.ts";
+import { CallFile } from "./call-file.ts";
+import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
+import { isBusy, isDamage, sqliteCode } from "./driver.ts";
 import { setAside } from "./set-aside.ts";
-import { openDatabase } from "./sqlite.ts";
-import { WalSync } from "./wal-sync.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
 
 /** How long a call waits for a lock that somebody else holds; not on the event loop. */
 const BUSY_MS = 200;
 const BUSY_PAUSE_MS = 5;
 const RETRY_MS = 500;
 const PRUNE_EVERY_MS = 600_000;
-/** Rows of one transaction, when there are many: a few milliseconds. */
+/** Calls of one transaction, when there are many: a few milliseconds. */
 const MAX_BATCH = 500;
-/** What waits in memory while the file cannot be written. */
-const MAX_WAITING_ROWS = 10_000;
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 export interface CallLogOptions {
   readonly redactor: Redactor;
@@ -33,18 +27,10 @@ export interface CallLogOptions {
   readonly onWarning?: (message: string) => void;
 }
 
-/** The file, while it is open. */
-interface OpenFile {
-  readonly db: Database;
-  readonly writer: CallWriter;
-  readonly reader: CallReader;
-  readonly pruner: CallPruner;
-  readonly sync: WalSync;
-}
-
 type Health =
   | { readonly state: "writing" }
-  | { readonly state: "degraded"; readonly why: string }
+  /** `isDamaged`: the file will not get better, and is replaced. */
+  | { readonly state: "degraded"; readonly why: string; readonly isDamaged: boolean }
   | { readonly state: "closed" };
 
 /** @example const log = await SqliteCallLog.open(join(paths.data, "calls.db"), { redactor }); */
@@ -54,16 +40,15 @@ export class SqliteCallLog implements CallLog {
   readonly #retention: Retention;
   readonly #warn: (message: string) => void;
   readonly #pruneTimer: NodeJS.Timeout;
-  #file: OpenFile | undefined;
+  readonly #waiting = new WaitingCalls();
+  #file: CallFile | undefined;
   #health: Health = { state: "writing" };
-  /** Calls that are not in the file yet, oldest first. */
-  #waiting: StoredCall[] = [];
-  #waitingBytes = 0;
   /** Settles when what is waiting now has been committed, or given up on. */
   #turn: Promise<void> | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
   #recovery: Promise<void> | undefined;
-  #pruning: Promise<number> | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  /** The last one; the next waits for it. */
+  #pruning: Promise<unknown> = Promise.resolve();
   #bytesSincePrune = 0;
   #lost = 0;
 
@@ -99,49 +84,45 @@ export class SqliteCallLog implements CallLog {
     if (this.#health.state === "closed") return Promise.reject(new HubError("DatabaseError", "The call log is closed"));
     const call = toStoredCall(entry, this.#redactor);
     if (this.#health.state === "degraded") {
-      this.#keep(call);
+      if (!this.#waiting.keep(call)) this.#lost++;
       return Promise.resolve();
     }
-    this.#add(call);
+    this.#waiting.add(call);
     this.#turn ??= new Promise((resolve) => setImmediate(() => this.#endTurn(resolve, performance.now())));
     return this.#turn;
   }
 
   async query(query: CallQuery): Promise<CallPage> {
-    const { reader } = this.#requireFile();
+    const file = this.#requireFile();
     try {
-      return await whenFree(() => reader.query(query));
+      return await whenFree(() => file.query(query));
     } catch (error) {
       throw this.#failed(error);
     }
   }
 
   async prune(now = Date.now()): Promise<number> {
-    const { pruner } = this.#requireFile();
-    // One at a time; the second one finds what the first has left.
-    await this.#pruning?.catch(() => undefined);
-    this.#pruning = pruner.prune(now, () => this.#health.state !== "writing");
+    const file = this.#requireFile();
+    const pruning = this.#pruning.then(() => file.prune(now));
+    // A failure is for whoever asked, not for the next one.
+    this.#pruning = pruning.catch(() => undefined);
     try {
-      return await this.#pruning;
+      return await pruning;
     } catch (error) {
-      if (isBusy(error)) return 0; // the next round will do it
       throw this.#failed(error);
-    } finally {
-      this.#pruning = undefined;
     }
   }
 
   async close(): Promise<void> {
     await this.#turn;
-    await this.#recovery;
     if (this.#health.state === "closed") return;
-    if (this.#waiting.length > 0) await this.#recover();
-    this.#lost += this.#waiting.length;
+    if (this.#waiting.length > 0 || this.#recovery !== undefined) await this.#startRecovery();
     this.#health = { state: "closed" };
+    this.#lost += this.#waiting.length;
     clearInterval(this.#pruneTimer);
     clearTimeout(this.#retryTimer);
-    await this.#pruning?.catch(() => undefined);
     this.#closeFile();
+    await this.#pruning;
   }
 
   /** Commits what came in during one turn of the event loop. */
@@ -161,68 +142,55 @@ export class SqliteCallLog implements CallLog {
   }
 
   #commit(count: number): void {
-    const calls = count === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, count);
-    const { writer, sync } = this.#requireFile();
-    writer.write(calls);
-    sync.touch();
-    const bytes = calls.reduce((sum, call) => sum + sizeBytes(call), 0);
-    this.#waiting = calls === this.#waiting ? [] : this.#waiting.slice(count);
-    this.#waitingBytes -= bytes;
-    this.#bytesSincePrune += bytes;
+    const file = this.#requireFile();
+    try {
+      file.write(this.#waiting.first(count));
+    } catch (error) {
+      if (sqliteCode(error) !== undefined) throw error;
+      // Not the file is at fault but these calls: they would fail again, and hold up all the others.
+      this.#lost += Math.min(count, this.#waiting.length);
+      this.#warn(`Calls could not be recorded: ${messageOf(error)}`);
+    }
+    this.#bytesSincePrune += this.#waiting.remove(count);
     // Often enough that the file never grows far beyond its limit.
     if (this.#bytesSincePrune > this.#retention.maxBytes / 64) this.#pruneSoon();
   }
 
-  #add(call: StoredCall): void {
-    this.#waiting.push(call);
-    this.#waitingBytes += sizeBytes(call);
-  }
-
-  /** Keeps a call until the file can be written again; not too many of them. */
-  #keep(call: StoredCall): void {
-    if (this.#waiting.length >= MAX_WAITING_ROWS || this.#waitingBytes + sizeBytes(call) > MAX_WAITING_BYTES) {
-      this.#lost++;
-      return;
-    }
-    // A copy: the bytes may be a small part of a large message, which would be kept as a whole.
-    const copy = (bytes: Uint8Array | null) => (bytes === null ? null : Uint8Array.from(bytes));
-    this.#add({ ...call, params: copy(call.params), result: copy(call.result) });
-  }
-
-  #degrade(error: unknown): void {
+  #degrade(error: unknown, retryMs = isDamage(error) ? 0 : RETRY_MS): void {
+    if (this.#health.state === "closed") return;
     const isNew = this.#health.state === "writing";
     const why = `The call log ${this.#path} cannot be written: ${messageOf(error)}`;
-    this.#health = { state: "degraded", why };
+    this.#health = { state: "degraded", why, isDamaged: isDamage(error) };
     if (isNew) {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      this.#waitingBytes = 0;
-      for (const call of waiting) this.#keep(call);
-      this.#warn(`${why}. Calls go on without a record`);
+      // Those of this turn may have to wait for long now.
+      const calls = this.#waiting.first(this.#waiting.length);
+      this.#waiting.remove(calls.length);
+      for (const call of calls) if (!this.#waiting.keep(call)) this.#lost++;
+      this.#warn(`${why}. Calls go on, and are recorded later or not at all`);
     }
-    if (isDamage(error)) void this.#startRecovery(() => this.#replaceFile());
-    else this.#retryTimer = setTimeout(() => void this.#startRecovery(), RETRY_MS).unref();
-  }
-
-  #startRecovery(before?: () => Promise<void>): Promise<void> {
-    this.#recovery ??= this.#recover(before).finally(() => {
-      this.#recovery = undefined;
-    });
-    return this.#recovery;
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = setTimeout(() => void this.#startRecovery(), retryMs).unref();
   }
 
   /** Never rejects: where it fails, it is tried again. */
-  async #recover(before?: () => Promise<void>): Promise<void> {
-    try {
-      await before?.();
-      if (this.#file === undefined) await this.#open();
-      while (this.#waiting.length > 0) {
-        this.#commit(Math.min(this.#waiting.length, MAX_BATCH));
-        await nextTurn();
-      }
-    } catch (error) {
-      this.#degrade(error);
-      return;
+  #startRecovery(): Promise<void> {
+    this.#recovery ??= this.#recover()
+      .catch((error: unknown) => this.#degrade(error))
+      .finally(() => {
+        this.#recovery = undefined;
+      });
+    return this.#recovery;
+  }
+
+  async #recover(): Promise<void> {
+    if (this.#health.state === "degraded" && this.#health.isDamaged) {
+      this.#closeFile();
+      this.#warn(await setAside(this.#path, "damaged"));
+    }
+    if (this.#file === undefined) await this.#open();
+    while (this.#waiting.length > 0) {
+      this.#commit(MAX_BATCH);
+      await nextTurn();
     }
     if (this.#health.state !== "degraded") return;
     this.#health = { state: "writing" };
@@ -230,53 +198,39 @@ export class SqliteCallLog implements CallLog {
   }
 
   async #open(): Promise<void> {
-    const { db, warning } = await openDatabase(this.#path, CALL_LOG_FORM);
-    if (warning !== undefined) this.#warn(warning);
-    this.#file = {
-      db,
-      writer: new CallWriter(db),
-      reader: new CallReader(db),
-      pruner: new CallPruner(db, this.#retention),
-      sync: new WalSync(this.#path, () => this.#reopen()),
-    };
+    const file = await CallFile.open(this.#path, {
+      retention: this.#retention,
+      onWarning: this.#warn,
+      onMissing: () => this.#reopen(),
+    });
+    if (this.#health.state === "closed") file.close();
+    else this.#file = file;
   }
 
-  /** Somebody removed the file: SQLite would go on writing into what nobody can ever open again. */
+  /** SQLite would go on writing into what nobody can ever open again. */
   #reopen(): void {
     if (this.#health.state !== "writing") return;
     this.#closeFile();
-    this.#degrade(new Error("its file was removed"));
-  }
-
-  async #replaceFile(): Promise<void> {
-    this.#closeFile();
-    this.#warn(await setAside(this.#path, "damaged"));
+    this.#degrade(new Error("its file was removed"), 0);
   }
 
   #closeFile(): void {
-    const file = this.#file;
+    this.#file?.close();
     this.#file = undefined;
-    file?.sync.close();
-    try {
-      file?.db.close();
-    } catch {
-      // nothing can be done about a file that does not even close
-    }
   }
 
-  #requireFile(): OpenFile {
-    if (this.#file !== undefined && this.#health.state !== "closed") return this.#file;
+  #requireFile(): CallFile {
+    if (this.#file !== undefined) return this.#file;
     throw new HubError("DatabaseError", this.degraded ?? "The call log is closed");
   }
 
   #pruneSoon(): void {
     this.#bytesSincePrune = 0;
-    if (this.#pruning !== undefined || this.#health.state !== "writing") return;
     // A failure of it comes back with the next write, which is reported.
-    void this.prune().catch(() => undefined);
+    if (this.#health.state === "writing") void this.prune().catch(() => undefined);
   }
 
-  /** Anything that went wrong while reading. A damaged file is replaced at once: it will not get better. */
+  /** What went wrong while reading, or while pruning. */
   #failed(error: unknown): HubError {
     if (error instanceof HubError) return error;
     if (isDamage(error) && this.#health.state === "writing") this.#degrade(error);
@@ -293,9 +247,7 @@ async function whenFree<T>(read: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, BUSY_PAUSE_MS);
-    });
+    await sleep(BUSY_PAUSE_MS);
   }
 }
 

@@ -60,7 +60,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 function loadBuiltin(): Driver | undefined {
-  const emitWarning = process.emitWarning;
+  const emitWarning = process.emitWarning.bind(process);
   // Loading it prints that it is experimental, on every start of every command.
   process.emitWarning = () => undefined;
   try {

@@ -6,6 +6,7 @@ import type { CallEntry, CallLog, CallPage, CallQuery, CallRow } from "../calls/
 import type { Redactor } from "../calls/redact.ts";
 import { sizeBytes, toCallRow, toStoredCall, type StoredCall } from "../calls/stored-call.ts";
 import type { Retention } from "./call-pruner.ts";
+import { copyOf } from "./waiting-calls.ts";
 
 const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * 24 * 3_600_000, maxBytes: 32 * 1024 * 1024, maxRows: 10_000 };
 
@@ -30,10 +31,7 @@ export class MemoryCallLog implements CallLog {
   }
 
   async append(entry: CallEntry): Promise<void> {
-    const given = toStoredCall(entry, this.#redactor);
-    // Copies: the bytes may be a small part of a large message.
-    const copy = (bytes: Uint8Array | null) => (bytes === null ? null : Uint8Array.from(bytes));
-    const call = { ...given, params: copy(given.params), result: copy(given.result) };
+    const call = copyOf(toStoredCall(entry, this.#redactor));
     this.#calls.push({ id: ++this.#lastId, call });
     this.#bytes += sizeBytes(call);
     // Removing one by one would move all the others each time.
@@ -78,16 +76,19 @@ export class MemoryCallLog implements CallLog {
 }
 
 function matches(call: StoredCall, query: CallQuery): boolean {
-  const wanted = (value: unknown, filter: unknown) => filter === undefined || value === filter;
   return (
-    wanted(call.server, query.server) &&
-    wanted(call.tool, query.tool) &&
-    wanted(call.group, query.group) &&
-    wanted(call.client, query.client) &&
-    wanted(call.workflowId, query.workflowId) &&
-    wanted(call.success, query.success) &&
+    isWanted(call.server, query.server) &&
+    isWanted(call.tool, query.tool) &&
+    isWanted(call.group, query.group) &&
+    isWanted(call.client, query.client) &&
+    isWanted(call.workflowId, query.workflowId) &&
+    isWanted(call.success, query.success) &&
     call.at >= (query.since ?? -Infinity) &&
     call.at < (query.until ?? Infinity) &&
     call.durationUs > (query.slowerThanMs ?? -1) * 1000
   );
+}
+
+function isWanted(value: unknown, filter: unknown): boolean {
+  return filter === undefined || value === filter;
 }

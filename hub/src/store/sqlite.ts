@@ -133,25 +133,24 @@ export function readNumber(db: Database, sql: string): number {
   return Number(Object.values(db.prepare(sql).get() ?? {})[0] ?? 0);
 }
 
+const DAMAGES: ReadonlySet<number | undefined> = new Set([
+  SQLITE.error,
+  SQLITE.corrupt,
+  SQLITE.schema,
+  SQLITE.mismatch,
+  SQLITE.format,
+  SQLITE.notADatabase,
+]);
+
 async function whySetAside(path: string, error: unknown): Promise<AsideReason | undefined> {
   if (error instanceof NotOurs) return error.reason;
-  switch (sqliteCode(error)) {
-    case SQLITE.error:
-    case SQLITE.corrupt:
-    case SQLITE.schema:
-    case SQLITE.mismatch:
-    case SQLITE.format:
-    case SQLITE.notADatabase:
-      return "damaged";
-    // A version that SQLite can only read; unless it is the file's rights.
-    case SQLITE.readonly:
-      return (await isWritable(path)) ? "damaged" : undefined;
-    // Shorter than its own header says; unless it is the disk.
-    case SQLITE.ioError:
-      return (await isCutOff(path)) ? "damaged" : undefined;
-    default:
-      return undefined;
-  }
+  const code = sqliteCode(error);
+  if (DAMAGES.has(code)) return "damaged";
+  // A version that SQLite can only read; unless it is the file's rights.
+  if (code === SQLITE.readonly) return (await isWritable(path)) ? "damaged" : undefined;
+  // Shorter than its own header says; unless it is the disk.
+  if (code === SQLITE.ioError) return (await isCutOff(path)) ? "damaged" : undefined;
+  return undefined;
 }
 
 async function isWritable(path: string): Promise<boolean> {

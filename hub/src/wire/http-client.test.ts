@@ -400,9 +400,8 @@ describe("connections that break", () => {
       const { error, messages, finished, unreachable } = await cutAt(whole, length, how);
       expect(error, `cut at ${length}`).toMatchObject({ kind: "ConnectionFailed" });
       expect([messages, finished.length], `cut at ${length}`).toEqual([[], 1]);
-      // Before the head is whole nobody can tell whether there is a server at all.
-      expect(unreachable.length, `cut at ${length}`).toBeLessThanOrEqual(1);
-      if (length < head.length) expect(unreachable, `cut at ${length}`).toHaveLength(1);
+      // Others may be served at the same time, or an idle connection was closed just then: only this request fails.
+      expect(unreachable, `cut at ${length}`).toEqual([]);
     }
   });
 
@@ -431,7 +430,7 @@ describe("connections that break", () => {
     const url = await serveRaw((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
     const { ask, unreachable } = connect(url);
     expect(await ask()).toMatchObject({ kind: "ConnectionFailed", detail: "HTTPParserError" });
-    expect(unreachable).toHaveLength(1);
+    expect(unreachable).toEqual([]);
   });
 
   it("F25 after a failure the next request gets a new connection", async () => {

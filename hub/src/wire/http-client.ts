@@ -153,7 +153,8 @@ export class HttpChannel implements Channel {
         if (via !== undefined) this.#open.delete(via);
         const failure = error instanceof HubError ? error : broken(error, status);
         done(failure, status === 0 ? undefined : status);
-        if (!(error instanceof HubError) && status === 0 && !this.#closed) this.#options.onUnreachable(failure);
+        // A reset may be an idle connection that the server closed just then; only a refused one says that it is gone.
+        if (!this.#closed && NO_CONNECTION.has(codeOf(error))) this.#options.onUnreachable(failure);
       },
     });
   }
@@ -223,9 +224,25 @@ function tooLarge(maxBytes: number): HubError {
 }
 
 function broken(error: Error, status: number): HubError {
-  const message = status === 0 ? "The server cannot be reached" : "The connection broke before the answer was complete";
-  const detail = "code" in error && typeof error.code === "string" ? error.code : error.name;
+  const detail = codeOf(error);
+  const refused = status === 0 && NO_CONNECTION.has(detail);
+  const message = refused ? "The server cannot be reached" : "The connection broke before the answer was complete";
   return new HubError("ConnectionFailed", message, { detail, cause: error });
 }
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+/** There was never a connection that the request could have gone through. */
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 const GOODBYE_MS = 1000;

@@ -1,7 +1,7 @@
 // MCP over a child's stdin and stdout, the client's side. Starting and ending the process is the caller's.
 
 import type { Readable, Writable } from "node:stream";
-import { onOneLine } from "./json.ts";
+import { LineWriter } from "./line-writer.ts";
 import { LineReader } from "./lines.ts";
 import type { Channel } from "./peer.ts";
 
@@ -14,31 +14,17 @@ export interface StdioChannelOptions {
   readonly onOverflow: () => void;
 }
 
-const NEWLINE = Buffer.from("\n");
-
 export class StdioChannel implements Channel {
-  readonly #stdin: Writable;
-  #queue: Buffer[] = [];
+  readonly #lines: LineWriter;
 
   constructor({ stdin, stdout, maxLineBytes, onMessage, onOverflow }: StdioChannelOptions) {
-    this.#stdin = stdin;
+    this.#lines = new LineWriter(stdin);
     const lines = new LineReader({ maxBytes: maxLineBytes, onLine: onMessage, onOverflow });
     stdout.on("data", (chunk: Buffer) => lines.push(chunk));
     stdout.on("end", () => lines.end());
   }
 
-  /**
-   * Messages of one turn of the event loop are written together: a pipe costs by the write. A client's own line breaks
-   * must not get this far: what stands between two of them would be a message of its own, unseen by any check.
-   */
   send(bytes: Buffer): void {
-    this.#queue.push(onOneLine(bytes), NEWLINE);
-    if (this.#queue.length === 2) setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    const queue = this.#queue;
-    this.#queue = [];
-    if (this.#stdin.writable) this.#stdin.write(Buffer.concat(queue));
+    this.#lines.write(bytes);
   }
 }

@@ -6,6 +6,7 @@ import { classifyIncoming, negotiate, type Era } from "./era.ts";
 import { isObject } from "./json.ts";
 import { failure, isId, readMessage, RPC, writeNotification, writeReply } from "./jsonrpc.ts";
 import type { Id, NotificationMessage, Raw, Reply, RequestMessage } from "./jsonrpc.ts";
+import { LineWriter } from "./line-writer.ts";
 import { LineReader } from "./lines.ts";
 import type { Service, Session } from "./server.ts";
 
@@ -18,24 +19,22 @@ export interface StdioServerOptions {
 
 const MAX_LINE_BYTES = 4 << 20;
 const MAX_DEPTH = 64;
-const NEWLINE = Buffer.from("\n");
 
 export class StdioServer {
   readonly #service: Service;
-  readonly #output: Writable;
+  readonly #lines: LineWriter;
   readonly #open = new Map<Id, AbortController>();
   /** Open requests that would never end by themselves. */
   readonly #subscriptions = new Set<AbortController>();
   readonly #running = new Set<Promise<void>>();
   #session: Session | undefined;
   #pinned: Era | undefined;
-  #queue: Buffer[] = [];
   /** Resolves when the client closed its side, every open request is answered, and the answers are written. */
   readonly ended: Promise<void>;
 
   constructor({ input, output, service, maxLineBytes = MAX_LINE_BYTES }: StdioServerOptions) {
     this.#service = service;
-    this.#output = output;
+    this.#lines = new LineWriter(output);
     this.ended = new Promise((resolve) => {
       const lines = new LineReader({
         maxBytes: maxLineBytes,
@@ -59,7 +58,7 @@ export class StdioServer {
     for (const controller of this.#subscriptions) controller.abort();
     await Promise.all(this.#running);
     if (this.#session !== undefined) this.#service.onSessionEnd(this.#session);
-    this.#flush();
+    this.#lines.flush();
   }
 
   #line(line: Buffer): void {
@@ -78,7 +77,7 @@ export class StdioServer {
 
   #request(message: RequestMessage): void {
     const verdict = classifyIncoming(message.method, message.params?.value);
-    if (verdict.era === "refused") return this.#send(writeReply(message.id, failure(verdict.error)));
+    if (verdict.era === "refused") return this.#lines.write(writeReply(message.id, failure(verdict.error)));
     if (this.#pinned !== undefined && verdict.era !== this.#pinned) {
       return this.#refuse(message.id, RPC.invalidRequest, `This connection speaks the ${this.#pinned} protocol`);
     }
@@ -127,7 +126,7 @@ export class StdioServer {
   #finish(id: Id, reply: Reply, controller: AbortController): void {
     this.#open.delete(id);
     this.#subscriptions.delete(controller);
-    if (!controller.signal.aborted || reply.ok) this.#send(writeReply(id, reply));
+    if (!controller.signal.aborted || reply.ok) this.#lines.write(writeReply(id, reply));
   }
 
   #notification(message: NotificationMessage): void {
@@ -137,21 +136,10 @@ export class StdioServer {
   }
 
   #notify(method: string, params: Raw | undefined): void {
-    this.#send(writeNotification(method, params?.bytes));
+    this.#lines.write(writeNotification(method, params?.bytes));
   }
 
   #refuse(id: Id | null, code: number, message: string): void {
-    this.#send(writeReply(id, failure({ code, message })));
-  }
-
-  #send(message: Buffer): void {
-    this.#queue.push(message, NEWLINE);
-    if (this.#queue.length === 2) setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    const queue = this.#queue;
-    this.#queue = [];
-    if (queue.length > 0 && this.#output.writable) this.#output.write(Buffer.concat(queue));
+    this.#lines.write(writeReply(id, failure({ code, message })));
   }
 }

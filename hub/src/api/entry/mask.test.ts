@@ -45,7 +45,7 @@ describe("a text with secrets in it", () => {
     ["https://example.com/?api%5Fkey=hunter2", "https://example.com/?api%5Fkey=***"],
     ["https://example.com/?api_key=${KEY}", "https://example.com/?api_key=${KEY}"],
     ["postgres://app:hunter2@db/prod", "postgres://***@db/prod"],
-    ["redis://a:b@h1,redis://c:d@h2", "redis://***@h2"],
+    ["redis://a:b@h1,redis://c:d@h2", "redis://***@h1,redis://***@h2"],
     ["Server=db;Password=hunter2;Port=1", "Server=db;Password=***;Port=1"],
     ["curl -H 'Authorization: Bearer hunter2222'", "curl -H 'Authorization: Bearer ***'"],
     ["ghp_0123456789abcdefghij0123456789abcdef", "***"],

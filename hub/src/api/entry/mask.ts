@@ -16,7 +16,7 @@ const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|signature|pin|dsn)(
 /** `${NAME}` and `${NAME:-default}`: the name may be shown, what it defaults to is a value like any other. */
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-([^}]*))?\}/g;
 const SCHEME = /^(?:Bearer|Basic|Token)(?=\s|$)/i;
-const USERINFO = /([a-z][a-z0-9+.-]*:\/\/)([^\s/?#]*)@/gi;
+const USERINFO = /([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s/?#]*)@/gi;
 /** In a query, a connection string, an option: `name=value`. */
 const ASSIGNMENT = /(^|[?&#;\s])([\w.%-]+)=("[^"]*"|'[^']*'|[^&#;\s]+)/g;
 const SCHEMED = /\b(Bearer|Basic)( +)([A-Za-z0-9._~+/=-]{6,})/gi;

@@ -1,0 +1,140 @@
+// The document is valid OpenAPI 3.1, by the rules of the specification that a document can break. Whether it says the
+// truth about the answers is checked with real answers, in test/integration/api.test.ts.
+
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { describe, expect, it } from "vitest";
+import { EventLog } from "./live/event-log.ts";
+import { EventStreams } from "./live/event-streams.ts";
+import { toDocument } from "./openapi.ts";
+import { createRoutes } from "./routes.ts";
+
+// eslint-disable-next-line typescript/no-explicit-any -- the test walks through any JSON
+type Any = any;
+
+// Routes are data: nothing of the hub is touched until one is run.
+const routes = createRoutes({ hub: {} } as Any, new EventStreams(new EventLog()));
+const document: Any = JSON.parse(JSON.stringify(toDocument(new OpenAPIHono(), routes, "/api/v1")));
+
+const TYPES = ["null", "boolean", "object", "array", "number", "integer", "string"];
+const operations = Object.entries<Any>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Any>(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+/** Every schema of the document, with where it stands. */
+function* schemas(node: Any, path = "#"): Generator<{ path: string; schema: Any }> {
+  if (typeof node !== "object" || node === null) return;
+  for (const [key, value] of Object.entries<Any>(node)) {
+    const inside = `${path}/${key}`;
+    if (key === "schema" || path === "#/components/schemas") yield* subschemas(value, inside);
+    else yield* schemas(value, inside);
+  }
+}
+
+function* subschemas(schema: Any, path: string): Generator<{ path: string; schema: Any }> {
+  yield { path, schema };
+  for (const [name, inner] of Object.entries(schema.properties ?? {}))
+    yield* subschemas(inner, `${path}/properties/${name}`);
+  for (const key of ["items", "additionalProperties", "not", "propertyNames"]) {
+    if (typeof schema[key] === "object") yield* subschemas(schema[key], `${path}/${key}`);
+  }
+  for (const key of ["allOf", "anyOf", "oneOf"]) {
+    for (const [index, inner] of (schema[key] ?? []).entries()) yield* subschemas(inner, `${path}/${key}/${index}`);
+  }
+}
+
+/** The keywords of JSON Schema 2020-12 and of OpenAPI that we use; a typing error is none of them. */
+const KEYWORDS = new Set(
+  (
+    "$ref type properties required additionalProperties propertyNames items enum const anyOf oneOf allOf not description " +
+    "default minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern format minItems maxItems title"
+  ).split(" "),
+);
+
+describe("MG-3 the OpenAPI document", () => {
+  it("is of version 3.1 and says what it is", () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
+    const allowed = ["openapi", "info", "paths", "components", "webhooks", "servers", "security", "tags"];
+    expect(allowed).toEqual(expect.arrayContaining(Object.keys(document)));
+  });
+
+  it("has schemas that are JSON Schema 2020-12", () => {
+    const found = [...schemas(document)];
+    expect(found.length).toBeGreaterThan(100);
+    for (const { path, schema } of found) {
+      const types = schema.type === undefined ? [] : [schema.type].flat();
+      expect(
+        Object.keys(schema).filter((key) => !KEYWORDS.has(key)),
+        path,
+      ).toEqual([]);
+      expect(
+        types.filter((type: string) => !TYPES.includes(type)),
+        path,
+      ).toEqual([]);
+      expect(new Set(types).size, path).toBe(types.length);
+      if (types.includes("array")) expect(schema.items, path).toBeDefined();
+      for (const name of schema.required ?? []) expect(Object.keys(schema.properties ?? {}), path).toContain(name);
+      // 3.0's way, which 3.1 does not know.
+      expect(schema, path).not.toHaveProperty("nullable");
+      if (schema.pattern !== undefined) expect(() => new RegExp(schema.pattern, "u"), path).not.toThrow();
+    }
+  });
+
+  it("has no reference that leads nowhere, and no component that nothing leads to", () => {
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
+    const components = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+    expect(new Set(references)).toEqual(new Set(components));
+  });
+
+  it.each(operations)("$method $path is complete", ({ path, operation }) => {
+    expect(operation).toMatchObject({ operationId: expect.stringMatching(/^[a-z]\w+$/), summary: expect.any(String) });
+    expect(operation.security).toEqual([{ management_token: [] }]);
+    expect(document.components.securitySchemes.management_token).toEqual({ type: "http", scheme: "bearer" });
+    const parameters: Any[] = operation.parameters ?? [];
+    const keys = parameters.map(({ in: where, name }) => `${where} ${name}`);
+    expect(new Set(keys).size).toBe(keys.length);
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    expect(
+      parameters
+        .filter((each) => each.in === "path")
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(named.toSorted());
+    for (const parameter of parameters) {
+      expect(["path", "query", "header"]).toContain(parameter.in);
+      expect(parameter.schema).toBeDefined();
+      if (parameter.in === "path") expect(parameter.required).toBe(true);
+    }
+    expect(Object.keys(operation.responses)).toEqual([expect.stringMatching(/^20[014]$/), "default"]);
+    for (const response of Object.values<Any>(operation.responses)) {
+      expect(response.description).toEqual(expect.any(String));
+      for (const media of Object.values<Any>(response.content ?? {})) expect(media.schema).toBeDefined();
+    }
+    expect(operation.responses["204"]?.content).toBeUndefined();
+  });
+
+  it("has an id of its own for every operation", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("MG-1 has all eleven commands of S4", () => {
+    const named = operations.map(({ operation }) => /\((\w+)\)$/.exec(operation.summary)?.[1]).filter(Boolean);
+    expect(named.toSorted()).toEqual(
+      [
+        "list_mcp_servers",
+        "get_mcp_server",
+        "create_mcp_server",
+        "update_mcp_server",
+        "delete_mcp_server",
+        "start_mcp_server",
+        "stop_mcp_server",
+        "test_mcp_server",
+        "list_mcp_tools",
+        "call_mcp_tool",
+        "get_mcp_latency_metrics",
+      ].toSorted(),
+    );
+  });
+});

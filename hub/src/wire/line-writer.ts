@@ -1,0 +1,32 @@
+// Writes messages to a pipe, one a line. Messages of one turn of the event loop are written together: a pipe costs by
+// the write, not by the byte.
+
+import type { Writable } from "node:stream";
+import { onOneLine } from "./json.ts";
+
+const NEWLINE = Buffer.from("\n");
+
+export class LineWriter {
+  readonly #output: Writable;
+  #queue: Buffer[] = [];
+
+  constructor(output: Writable) {
+    this.#output = output;
+  }
+
+  /**
+   * A peer's own line breaks must not get this far: what stands between two of them would be a message of its own,
+   * unseen by any check.
+   */
+  write(message: Buffer): void {
+    this.#queue.push(onOneLine(message), NEWLINE);
+    if (this.#queue.length === 2) setImmediate(() => this.flush());
+  }
+
+  /** Writes what is waiting now. */
+  flush(): void {
+    const queue = this.#queue;
+    this.#queue = [];
+    if (queue.length > 0 && this.#output.writable) this.#output.write(Buffer.concat(queue));
+  }
+}
