@@ -3,14 +3,20 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createAdminEndpoint } from "./api/admin/endpoint.ts";
+import { createApi } from "./api/app.ts";
+import { ManagementToken } from "./auth/management-token.ts";
 import { Calls } from "./calls/call.ts";
+import { Latency } from "./calls/latency.ts";
+import type { CallLog } from "./calls/log.ts";
+import { Redactor } from "./calls/redact.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { ConfigFiles } from "./config/file.ts";
 import type { HubPaths } from "./config/paths.ts";
 import type { ConfigStore, LoadedConfig } from "./config/store.ts";
 import { Configuration } from "./configuration.ts";
 import { HubEvents } from "./events.ts";
-import { Listener } from "./listener.ts";
+import { Listener, type Edge } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
 import { Endpoint } from "./mcp/endpoint.ts";
 import type { SecretStore } from "./secrets/store.ts";
@@ -18,6 +24,7 @@ import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
 import { Guard } from "./servers/guard.ts";
 import { Supervisor } from "./servers/supervisor.ts";
+import { LazyCallLog } from "./store/lazy-call-log.ts";
 
 export interface HubOptions {
   readonly paths: HubPaths;
@@ -27,6 +34,22 @@ export interface HubOptions {
   readonly store?: ConfigStore;
   /** In place of the encrypted files of the data folder. */
   readonly secrets?: SecretStore;
+  /** In place of the database of the data folder. */
+  readonly callLog?: (redactor: Redactor) => Promise<CallLog>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Who else answers requests. */
+  readonly edges?: readonly Edge[];
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Asked before the hub's own. */
+  readonly edges?: readonly Edge[];
 }
 
 export class Hub {
@@ -34,20 +57,30 @@ export class Hub {
   readonly supervisor: Supervisor;
   readonly calls: Calls;
   readonly configuration: Configuration;
+  readonly callLog: LazyCallLog;
+  readonly latency = new Latency();
   /** What the config says that works, but is probably not meant. */
   readonly warnings: readonly string[];
   readonly secrets: SecretStore;
+  readonly #redactor = new Redactor();
+  readonly #paths: HubPaths;
   readonly #guard: Guard;
   readonly #eras: EraMemory;
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
-  #mcp: McpHttp | undefined;
+  #endClients: () => void = () => undefined;
   #listener: Listener | undefined;
   #stopping: Promise<void> | undefined;
 
-  private constructor({ variables, paths, secrets }: HubOptions, loaded: LoadedConfig, store: ConfigStore, eras: EraMemory) {
+  private constructor(
+    { variables, paths, secrets, callLog }: HubOptions,
+    loaded: LoadedConfig,
+    store: ConfigStore,
+    eras: EraMemory,
+  ) {
     const instance = randomUUID();
+    this.#paths = paths;
     this.warnings = loaded.warnings;
     this.#eras = eras;
     this.#guard = new Guard({ instance });
@@ -57,10 +90,17 @@ export class Hub {
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
+        onResolved: ({ name }, values) => this.#redactor.setSecrets(name, values),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
-    this.calls = new Calls({ supervisor: this.supervisor, events: this.events });
+    this.callLog = new LazyCallLog(() => callLog?.(this.#redactor) ?? this.#openCallLog(paths));
+    this.calls = new Calls({
+      supervisor: this.supervisor,
+      events: this.events,
+      log: this.callLog,
+      latency: this.latency,
+    });
     this.configuration = new Configuration({
       store,
       folder: paths.config,
@@ -89,12 +129,32 @@ export class Hub {
     return this.#catalog;
   }
 
-  /** Serves every group over HTTP. Comes before start(), so that a port in use ends the hub with no process started. */
-  async listen({ host, port }: { host: string; port: number }): Promise<string> {
+  /**
+   * Serves every group and the management API over HTTP. Comes before start(), so that a port in use ends the hub with no
+   * process started.
+   */
+  async listen({ host, port, edges = [] }: ListenOptions): Promise<string> {
     const { calls, supervisor } = this;
+    const token = await ManagementToken.open(this.#paths.data);
+    const managed = {
+      hub: this,
+      paths: this.#paths,
+      callLog: this.callLog,
+      latency: { metrics: (server?: string) => this.latency.metrics(server).map((metrics) => ({ ...metrics })) },
+      logs: (server: string, tail: number) =>
+        supervisor
+          .get(server)
+          .logs(tail)
+          .map(({ text }) => text)
+          .join("\n"),
+    };
     const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor });
-    this.#listener = await Listener.open({ host, port, edges: [(request, response) => mcp.handle(request, response)] });
-    this.#mcp = mcp;
+    const api = createApi({ ...managed, token });
+    const admin = createAdminEndpoint(managed, token);
+    // Before the groups: `@admin` is none of them.
+    const own: Edge[] = [api, admin, (request, response) => mcp.handle(request, response)];
+    this.#listener = await Listener.open({ host, port, edges: [...edges, ...own] });
+    this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
     return this.#listener.url;
   }
@@ -110,6 +170,7 @@ export class Hub {
   /** Starts every enabled server; resolves when each is up or has failed. */
   start(): Promise<void> {
     this.configuration.run();
+    void this.callLog.ready();
     return this.supervisor.startAll();
   }
 
@@ -119,11 +180,18 @@ export class Hub {
   }
 
   async #stop(): Promise<void> {
-    this.#mcp?.close();
+    this.#endClients();
     await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll(), this.configuration.close()]);
     clearTimeout(this.#rebuild);
     this.#guard.close();
-    await this.#eras.saved();
+    await Promise.all([this.#eras.saved(), this.callLog.close()]);
+  }
+
+  /** Loaded with the first call at the latest: the database is the slowest part of the hub to load. */
+  async #openCallLog({ data }: HubPaths): Promise<CallLog> {
+    const { SqliteCallLog } = await import("./store/call-log.ts");
+    const onWarning = (message: string) => void this.events.emit("warning", { message });
+    return SqliteCallLog.open(join(data, "calls.db"), { redactor: this.#redactor, onWarning });
   }
 
   /** Changes that come together are one new catalog, and building it never takes more than a fifth of the time. */

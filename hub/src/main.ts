@@ -18,6 +18,8 @@ const exitCode = await run(process.argv.slice(2), {
     process.on("SIGTERM", listener);
   },
   exit: (code) => process.exit(code),
+  // Whoever started this may have gone.
+  tellParent: process.send === undefined ? undefined : (message) => void process.send?.(message, () => {}),
 });
 // A pipe takes only so much at once: what it has not taken yet would be lost with the process.
 await Promise.all(outputs.map((output) => new Promise((resolve) => output.write("", resolve))));

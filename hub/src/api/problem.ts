@@ -80,6 +80,8 @@ function ofHttp({ status, code, message }: HttpFailure, instance: string): Probl
 }
 
 function headersOf({ kind }: HubError, waitMs: number | undefined): Record<string, string> {
+  // The rest of the body is on its way, and nobody will read it: the next request needs another connection.
+  if (kind === "PayloadTooLarge") return { connection: "close" };
   if (kind === "Unauthenticated") return { "www-authenticate": 'Bearer realm="plugboard"' };
   return waitMs === undefined ? {} : { "retry-after": String(Math.ceil(waitMs / 1000)) };
 }

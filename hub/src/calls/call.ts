@@ -7,52 +7,90 @@ import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
 import { isObject } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
+import type { Latency } from "./latency.ts";
+import type { CallLog } from "./log.ts";
 
 export interface ToolCall extends Ask {
   readonly group: string;
   readonly server: string;
   /** The name that the server knows. */
   readonly name: string;
+  /** What the caller calls itself. */
+  readonly client?: string | undefined;
 }
 
-export class Calls {
-  readonly #supervisor: Supervisor;
-  readonly #events: HubEvents;
+export interface CallsOptions {
+  readonly supervisor: Supervisor;
+  readonly events: HubEvents;
+  readonly log: CallLog;
+  readonly latency: Latency;
+}
 
-  constructor({ supervisor, events }: { supervisor: Supervisor; events: HubEvents }) {
-    this.#supervisor = supervisor;
-    this.#events = events;
+/** Where a caller may say which of its workflows a call belongs to. */
+const WORKFLOW_META = "io.plugboard/workflow_id";
+
+export class Calls {
+  readonly #options: CallsOptions;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
   }
 
   /** Calls a tool. The server's answer comes back unchanged, its errors included; a HubError is the hub's own failure. */
   async tool(call: ToolCall): Promise<Reply> {
-    const startedAt = performance.now();
+    const started = { at: Date.now(), on: performance.now() };
     try {
-      const reply = await this.#supervisor.get(call.server).ask(call);
-      this.#finished(call, startedAt, { ok: succeeded(reply) });
+      const reply = await this.#options.supervisor.get(call.server).ask(call);
+      await this.#finished(call, started, { ok: succeeded(reply), reply });
       return reply;
     } catch (thrown) {
       const error = toHubError(thrown);
-      this.#finished(call, startedAt, { ok: false, error });
+      await this.#finished(call, started, { ok: false, error });
       throw error;
     }
   }
 
   /** Any other question to a server: a prompt, a resource, a completion. */
   ask(server: string, ask: Ask): Promise<Reply> {
-    return this.#supervisor.get(server).ask(ask);
+    return this.#options.supervisor.get(server).ask(ask);
   }
 
-  #finished({ group, server, name }: ToolCall, startedAt: number, outcome: { ok: boolean; error?: HubError }): void {
-    this.#events.emit("call.finished", {
+  /** The caller gets its answer when the call is recorded, so that no answered call is missing after a kill. */
+  async #finished(call: ToolCall, started: { at: number; on: number }, outcome: Outcome): Promise<void> {
+    const { group, server, name: tool, client, params } = call;
+    const { ok, reply, error } = outcome;
+    const durationMs = performance.now() - started.on;
+    const result = reply === undefined ? undefined : reply.ok ? reply.result.bytes : reply.error.bytes;
+    const workflowId = workflowOf(call);
+    this.#options.latency.record(server, tool, durationMs, ok);
+    await this.#options.log.append({
+      at: started.at,
       server,
-      tool: name,
+      tool,
       group,
-      durationMs: performance.now() - startedAt,
-      ok: outcome.ok,
-      ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
+      ...(client === undefined ? {} : { client }),
+      ...(workflowId === undefined ? {} : { workflowId }),
+      params: params?.bytes,
+      result,
+      success: ok,
+      durationMs,
+      ...(error === undefined ? {} : { errorCode: error.code }),
     });
+    const failure = error === undefined ? {} : { error: error.toJSON() };
+    this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, ...failure });
   }
+}
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly reply?: Reply;
+  readonly error?: HubError;
+}
+
+function workflowOf({ params }: ToolCall): string | undefined {
+  const meta = params?.value["_meta"];
+  const id = isObject(meta) ? meta[WORKFLOW_META] : undefined;
+  return typeof id === "string" ? id.slice(0, 256) : undefined;
 }
 
 function succeeded(reply: Reply): boolean {

@@ -6,17 +6,25 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly home: string;
-  readonly stdin: Readable;
+  readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /** SIGINT and SIGTERM. */
   onSignal(listener: () => void): void;
   /** Ends the process at once, whatever is still running in it. */
   exit(code: number): void;
+  /** To the process that started this one in the background and waits for it. */
+  readonly tellParent?: ((message: unknown) => void) | undefined;
 }
 
 /** Options that every command has. */
 export interface GlobalOptions {
   readonly config?: string;
   readonly json?: boolean;
+  readonly quiet?: boolean;
+  /** False for --no-color. */
+  readonly color?: boolean;
+  /** A hub elsewhere. */
+  readonly url?: string;
+  readonly tokenFile?: string;
 }

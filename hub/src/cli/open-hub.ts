@@ -1,12 +1,14 @@
 // Opens a hub inside a command, on the config that its options name, and makes sure that it is stopped again.
 
-import { hubPaths } from "../config/paths.ts";
-import { Hub } from "../hub.ts";
+import type { Hub } from "../hub.ts";
+import type { ManagedServer } from "../servers/server.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import type { Startup } from "./progress.ts";
+import { placesOf } from "./record.ts";
 
-export function openHub(io: Io, { config }: GlobalOptions): Promise<Hub> {
-  const paths = hubPaths(io);
-  return Hub.open({ paths: config === undefined ? paths : { ...paths, config }, variables: io.env });
+export async function openHub(io: Io, options: GlobalOptions): Promise<Hub> {
+  const { Hub: HubClass } = await import("../hub.ts");
+  return HubClass.open({ paths: placesOf(io, options), variables: io.env });
 }
 
 /** Runs `use` on a hub and stops the hub, also when interrupted. */
@@ -21,3 +23,15 @@ export async function withHub<T>(io: Io, options: GlobalOptions, use: (hub: Hub)
 }
 
 const INTERRUPTED = 130;
+
+/** A server of a hub in this process, for the progress. */
+export function toStartup({ name, status, config: { transport } }: ManagedServer): Startup {
+  return {
+    name,
+    kind: transport.type === "stdio" ? transport.launcher : transport.type,
+    status: status.state,
+    ...("stage" in status ? { stage: status.stage } : {}),
+    ...("error" in status ? { error: status.error } : {}),
+    ...("tools" in status ? { tools: status.tools } : {}),
+  };
+}

@@ -1,18 +1,32 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { HubError, toHubError } from "../errors.ts";
-import type { Io } from "./io.ts";
-import { count, firstLine, printError, printJson, seconds, table } from "./output.ts";
+import type { GlobalOptions, Io } from "./io.ts";
+import { Output, printError, printJson } from "./output.ts";
+
+const ESC = "\u001b";
 
 /** What a command writes, where. */
-function captured(): { io: Io; stdout: () => string; stderr: () => string } {
+function captured({ env = {}, tty = false, columns = 40 } = {}) {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const nothing = () => undefined;
   const exit = () => {
     throw new Error("exit");
   };
+  const terminal = { isTTY: tty, columns };
+  const io: Io = {
+    env,
+    platform: "linux",
+    home: "/",
+    stdin,
+    stdout: Object.assign(stdout, terminal),
+    stderr: Object.assign(stderr, terminal),
+    onSignal: nothing,
+    exit,
+  };
   return {
-    io: { env: {}, platform: "linux", home: "/", stdin, stdout, stderr, onSignal: nothing, exit },
+    io,
+    out: (options: GlobalOptions = {}) => new Output(io, options),
     stdout: () => String(stdout.read() ?? ""),
     stderr: () => String(stderr.read() ?? ""),
   };
@@ -27,7 +41,7 @@ describe("errors", () => {
 
   it("say what, where, why and what to do, on stderr", () => {
     const { io, stdout, stderr } = captured();
-    printError(error, io, false);
+    printError(error, io, {});
     expect(stderr()).toBe(
       [
         "error: Package not found",
@@ -41,15 +55,21 @@ describe("errors", () => {
     expect(stdout()).toBe("");
   });
 
-  it("are one line where there is no more to say", () => {
+  it.each([
+    ["ToolNotFound", "plugboard tools"],
+    ["GroupNotFound", "plugboard group ls"],
+    ["ServerNotFound", "plugboard ls"],
+    ["Timeout", "plugboard doctor"],
+  ] as const)("of the kind %s have a fix, also where nobody gave one", (kind, fix) => {
     const { io, stderr } = captured();
-    printError(new HubError("Timeout", "Too late"), io, false);
-    expect(stderr()).toBe("error: Too late\n");
+    printError(new HubError(kind, "No"), io, {});
+    expect(stderr()).toBe(`error: No\n  fix:   ${fix}\n`);
   });
 
   it("are one line of JSON for programs, with the members of the contract alone", () => {
     const { io, stderr } = captured();
-    printError(new HubError("IoError", "No", { detail: "a\nb", cause: new Error("inner secret") }), io, true);
+    const thrown = new HubError("IoError", "No", { detail: "a\nb", cause: new Error("inner secret") });
+    printError(thrown, io, { json: true });
     const text = stderr();
     expect(text.split("\n")).toHaveLength(2);
     expect(JSON.parse(text)).toEqual({ code: "NETWORK_ERROR", kind: "IoError", message: "No", detail: "a\nb" });
@@ -57,26 +77,71 @@ describe("errors", () => {
 
   it("show where it came from only if nobody foresaw it", () => {
     const { io, stderr } = captured();
-    printError(toHubError(new TypeError("oops")), io, false);
+    printError(toHubError(new TypeError("oops")), io, {});
     expect(stderr()).toMatch(/^error: Something unexpected.*\n {2}cause: TypeError: oops\n/);
-    printError(new HubError("IoError", "No", { cause: new TypeError("inner") }), io, false);
-    expect(stderr()).toBe("error: No\n");
+    printError(new HubError("IoError", "No", { cause: new TypeError("inner") }), io, {});
+    expect(stderr()).not.toContain("inner");
+  });
+
+  it("of a server cannot move the cursor or fake a line", () => {
+    const { io, stderr } = captured({ tty: true, env: { NO_COLOR: "1" } });
+    printError(new HubError("ToolFailed", "No", { detail: `${ESC}[2J${ESC}[Hroot#\r\u0007`, hint: "x" }), io, {});
+    expect(stderr()).toBe("error: No\n  cause: root#\n  fix:   x\n");
   });
 });
 
-describe("tables", () => {
-  it("align every column but the last, without blanks at the end", () => {
-    expect(
-      table([
-        ["NAME", "KIND", ""],
-        ["a", "binary", "a long remark"],
-        ["longer", "npx", ""],
-      ]),
-    ).toBe(["NAME    KIND", "a       binary  a long remark", "longer  npx", ""].join("\n"));
+describe("colours", () => {
+  it.each([
+    ["on a terminal", { tty: true }, {}, true],
+    ["not in a pipe", { tty: false }, {}, false],
+    ["not with --no-color", { tty: true, env: { FORCE_COLOR: "1" } }, { color: false }, false],
+    ["not with NO_COLOR", { tty: true, env: { NO_COLOR: "1" } }, {}, false],
+    ["with an empty NO_COLOR", { tty: true, env: { NO_COLOR: "" } }, {}, true],
+    ["not on a dumb terminal", { tty: true, env: { TERM: "dumb" } }, {}, false],
+    ["in a pipe with FORCE_COLOR", { tty: false, env: { FORCE_COLOR: "1" } }, {}, true],
+    ["not with FORCE_COLOR=0", { tty: true, env: { FORCE_COLOR: "0" } }, {}, false],
+    ["with FORCE_COLOR over NO_COLOR", { tty: false, env: { FORCE_COLOR: "1", NO_COLOR: "1" } }, {}, true],
+  ])("%s", (_, surroundings, options, colored) => {
+    const { out } = captured(surroundings);
+    expect(out(options).color.good("yes")).toBe(colored ? `${ESC}[32myes${ESC}[39m` : "yes");
+  });
+});
+
+describe("output", () => {
+  it("a table is cut on a terminal, and whole everywhere else", () => {
+    const rows = [["name", "x".repeat(60)]];
+    const [terminal, pipe] = [captured({ tty: true }), captured()];
+    terminal.out().table(rows);
+    pipe.out().table(rows);
+    expect(terminal.stdout()).toBe(`name  ${"x".repeat(33)}…\n`);
+    expect(pipe.stdout()).toBe(`name  ${"x".repeat(60)}\n`);
   });
 
-  it("of no rows are nothing", () => {
-    expect(table([])).toBe("");
+  it("other people's text is as it is for a program, and harmless on a terminal", () => {
+    const text = `a\t${ESC}[31mred${ESC}[0m\r\nb\u0000`;
+    const [terminal, pipe] = [captured({ tty: true }), captured()];
+    terminal.out().printForeign(text);
+    pipe.out().printForeign(text);
+    expect(terminal.stdout()).toBe("a\tred\nb\n");
+    expect(pipe.stdout()).toBe(`${text}\n`);
+  });
+
+  it("a change is one line, or data, or nothing with --quiet", () => {
+    const { out, stdout, stderr } = captured();
+    out().changed("Added it", { name: "it" });
+    expect(stdout()).toBe("Added it\n");
+    out({ json: true }).changed("Added it", { name: "it" });
+    expect(JSON.parse(stdout())).toEqual({ name: "it" });
+    out({ quiet: true }).changed("Added it", { name: "it" });
+    out({ quiet: true }).note("by the way");
+    expect(stdout() + stderr()).toBe("");
+  });
+
+  it("notes and warnings are on stderr", () => {
+    const { out, stdout, stderr } = captured();
+    out().note("by the way");
+    out().warn("careful");
+    expect({ stdout: stdout(), stderr: stderr() }).toEqual({ stdout: "", stderr: "by the way\nwarning: careful\n" });
   });
 });
 
@@ -84,20 +149,4 @@ it("JSON is indented and ends with a line break", () => {
   const { io, stdout } = captured();
   printJson(io, { a: [1] });
   expect(stdout()).toBe('{\n  "a": [\n    1\n  ]\n}\n');
-});
-
-it.each([
-  [0, "0.0s"],
-  [840, "0.8s"],
-  [61_000, "61.0s"],
-])("%d ms is %s", (ms, text) => expect(seconds(ms)).toBe(text));
-
-it.each([
-  [0, "0 tools"],
-  [1, "1 tool"],
-  [2, "2 tools"],
-])("%d is %s", (n, text) => expect(count(n, "tool")).toBe(text));
-
-it("the first line is all of a text that has one", () => {
-  expect([firstLine("a\nb"), firstLine("a"), firstLine("")]).toEqual(["a", "a", ""]);
 });

@@ -1,58 +1,120 @@
-// How commands print: aligned tables without boxes, durations, and errors with cause and fix. stdout is the result,
-// stderr everything else.
+// How commands speak: stdout is the result, stderr everything else. On a terminal with colour and cut to fit; anywhere
+// else plain and whole.
 
-import type { HubError } from "../errors.ts";
+import type { ErrorKind, HubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
-import type { Io } from "./io.ts";
+import { paletteFor, type Palette } from "./color.ts";
+import type { GlobalOptions, Io } from "./io.ts";
+import { table, type Cell, type TableOptions } from "./table.ts";
+import { printable } from "./text.ts";
+
+export class Output {
+  readonly #io: Io;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** Somebody looks at the result. */
+  readonly terminal: boolean;
+  /** Somebody looks at the progress. */
+  readonly live: boolean;
+  readonly color: Palette;
+
+  constructor(io: Io, options: GlobalOptions) {
+    this.#io = io;
+    this.json = options.json === true;
+    this.quiet = options.quiet === true;
+    this.terminal = io.stdout.isTTY === true;
+    this.live = io.stderr.isTTY === true && io.env["TERM"] !== "dumb" && !this.json && !this.quiet;
+    this.color = paletteFor(io, "stdout", options);
+  }
+
+  /** Columns that a line may take; undefined: any number. */
+  get width(): number | undefined {
+    return this.terminal ? (this.#io.stdout.columns ?? 80) : undefined;
+  }
+
+  /** The result, as text. */
+  print(text: string): void {
+    this.#io.stdout.write(text.endsWith("\n") || text === "" ? text : `${text}\n`);
+  }
+
+  /** Text that somebody else wrote: as it is for a program, harmless on a terminal. */
+  printForeign(text: string): void {
+    this.print(this.terminal ? printable(text) : text);
+  }
+
+  printBytes(bytes: Uint8Array): void {
+    this.#io.stdout.write(bytes);
+  }
+
+  table(rows: readonly (readonly Cell[])[], options: TableOptions = {}): void {
+    this.print(table(rows, { ...options, width: this.width }));
+  }
+
+  /** The result, for programs. */
+  data(value: unknown): void {
+    printJson(this.#io, value);
+  }
+
+  /** One record of many, one line each. */
+  line(value: unknown): void {
+    this.#io.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** What a change did: one line, or the data. */
+  changed(text: string, value: unknown): void {
+    if (this.json) this.data(value);
+    else if (!this.quiet) this.print(text);
+  }
+
+  note(text: string): void {
+    if (!this.quiet) this.#io.stderr.write(`${text}\n`);
+  }
+
+  warn(text: string): void {
+    this.note(`warning: ${text}`);
+  }
+}
 
 export function printJson(io: Io, value: unknown): void {
   io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-export function printError(error: HubError, io: Io, json: boolean): void {
-  if (json) {
+export function printError(error: HubError, io: Io, options: GlobalOptions): void {
+  if (options.json === true) {
     io.stderr.write(`${JSON.stringify(error)}\n`);
     return;
   }
-  const lines = [`error: ${error.message}`];
-  if (error.field !== undefined) lines.push(`  field: ${error.field}`);
-  if (error.detail !== undefined) lines.push(`  cause: ${error.detail.split("\n").join("\n         ")}`);
+  const { bad, strong } = paletteFor(io, "stderr", options);
+  const lines = [`${bad("error:")} ${indented(error.message)}`];
+  if (error.field !== undefined) lines.push(`  field: ${indented(error.field)}`);
+  if (error.detail !== undefined) lines.push(`  cause: ${indented(error.detail)}`);
   if (error.kind === "Unexpected" && error.cause instanceof Error) lines.push(`  cause: ${error.cause.stack}`);
-  if (error.hint !== undefined) lines.push(`  fix:   ${error.hint}`);
+  lines.push(`  fix:   ${strong(indented(error.hint ?? FIXES[error.kind] ?? "plugboard doctor"))}`);
   io.stderr.write(`${lines.join("\n")}\n`);
 }
+
+function indented(text: string): string {
+  return printable(text).split("\n").join("\n         ");
+}
+
+/** Where to look, for errors that do not say it themselves. */
+const FIXES: Readonly<Partial<Record<ErrorKind, string>>> = {
+  InvalidConfig: "plugboard help",
+  SerializationError: "plugboard help",
+  ServerNotFound: "plugboard ls",
+  ToolNotFound: "plugboard tools",
+  GroupNotFound: "plugboard group ls",
+  ServerAlreadyExists: "plugboard ls",
+  StaleConfig: "Try again",
+  ServerNotRunning: "plugboard status",
+  ToolFailed: "plugboard tools --schema shows what the tool takes",
+  ProcessSpawnFailed: "plugboard logs shows what the server said",
+  Unexpected: "plugboard doctor; if that finds nothing, this is a fault of Plugboard: please report it",
+};
 
 /** What the hub warns of now, and from now on. */
 export function printWarnings(io: Io, hub: Hub): void {
   const print = (message: string) => void io.stderr.write(`warning: ${message}\n`);
   for (const message of [...hub.warnings, ...hub.catalog.warnings]) print(message);
   hub.events.on("warning", ({ message }) => print(message));
-}
-
-/** Columns are as wide as their widest cell; the last one runs free. */
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
-  }
-  return rows
-    .map((row) =>
-      row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join("  "),
-    )
-    .map((line) => `${line.trimEnd()}\n`)
-    .join("");
-}
-
-/** @example seconds(840) // "0.8s" */
-export function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)}s`;
-}
-
-/** @example count(1, "tool") // "1 tool" */
-export function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? "" : "s"}`;
-}
-
-export function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? "";
 }

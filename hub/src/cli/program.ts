@@ -1,30 +1,79 @@
-// The command line: one file per command, registered here. A new command is a new file and a line below.
+// The command line: one file per command, registered here. A new command is a new file and a line below. What a command
+// needs of the hub is loaded when it runs, so that `plugboard --version` and completions answer at once.
 
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { HubError, toHubError } from "../errors.ts";
 import { VERSION } from "../version.ts";
+import { addCommand } from "./add.ts";
 import { callCommand } from "./call.ts";
-import type { Io } from "./io.ts";
+import { callsCommand } from "./calls.ts";
+import { completeCommand } from "./complete.ts";
+import { completionCommand } from "./completion.ts";
+import { configCommand } from "./config.ts";
+import { disableCommand } from "./disable.ts";
+import { doctorCommand } from "./doctor.ts";
+import { enableCommand } from "./enable.ts";
+import { getCommand } from "./get.ts";
+import { groupCommand } from "./group.ts";
+import type { GlobalOptions, Io } from "./io.ts";
+import { logsCommand } from "./logs.ts";
 import { lsCommand } from "./ls.ts";
+import { openCommand } from "./open.ts";
 import { printError } from "./output.ts";
+import { overview } from "./overview.ts";
+import { promptCommand } from "./prompt.ts";
+import { readCommand } from "./read.ts";
+import { restartCommand } from "./restart.ts";
+import { rmCommand } from "./rm.ts";
 import { secretCommand } from "./secret.ts";
+import { startCommand } from "./start.ts";
+import { statsCommand } from "./stats.ts";
+import { statusCommand } from "./status.ts";
 import { stdioCommand } from "./stdio.ts";
+import { stopCommand } from "./stop.ts";
 import { testCommand } from "./test.ts";
 import { toolsCommand } from "./tools.ts";
 import { upCommand } from "./up.ts";
+import { versionCommand } from "./version.ts";
 
-/** Adds a command. Its action gives the exit code. */
-export type Register = (program: Command, io: Io, done: (exitCode: number) => void) => void;
+export interface Context {
+  readonly io: Io;
+  /** The words of the command line, for what commander does not tell: which of them stand after `--`. */
+  readonly args: readonly string[];
+  /** The exit code. */
+  readonly done: (exitCode: number) => void;
+}
 
-const COMMANDS: readonly Register[] = [
-  upCommand,
-  stdioCommand,
-  lsCommand,
-  toolsCommand,
-  callCommand,
-  testCommand,
-  secretCommand,
-];
+/** Adds a command. */
+export type Register = (program: Command, context: Context) => void;
+
+const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
+  "The hub:": [
+    upCommand,
+    startCommand,
+    stopCommand,
+    restartCommand,
+    statusCommand,
+    stdioCommand,
+    openCommand,
+    doctorCommand,
+  ],
+  "Servers:": [
+    addCommand,
+    lsCommand,
+    getCommand,
+    rmCommand,
+    enableCommand,
+    disableCommand,
+    testCommand,
+    logsCommand,
+    groupCommand,
+    secretCommand,
+    configCommand,
+  ],
+  "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
+  "More:": [completionCommand, versionCommand, completeCommand],
+};
 
 const USAGE_ERROR = 2;
 
@@ -35,38 +84,66 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 credentials needed, 4 hub or server unrea
 /** Runs one command to its end and gives the exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode = 0;
-  const program = new Command("plugboard")
-    .description("All your MCP servers behind one endpoint")
-    .version(VERSION, "-V, --version")
-    .option("--config <dir>", "folder of mcp_server.json and group.json")
-    .option("--json", "machine-readable output")
-    .addHelpText(
-      "after",
-      `${EXIT_CODES}\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
-    )
-    .enablePositionalOptions()
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => void io.stdout.write(text),
-      writeErr: (text) => void io.stderr.write(text),
-    });
-  for (const register of COMMANDS) register(program, io, (code) => (exitCode = code));
-  inheritSettings(program);
-  // What stands before the command counts as if it stood behind it.
-  program.hook("preAction", (_, command) => {
-    for (const [name, value] of Object.entries(program.opts())) {
-      if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
-    }
-  });
+  const context: Context = { io, args, done: (code) => void (exitCode = code) };
+  const program = createProgram(context);
   try {
+    const { operands, unknown } = program.parseOptions([...args]);
+    if (operands.length === 0 && unknown.length === 0) return await overview(io, program.opts());
     await program.parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (thrown) {
     // Commander has printed its own message; asking for help or the version is no error.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : USAGE_ERROR;
     const error = toHubError(thrown);
-    printError(error, io, program.optsWithGlobals()["json"] === true || args.includes("--json"));
-    return error instanceof HubError ? error.meaning.exit : 1;
+    printError(error, io, { ...program.opts<GlobalOptions>(), json: wantsJson(args) });
+    io.tellParent?.({ failed: error.toJSON() });
+    return error.meaning.exit;
+  }
+}
+
+/** All commands, with nothing run yet. */
+export function createProgram(context: Context): Command {
+  const { io, args } = context;
+  const program = new Command("plugboard")
+    .description("All your MCP servers behind one endpoint")
+    .version(VERSION, "-V, --version")
+    .addHelpText(
+      "after",
+      `${EXIT_CODES}\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
+    )
+    .helpOption("-h, --help", "show help")
+    .helpCommand("help [command]", "show the help of a command")
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(usageError(text, wantsJson(args))),
+    });
+  addGlobalOptions(program, false);
+  for (const [group, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(group);
+    for (const register of commands) register(program, context);
+  }
+  inheritSettings(program);
+  program.hook("preAction", (_, command) => inheritOptions(command));
+  return program;
+}
+
+const GLOBAL_OPTIONS: readonly (readonly [flags: string, description: string])[] = [
+  ["--config <dir>", "folder of mcp_server.json and group.json"],
+  ["--json", "machine-readable output"],
+  ["-q, --quiet", "no progress and no notes"],
+  ["--no-color", "no colours, as NO_COLOR=1"],
+  ["--url <url>", "a hub elsewhere, as PLUGBOARD_URL"],
+  ["--token-file <file>", "file with the token of that hub; PLUGBOARD_TOKEN is the token itself"],
+];
+
+function addGlobalOptions(command: Command, hidden: boolean): void {
+  for (const [flags, description] of GLOBAL_OPTIONS) {
+    const option = new Option(flags, description);
+    command.addOption(hidden ? option.hideHelp() : option);
   }
 }
 
@@ -74,9 +151,30 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 function inheritSettings(parent: Command): void {
   for (const command of parent.commands) {
     command.exitOverride().copyInheritedSettings(parent);
-    command
-      .option("--config <dir>", "folder of mcp_server.json and group.json")
-      .option("--json", "machine-readable output");
+    addGlobalOptions(command, true);
     inheritSettings(command);
   }
+}
+
+/** What stands before the command counts as if it stood behind it. */
+function inheritOptions(command: Command): void {
+  for (let ancestor = command.parent; ancestor !== null; ancestor = ancestor.parent) {
+    for (const [name, value] of Object.entries(ancestor.opts())) {
+      if (ancestor.getOptionValueSource(name) !== "cli" || command.getOptionValueSource(name) === "cli") continue;
+      command.setOptionValueWithSource(name, value, "cli");
+    }
+  }
+}
+
+/** What follows `--` belongs to somebody else. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return args.slice(0, end < 0 ? args.length : end).includes("--json");
+}
+
+function usageError(text: string, json: boolean): string {
+  const message = text.replace(/^error: /, "").trim();
+  const hint = "plugboard --help";
+  if (json) return `${JSON.stringify(new HubError("InvalidConfig", message, { hint }))}\n`;
+  return `error: ${message}\n  fix:   ${hint}\n`;
 }

@@ -1,90 +1,100 @@
 // One line per server while it starts, on stderr: its stage and how long it has taken. Redrawn in place on a terminal;
 // elsewhere one line when a server is up or has failed.
 
-import type { Hub } from "../hub.ts";
-import type { ManagedServer } from "../servers/server.ts";
-import type { Status } from "../servers/status.ts";
 import type { Io } from "./io.ts";
-import { count, seconds, table } from "./output.ts";
+import type { Output } from "./output.ts";
+import { table } from "./table.ts";
+import { count, firstLine } from "./text.ts";
+import { seconds } from "./times.ts";
+
+/** A server as far as its start goes, in the words of the management API. */
+export interface Startup {
+  readonly name: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly stage?: string | null;
+  readonly error?: { readonly message: string; readonly detail?: string | undefined } | null;
+  readonly tools?: readonly unknown[];
+}
 
 const REDRAW_MS = 100;
 
 export class Progress {
-  readonly #hub: Hub;
   readonly #io: Io;
-  readonly #live: boolean;
+  readonly #out: Output;
+  readonly #servers: () => readonly Startup[];
   readonly #startedAt = new Map<string, number>();
   readonly #tookMs = new Map<string, number>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #beganAt = performance.now();
   #drawn = 0;
 
-  constructor(hub: Hub, io: Io) {
-    this.#hub = hub;
+  /** `servers` is asked again and again. */
+  constructor(io: Io, out: Output, servers: () => readonly Startup[]) {
     this.#io = io;
-    this.#live = io.stderr.isTTY === true && io.env["TERM"] !== "dumb";
+    this.#out = out;
+    this.#servers = servers;
   }
 
-  /** Shows the servers until `settled`. */
-  async show(settled: Promise<void>): Promise<void> {
-    const onStatus = ({ server, status }: { server: string; status: Status }) => this.#note(server, status);
-    for (const { name, status } of this.#hub.supervisor.servers) this.#note(name, status);
-    this.#hub.events.on("server.status", onStatus);
-    if (this.#live) this.#timer = setInterval(() => this.#draw(), REDRAW_MS);
-    await settled;
-    clearInterval(this.#timer);
-    this.#hub.events.off("server.status", onStatus);
-    if (this.#live) this.#draw();
+  /** Shows the servers until `settled`, whatever becomes of that. */
+  async show(settled: Promise<unknown>): Promise<void> {
+    this.#look();
+    const timer = setInterval(() => this.#look(), REDRAW_MS);
+    await settled.catch(() => undefined); // its caller has the reason
+    clearInterval(timer);
+    this.#look();
   }
 
-  #note(name: string, status: Status): void {
-    if (status.state === "starting" && !this.#startedAt.has(name)) this.#startedAt.set(name, performance.now());
-    const done = status.state === "running" || status.state === "error";
-    if (!done || this.#tookMs.has(name)) return;
-    this.#tookMs.set(name, performance.now() - (this.#startedAt.get(name) ?? performance.now()));
-    if (!this.#live) this.#io.stderr.write(table([this.#row(this.#hub.supervisor.get(name))]));
+  #look(): void {
+    const servers = this.#servers();
+    const settled = servers.filter((server) => this.#note(server));
+    if (this.#out.live) this.#draw(servers);
+    else if (!this.#out.quiet) this.#io.stderr.write(table(settled.map((server) => this.#row(server))));
   }
 
-  #draw(): void {
-    const lines = table(this.#hub.supervisor.servers.map((server) => this.#row(server)))
-      .split("\n")
-      .slice(0, -1);
-    const width = this.#io.stderr.columns ?? 80;
-    const up = this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A`;
-    this.#io.stderr.write(up + lines.map((line) => `\u001b[2K${line.slice(0, width - 1)}\n`).join(""));
-    this.#drawn = lines.length;
-  }
-
-  #row({ name, status, config }: ManagedServer): string[] {
-    const kind = config.transport.type === "stdio" ? config.transport.launcher : config.transport.type;
-    const since = this.#startedAt.get(name);
-    const tookMs = this.#tookMs.get(name) ?? (since === undefined ? 0 : performance.now() - since);
-    return [`  ${mark(status)} ${name}`, kind, seconds(tookMs).padStart(5), describe(status)];
-  }
-}
-
-function mark({ state }: Status): string {
-  if (state === "running") return "✔";
-  if (state === "error" || state === "disconnected") return "✖";
-  return state === "disabled" ? "○" : "…";
-}
-
-/** @example describe({ state: "running", tools: ["a"], since: 0 }) // "1 tool" */
-export function describe(status: Status): string {
-  switch (status.state) {
-    case "running":
-      return count(status.tools.length, "tool");
-    case "starting":
-      return status.stage;
-    case "error":
-    case "disconnected": {
-      const { message, detail } = status.error;
-      const telling = tellingLine(detail ?? "");
-      return telling === undefined ? message : `${message}: ${telling}`;
+  /** True when it has just come up or failed. */
+  #note({ name, status }: Startup): boolean {
+    if (status !== "disabled" && status !== "stopped" && !this.#startedAt.has(name)) {
+      // Up before it was first looked at: it was started when the looking began.
+      this.#startedAt.set(name, status === "starting" ? performance.now() : this.#beganAt);
     }
-    case "stopped":
-    case "disabled":
-      return status.state;
+    const done = status === "running" || status === "error";
+    if (!done || this.#tookMs.has(name)) return false;
+    this.#tookMs.set(name, performance.now() - (this.#startedAt.get(name) ?? this.#beganAt));
+    return true;
   }
+
+  #draw(servers: readonly Startup[]): void {
+    const width = (this.#io.stderr.columns ?? 80) - 1;
+    const lines = table(
+      servers.map((server) => this.#row(server)),
+      { width },
+    ).split("\n");
+    const up = this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A`;
+    const drawn = lines.slice(0, -1);
+    this.#io.stderr.write(up + drawn.map((line) => `\u001b[2K${line}\n`).join(""));
+    this.#drawn = drawn.length;
+  }
+
+  #row(server: Startup): string[] {
+    const since = this.#startedAt.get(server.name);
+    const tookMs = this.#tookMs.get(server.name) ?? (since === undefined ? 0 : performance.now() - since);
+    return [`  ${markOf(server.status)} ${server.name}`, server.kind, seconds(tookMs).padStart(5), describe(server)];
+  }
+}
+
+export function markOf(status: string): string {
+  if (status === "running") return "✔";
+  if (status === "error" || status === "disconnected") return "✖";
+  return status === "disabled" ? "○" : "…";
+}
+
+/** @example describe({ status: "running", tools: [tool] … }) // "1 tool" */
+export function describe({ status, stage, error, tools }: Omit<Startup, "name" | "kind">): string {
+  if (status === "running") return count(tools?.length ?? 0, "tool");
+  if (status === "starting") return stage ?? status;
+  if (error === undefined || error === null) return status;
+  const telling = tellingLine(error.detail ?? "");
+  return telling === undefined ? firstLine(error.message) : `${firstLine(error.message)}: ${telling}`;
 }
 
 /** The line of a server's stderr that says most: the only one, or the first that speaks of an error. */

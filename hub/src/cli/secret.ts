@@ -3,49 +3,63 @@
 
 import { text as readAll } from "node:stream/consumers";
 import { HubError } from "../errors.ts";
+import { withAccess } from "./access.ts";
 import type { GlobalOptions, Io } from "./io.ts";
-import { withHub } from "./open-hub.ts";
-import { printJson } from "./output.ts";
 import type { Register } from "./program.ts";
+import { readHidden } from "./read-hidden.ts";
 
-export const secretCommand: Register = (program, io, done) => {
-  const secret = program.command("secret").description("store secrets for servers");
+export const secretCommand: Register = (program, { io, done }) => {
+  const secret = program.command("secret").description("manage secrets for servers: ls, set, rm");
   secret
     .command("set")
-    .description("store a secret; its value is read from stdin")
+    .description("store a secret; its value is asked for, or read from stdin")
     .argument("<name>", "the name that secretRef uses")
-    .action(async (name: string, _: unknown, command: { optsWithGlobals(): GlobalOptions }) => {
-      const value = await readValue(io);
-      await withHub(io, command.optsWithGlobals(), (hub) => hub.secrets.set(name, value));
-      io.stderr.write(`Stored the secret ${name}\n`);
+    .action(async (name: string, options: GlobalOptions) => {
+      const value = await readValue(io, name);
+      await withAccess(io, options, async ({ api, out }) => {
+        await api.setSecret(name, value);
+        const users = (await api.listSecrets()).find((known) => known.name === name)?.used_by ?? [];
+        const later = users.length === 0 ? "" : `; ${users.join(", ")} will have it at the next start`;
+        out.changed(`Stored the secret ${name}${later}`, { name, used_by: users });
+      });
       done(0);
     });
   secret
     .command("ls")
+    .alias("list")
     .description("list the names of all secrets")
-    .action(async (_: unknown, command: { optsWithGlobals(): GlobalOptions }) => {
-      const options = command.optsWithGlobals();
-      const names = await withHub(io, options, (hub) => hub.secrets.list());
-      if (options.json === true) printJson(io, names);
-      else io.stdout.write(names.map((name) => `${name}\n`).join(""));
+    .action(async (options: GlobalOptions) => {
+      await withAccess(io, options, async ({ api, out }) => {
+        const secrets = await api.listSecrets();
+        if (out.json) out.data(secrets);
+        else out.print(secrets.map(({ name }) => `${name}\n`).join(""));
+      });
       done(0);
     });
   secret
     .command("rm")
+    .alias("remove")
     .description("delete a secret")
     .argument("<name>")
-    .action(async (name: string, _: unknown, command: { optsWithGlobals(): GlobalOptions }) => {
-      const found = await withHub(io, command.optsWithGlobals(), (hub) => hub.secrets.delete(name));
-      if (!found) throw new HubError("ServerNotFound", `There is no secret "${name}"`, { hint: "plugboard secret ls" });
-      io.stderr.write(`Deleted the secret ${name}\n`);
+    .action(async (name: string, options: GlobalOptions) => {
+      await withAccess(io, options, async ({ api, out }) => {
+        const known = (await api.listSecrets()).map((each) => each.name);
+        if (!known.includes(name)) {
+          throw new HubError("ServerNotFound", `There is no secret "${name}"`, {
+            hint: `Secrets: ${known.join(", ") || "none"}`,
+          });
+        }
+        await api.deleteSecret(name);
+        out.changed(`Deleted the secret ${name}`, { removed: name });
+      });
       done(0);
     });
 };
 
 /** The last line break is the terminal's or echo's, not the secret's. */
-async function readValue(io: Io): Promise<string> {
-  if ("isTTY" in io.stdin && io.stdin.isTTY === true) io.stderr.write("Type the value, then Enter and Ctrl-D:\n");
-  const value = (await readAll(io.stdin)).replace(/\r?\n$/, "");
+async function readValue(io: Io, name: string): Promise<string> {
+  const typed = io.stdin.isTTY === true;
+  const value = typed ? await readHidden(io, `Value of ${name}: `) : (await readAll(io.stdin)).replace(/\r?\n$/, "");
   if (value !== "") return value;
   throw new HubError("InvalidConfig", "The secret is empty", { hint: "printf %s VALUE | plugboard secret set NAME" });
 }

@@ -3,7 +3,6 @@
 import { once } from "node:events";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { StdioServer } from "../wire/stdio-server.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { withHub } from "./open-hub.ts";
 import { printWarnings } from "./output.ts";
@@ -18,7 +17,7 @@ const SETTLE_MS = 10_000;
 /** For calls that are open when the client closes its side. */
 const DRAIN_MS = 10_000;
 
-export const stdioCommand: Register = (program, io, done) => {
+export const stdioCommand: Register = (program, { io, done }) => {
   program
     .command("stdio")
     .description("serve one group over stdin and stdout")
@@ -29,6 +28,7 @@ export const stdioCommand: Register = (program, io, done) => {
 function stdio(io: Io, options: StdioOptions): Promise<number> {
   const output = claimStdout(io);
   return withHub(io, options, async (hub) => {
+    const { StdioServer } = await import("../wire/stdio-server.ts");
     printWarnings(io, hub);
     hub.events.on("server.status", ({ server, status }) => {
       if (status.state === "error") io.stderr.write(`${server}: ${status.error.message}\n`);

@@ -1,50 +1,63 @@
 // `plugboard test`: tries a server out without saving anything, and leaves nothing running.
 
-import { normalizeServer } from "../config/normalize.ts";
-import type { ServerConfig } from "../config/types.ts";
-import { ERRORS } from "../errors.ts";
-import type { Hub } from "../hub.ts";
-import type { TestResult } from "../servers/supervisor.ts";
+import type { TestResult } from "../api/schemas/server.ts";
+import { withAccess, type Access } from "./access.ts";
+import { fromBody } from "./error-body.ts";
 import type { GlobalOptions, Io } from "./io.ts";
-import { withHub } from "./open-hub.ts";
-import { count, printJson, seconds } from "./output.ts";
+import { printError, type Output } from "./output.ts";
 import type { Register } from "./program.ts";
+import { fromCommand, parseTarget } from "./target.ts";
+import { count, printable } from "./text.ts";
+import { seconds } from "./times.ts";
+import { waiting } from "./waiting.ts";
 
-export const testCommand: Register = (program, io, done) => {
+export const testCommand: Register = (program, { io, done }) => {
   program
     .command("test")
     .description("start a server, list what it offers, stop it again")
-    .argument("<target...>", "a configured server, a URL, or a command with its arguments")
+    .argument("<target...>", "a configured server, uvx:package, docker:image, a URL, or a command with its arguments")
     .passThroughOptions()
     .action(async (words: string[], options: GlobalOptions) => {
-      done(await withHub(io, options, (hub) => test(hub, io, words, options.json === true)));
+      done(await withAccess(io, options, (access) => test(io, access, { words, options })));
     });
 };
 
-async function test(hub: Hub, io: Io, words: readonly string[], json: boolean): Promise<number> {
-  const config = toConfig(hub, words);
-  const result = await hub.supervisor.test(config);
-  if (json) printJson(io, result);
-  else print(io, config.name, result);
-  return result.error === undefined ? 0 : ERRORS[result.error.kind].exit;
+async function test(
+  io: Io,
+  access: Access,
+  { words, options }: { words: readonly string[]; options: GlobalOptions },
+): Promise<number> {
+  const { out } = access;
+  const { name, result } = await start(access, words);
+  const outcome = await waiting(io, out, `testing ${name}`, result);
+  if (out.json) out.data(outcome);
+  else if (outcome.success) print(out, name, outcome);
+  // It is the result here, but people look for it where errors stand.
+  else printError(fromBody({ ...outcome.error, message: `${name}: ${outcome.message}` }), io, options);
+  return exitCodeOf(outcome);
 }
 
-function toConfig(hub: Hub, words: readonly string[]): ServerConfig {
-  const [first = "", ...args] = words;
-  const known = args.length === 0 ? hub.supervisor.servers.find(({ name }) => name === first) : undefined;
-  if (known !== undefined) return known.config;
-  return normalizeServer("test", /^(?:https?|wss?):\/\//.test(first) ? { url: first } : { command: first, args });
+async function start(
+  { api }: Access,
+  words: readonly string[],
+): Promise<{ name: string; result: Promise<TestResult> }> {
+  const [first = ""] = words;
+  const known = words.length > 1 ? undefined : (await api.listServers()).find(({ config }) => config.name === first);
+  if (known !== undefined) return { name: first, result: api.testSavedServer(known.config.id) };
+  const cwd = process.cwd();
+  const prefixed = words.length === 1 && /^(?:https?|wss?|uvx|pypi|npm|npx|docker):/.test(first);
+  const { entry } = prefixed || first.startsWith("{") ? parseTarget(first, { cwd }) : fromCommand(words, cwd);
+  return { name: "test", result: api.testServer(entry) };
 }
 
-function print(io: Io, name: string, { success, message, tools, resources, latency_ms: ms, error }: TestResult): void {
-  if (success) {
-    io.stdout.write(
-      `✔ ${name}: ${count(tools.length, "tool")}, ${count(resources.length, "resource")} in ${seconds(ms)}\n`,
-    );
-    for (const tool of tools) io.stdout.write(`  ${String(tool["name"])}\n`);
-    return;
-  }
-  io.stderr.write(`error: ${name}: ${message}\n`);
-  if (error?.detail !== undefined) io.stderr.write(`  cause: ${error.detail.split("\n").join("\n         ")}\n`);
-  if (error?.hint !== undefined) io.stderr.write(`  fix:   ${error.hint}\n`);
+function exitCodeOf({ error }: TestResult): number {
+  if (error === undefined) return 0;
+  return fromBody(error).meaning.exit;
+}
+
+function print(out: Output, name: string, { tools, resources, latency_ms }: TestResult): void {
+  out.print(
+    `✔ ${name}: ${count(tools.length, "tool")}, ${count(resources.length, "resource")} in ${seconds(latency_ms)}`,
+  );
+  for (const tool of tools) out.print(`  ${printable(tool.name)}`);
 }

@@ -1,19 +1,21 @@
-// `plugboard up`: runs the hub in the foreground until it is told to stop.
+// `plugboard up`: runs the hub in the foreground until it is told to stop. The background daemon is the same, detached.
 
 import { HubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
-import { openHub } from "./open-hub.ts";
-import { count, printWarnings } from "./output.ts";
+import { openHub, toStartup } from "./open-hub.ts";
+import { Output, printWarnings } from "./output.ts";
 import type { Register } from "./program.ts";
 import { Progress } from "./progress.ts";
+import { isAlive, placesOf, readRecord, removeRecord, writeRecord, type Places } from "./record.ts";
+import { count } from "./text.ts";
 
-interface UpOptions extends GlobalOptions {
+export interface UpOptions extends GlobalOptions {
   readonly port: string;
   readonly host: string;
 }
 
-export const upCommand: Register = (program, io, done) => {
+export const upCommand: Register = (program, { io, done }) => {
   program
     .command("up")
     .description("start all servers and serve them over HTTP, in the foreground")
@@ -24,6 +26,7 @@ export const upCommand: Register = (program, io, done) => {
 
 async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
+  const places = placesOf(io, options);
   const hub = await openHub(io, options);
   const stopped = whenStopped(io, hub);
   printWarnings(io, hub);
@@ -32,14 +35,24 @@ async function up(io: Io, options: UpOptions): Promise<number> {
     const where = error.field === undefined ? "" : ` (${error.field})`;
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
-  const url = await hub.listen({ host: options.host, port });
+  const url = await hub.listen({ host: options.host, port, edges: [await createProofEdge(places.data)] });
   await hub.configuration.watch();
-  printAddresses(io, hub, url);
-  const settled = hub.start();
-  await Promise.race([new Progress(hub, io).show(settled), stopped]);
-  void settled.then(() => printTotals(io, hub));
-  await stopped;
-  return 0;
+  await leaveRecord(io, places, url);
+  try {
+    printAddresses(io, hub, url);
+    io.tellParent?.({ listening: url });
+    const settled = hub.start();
+    const progress = new Progress(io, new Output(io, options), () => hub.supervisor.servers.map(toStartup));
+    await Promise.race([progress.show(settled), stopped]);
+    void settled.then(() => {
+      printTotals(io, hub);
+      io.tellParent?.({ settled: true });
+    });
+    await stopped;
+    return 0;
+  } finally {
+    await removeRecord(places.record, process.pid);
+  }
 }
 
 /** The first signal stops the hub in good order; the second ends it at once, and the watchdog ends what it left. */
@@ -54,11 +67,43 @@ function whenStopped(io: Io, hub: Hub): Promise<void> {
   });
 }
 
+async function createProofEdge(dataDir: string) {
+  const [{ ManagementToken, readManagementToken }, { proofEdge }] = await Promise.all([
+    import("../auth/management-token.ts"),
+    import("./proof.ts"),
+  ]);
+  await ManagementToken.open(dataDir); // makes it where there is none
+  const token = await readManagementToken(dataDir);
+  if (token === undefined) throw new HubError("IoError", `The management token in ${dataDir} is gone`);
+  return proofEdge(token, process.pid);
+}
+
+/** Commands find this hub by it. Of two hubs for one config folder they talk to the first. */
+async function leaveRecord(io: Io, { record: path, config }: Places, url: string): Promise<void> {
+  const other = await readRecord(path);
+  if (
+    other !== undefined &&
+    other.pid !== process.pid &&
+    isAlive(other.pid) &&
+    (await findLocalHubQuietly(io, config))
+  ) {
+    io.stderr.write(`warning: another hub runs for this config (${other.url}): commands talk to that one\n`);
+    return;
+  }
+  await writeRecord(path, { pid: process.pid, url, config, started_at: new Date().toISOString() });
+}
+
+async function findLocalHubQuietly(io: Io, config: string): Promise<boolean> {
+  const { findLocalHub } = await import("./find-hub.ts");
+  return (await findLocalHub(io, { config }).catch(() => undefined)) !== undefined;
+}
+
 function printAddresses(io: Io, hub: Hub, url: string): void {
   io.stdout.write(`MCP     ${url}/mcp\n`);
   for (const name of hub.catalog.groupNames) {
     if (name !== "default") io.stdout.write(`        ${url}/mcp/${encodeURIComponent(name)}\n`);
   }
+  io.stdout.write(`API     ${url}/api/v1\n`);
   io.stdout.write(`Health  ${url}/healthz\n`);
   if (hub.configuration.demo)
     io.stderr.write(`No config yet: serving the built-in demo. Its tool "config_example" shows how to add servers.\n`);
@@ -73,7 +118,7 @@ function printTotals(io: Io, hub: Hub): void {
   );
 }
 
-function parsePort(text: string): number {
+export function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new HubError("InvalidConfig", `"${text}" is not a port`, {

@@ -1,12 +1,14 @@
 // The hub inside a program: no daemon, no port, no output. The twelve operations of the embedding interface.
 
 import { homedir } from "node:os";
+import type { Redactor } from "../calls/redact.ts";
 import { MemoryConfig } from "../config/memory-store.ts";
 import { hubPaths } from "../config/paths.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { Hub } from "../hub.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
 import { hubEnvironment } from "../servers/environment.ts";
+import { MemoryCallLog } from "../store/memory-call-log.ts";
 import type { Status } from "../servers/status.ts";
 import { rawParams } from "../wire/jsonrpc.ts";
 import type { JsonObject } from "../wire/json.ts";
@@ -62,7 +64,14 @@ export interface EmbeddedHub {
 export async function createHub({ config, configDir }: CreateHubOptions = {}): Promise<EmbeddedHub> {
   const variables = hubEnvironment();
   const paths = hubPaths({ env: variables, platform: process.platform, home: homedir() });
-  const inMemory = config === undefined ? {} : { store: MemoryConfig.of(config), secrets: new MemorySecrets() };
+  const inMemory =
+    config === undefined
+      ? {}
+      : {
+          store: MemoryConfig.of(config),
+          secrets: new MemorySecrets(),
+          callLog: async (redactor: Redactor) => new MemoryCallLog({ redactor }),
+        };
   const hub = await Hub.open({
     variables,
     paths: configDir === undefined ? paths : { ...paths, config: configDir },

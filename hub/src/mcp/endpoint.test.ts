@@ -5,6 +5,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { Calls } from "../calls/call.ts";
+import { Latency } from "../calls/latency.ts";
+import { Redactor } from "../calls/redact.ts";
+import { MemoryCallLog } from "../store/memory-call-log.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { GroupConfig, HubConfig, ServerConfig } from "../config/types.ts";
 import { HubEvents } from "../events.ts";
@@ -120,7 +123,12 @@ async function startEndpoint(
   await supervisor.startAll();
   const hub: HubConfig = { servers, groups };
   const group = () => Catalog.build(hub, supervisor.listings()).group(groups[0]?.name);
-  const calls = new Calls({ supervisor, events });
+  const calls = new Calls({
+    supervisor,
+    events,
+    log: new MemoryCallLog({ redactor: new Redactor() }),
+    latency: new Latency(),
+  });
   const endpoint = new Endpoint({ group, calls, supervisor, ...(settled === undefined ? {} : { settled }) });
   cleanups.push(() => endpoint.close());
   return { endpoint, supervisor, events };

@@ -7,7 +7,7 @@ import { rewriteUris } from "../catalog/uris.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
-import { adaptResult } from "../wire/era.ts";
+import { adaptResult, META } from "../wire/era.ts";
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, raw, RPC, success } from "../wire/jsonrpc.ts";
@@ -105,7 +105,13 @@ export class Endpoint implements Service {
     const mismatch = this.#headerProblem(exchange, definition);
     if (mismatch !== undefined) return failure({ code: RPC.headerMismatch, message: mismatch });
     const ask = { ...this.#ask(exchange), replace: { name: tool }, tool: definition };
-    const reply = await this.#options.calls.tool({ ...ask, group: group.name, server, name: tool });
+    const reply = await this.#options.calls.tool({
+      ...ask,
+      group: group.name,
+      server,
+      name: tool,
+      client: clientOf(exchange),
+    });
     return withExposedUris(reply, group, server);
   }
 
@@ -195,6 +201,14 @@ function list({ request }: Exchange, key: string, entries: Buffer): Reply {
 }
 
 const CLOSE = Buffer.from("}");
+
+/** What the client calls itself: for the record only. */
+function clientOf({ session, request }: Exchange): string | undefined {
+  const meta = request.params?.value["_meta"];
+  const info = session?.clientInfo ?? (isObject(meta) ? meta[META.clientInfo] : undefined);
+  const name = isObject(info) ? info["name"] : undefined;
+  return typeof name === "string" ? name.slice(0, 128) : undefined;
+}
 
 function stringParam({ request }: Exchange, key: string): string {
   const value = request.params?.value[key];

@@ -5,6 +5,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Calls } from "../calls/call.ts";
+import { Latency } from "../calls/latency.ts";
+import { Redactor } from "../calls/redact.ts";
+import { MemoryCallLog } from "../store/memory-call-log.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import { HubEvents } from "../events.ts";
 import { EraMemory } from "../servers/era-memory.ts";
@@ -28,7 +31,16 @@ beforeEach(async () => {
   const supervisor = new Supervisor(world, { onStatus: () => undefined, onOffer: () => undefined });
   const groups = ["work", "a b", "ä"].map((name) => ({ name, servers: [], tools: [] }));
   const catalog = Catalog.build({ servers: [], groups }, new Map());
-  mcp = new McpHttp({ catalog: () => catalog, supervisor, calls: new Calls({ supervisor, events: new HubEvents() }) });
+  mcp = new McpHttp({
+    catalog: () => catalog,
+    supervisor,
+    calls: new Calls({
+      supervisor,
+      events: new HubEvents(),
+      log: new MemoryCallLog({ redactor: new Redactor() }),
+      latency: new Latency(),
+    }),
+  });
   server = createServer((request, response) => {
     if (!mcp.handle(request, response)) response.writeHead(418).end();
   }).listen(0, "127.0.0.1");

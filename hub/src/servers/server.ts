@@ -31,6 +31,8 @@ export interface ServerObserver {
   onStatus(server: ManagedServer): void;
   /** What the server offers has changed: another listing, or it came or went. */
   onOffer(server: ManagedServer): void;
+  /** It is about to start, and these are the values that must never be shown. */
+  onResolved?(server: ManagedServer, secrets: readonly string[]): void;
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
 }
@@ -176,6 +178,7 @@ export class ManagedServer {
     try {
       await this.#leaving;
       const resolved = await resolveServer(this.config, this.#world);
+      this.#observer.onResolved?.(this, resolved.secrets);
       this.#set({ type: "stage", stage: "launching" });
       upstream = await this.#connect(resolved, either, startMs);
       this.#world.eras.remember(this.config.transport, upstream.era);

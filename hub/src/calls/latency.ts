@@ -1,0 +1,159 @@
+// How long calls take: percentiles of the last hour and totals since the start, per server and per tool, and the same as a
+// histogram for Prometheus. All in memory; what must outlive the hub is in the call log.
+
+import { RecentDurations } from "./recent-durations.ts";
+
+const MAX_SERVERS = 500;
+const MAX_TOOLS = 2000;
+const MAX_MS = 24 * 3_600_000;
+/** Stands for all that is beyond the bound. */
+const OTHER = "_other";
+const SHARES = [0.5, 0.95, 0.99] as const;
+/** In seconds: those that OpenTelemetry recommends for MCP. */
+const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const;
+const METRIC = "mcp_client_operation_duration_seconds";
+
+export interface LatencyMetrics {
+  readonly p50_ms: number;
+  readonly p95_ms: number;
+  readonly p99_ms: number;
+  /** Since the hub started. */
+  readonly total_calls: number;
+  /** Those of them that failed. */
+  readonly errors: number;
+}
+
+export interface MCPLatencyMetrics extends LatencyMetrics {
+  readonly server_name: string;
+}
+
+export interface ToolLatencyMetrics extends LatencyMetrics {
+  readonly tool_name: string;
+}
+
+/** Calls of one outcome: how many ended within each bound, and how long they took together. */
+interface Histogram {
+  /** One more for those beyond the last bound. */
+  readonly counts: number[];
+  sumSeconds: number;
+}
+
+interface Series {
+  readonly recent: RecentDurations;
+  readonly success: Histogram;
+  readonly error: Histogram;
+}
+
+interface Server {
+  readonly recent: RecentDurations;
+  readonly tools: Map<string, Series>;
+}
+
+export class Latency {
+  readonly #now: () => number;
+  readonly #servers = new Map<string, Server>();
+  #toolCount = 0;
+
+  /** `now` in milliseconds, never going back. */
+  constructor({ now = () => performance.now() }: { now?: () => number } = {}) {
+    this.#now = now;
+  }
+
+  record(server: string, tool: string, durationMs: number, ok: boolean): void {
+    const now = this.#now();
+    // No number at all, or no end, would spoil every sum from then on.
+    const ms = Math.min(Math.max(0, durationMs || 0), MAX_MS);
+    const ofServer = this.#serverOf(server);
+    const { recent, success, error } = this.#seriesOf(ofServer, tool);
+    ofServer.recent.record(ms, now);
+    recent.record(ms, now);
+    const histogram = ok ? success : error;
+    const seconds = ms / 1000;
+    const found = BOUNDS.findIndex((bound) => seconds <= bound);
+    const index = found < 0 ? BOUNDS.length : found;
+    histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
+    histogram.sumSeconds += seconds;
+  }
+
+  /** Of every server that was called, or of one. */
+  metrics(server?: string): MCPLatencyMetrics[] {
+    return [...this.#servers]
+      .filter(([name]) => server === undefined || name === server)
+      .map(([server_name, { recent, tools }]) => ({ server_name, ...this.#metricsOf(recent, [...tools.values()]) }));
+  }
+
+  /** Of every tool of a server that was called. */
+  tools(server: string): ToolLatencyMetrics[] {
+    return [...(this.#servers.get(server)?.tools ?? [])].map(([tool_name, series]) => ({
+      tool_name,
+      ...this.#metricsOf(series.recent, [series]),
+    }));
+  }
+
+  /** The text that Prometheus reads. */
+  prometheus(): string {
+    const lines = [`# HELP ${METRIC} Time that servers took to answer a call.`, `# TYPE ${METRIC} histogram`];
+    for (const [server, { tools }] of this.#servers) {
+      for (const [tool, { success, error }] of tools) {
+        const labels = `server="${escape(server)}",method="tools/call",tool="${escape(tool)}"`;
+        lines.push(...toLines(`${labels},outcome="success"`, success), ...toLines(`${labels},outcome="error"`, error));
+      }
+    }
+    return `${lines.join("\n")}\n`;
+  }
+
+  #serverOf(name: string): Server {
+    const known = this.#servers.get(name);
+    if (known !== undefined) return known;
+    if (this.#servers.size >= MAX_SERVERS && name !== OTHER) return this.#serverOf(OTHER);
+    const server = { recent: new RecentDurations(), tools: new Map<string, Series>() };
+    this.#servers.set(name, server);
+    return server;
+  }
+
+  #seriesOf(server: Server, tool: string): Series {
+    const known = server.tools.get(tool);
+    if (known !== undefined) return known;
+    if (this.#toolCount >= MAX_TOOLS && tool !== OTHER) return this.#seriesOf(server, OTHER);
+    const series = { recent: new RecentDurations(), success: createHistogram(), error: createHistogram() };
+    server.tools.set(tool, series);
+    this.#toolCount++;
+    return series;
+  }
+
+  #metricsOf(recent: RecentDurations, series: readonly Series[]): LatencyMetrics {
+    const [p50_ms = 0, p95_ms = 0, p99_ms = 0] = recent.percentiles(SHARES, this.#now());
+    const errors = series.reduce((sum, { error }) => sum + countOf(error), 0);
+    const successes = series.reduce((sum, { success }) => sum + countOf(success), 0);
+    return { p50_ms, p95_ms, p99_ms, total_calls: successes + errors, errors };
+  }
+}
+
+function createHistogram(): Histogram {
+  return { counts: Array.from({ length: BOUNDS.length + 1 }, () => 0), sumSeconds: 0 };
+}
+
+function countOf({ counts }: Histogram): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function toLines(labels: string, histogram: Histogram): string[] {
+  const total = countOf(histogram);
+  if (total === 0) return [];
+  let sum = 0;
+  const buckets = BOUNDS.map((bound, index) => {
+    sum += histogram.counts[index] ?? 0;
+    return `${METRIC}_bucket{${labels},le="${bound}"} ${sum}`;
+  });
+  return [
+    ...buckets,
+    `${METRIC}_bucket{${labels},le="+Inf"} ${total}`,
+    `${METRIC}_sum{${labels}} ${histogram.sumSeconds}`,
+    `${METRIC}_count{${labels}} ${total}`,
+  ];
+}
+
+/** A name must not end its label, nor its line. */
+function escape(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}

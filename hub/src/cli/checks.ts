@@ -1,0 +1,235 @@
+// What `plugboard doctor` looks at. Each check says one thing; none of them throws.
+
+import { execFile } from "node:child_process";
+import { access, constants, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { readManagementToken } from "../auth/management-token.ts";
+import { secretsOf } from "../api/entry/entry.ts";
+import { SERVER_FILE } from "../config/documents.ts";
+import { ConfigFiles } from "../config/file.ts";
+import type { ServerConfig } from "../config/types.ts";
+import { toHubError } from "../errors.ts";
+import { FileSecrets } from "../secrets/file-store.ts";
+import { resolveServer } from "../servers/resolve.ts";
+import { checkFiles } from "./check-config.ts";
+import { findHub } from "./find-hub.ts";
+import type { GlobalOptions, Io } from "./io.ts";
+import { describe } from "./progress.ts";
+import { placesOf, type Places } from "./record.ts";
+import { count, firstLine } from "./text.ts";
+import { findProgram } from "./which.ts";
+
+export interface CheckResult {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "problem";
+  readonly message: string;
+  readonly fix?: string;
+}
+
+const DEFAULT_PORT = 7430;
+const PATIENCE_MS = 5000;
+const OTHERS = 0o077;
+
+export async function examine(io: Io, options: GlobalOptions): Promise<CheckResult[]> {
+  const places = placesOf(io, options);
+  const servers = await enabledServers(places);
+  const groups = await Promise.all([
+    checkConfig(places),
+    checkPrivacy(places, servers),
+    checkPrograms(io, servers),
+    checkCredentials(io, places, servers),
+    checkSecrets(io, places),
+    checkFolders(places),
+    checkHub(io, options),
+  ]);
+  return [checkNode(), ...groups.flat()];
+}
+
+function checkNode(): CheckResult {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const fits = major > 20 || (major === 20 && minor >= 19);
+  const message = `${process.versions.node} (needs 20.19 or newer)`;
+  return { name: "Node", state: fits ? "ok" : "problem", message, ...(fits ? {} : { fix: "Install a newer Node" }) };
+}
+
+async function enabledServers({ config }: Places): Promise<readonly ServerConfig[]> {
+  const loaded = await new ConfigFiles(config).load().catch(() => undefined); // checkConfig says what is wrong
+  return (loaded?.config.servers ?? []).filter(({ enabled }) => enabled);
+}
+
+async function checkConfig({ config }: Places): Promise<CheckResult[]> {
+  try {
+    const { valid, errors, warnings, servers, groups } = await checkFiles(config, undefined);
+    const state = valid ? "ok" : "problem";
+    const message = valid
+      ? `${config}: ${count(servers, "server")}, ${count(groups, "group")}`
+      : `${config} is not valid`;
+    return [
+      { name: "config", state, message },
+      ...errors.map(
+        ({ message: text, hint }) =>
+          ({ name: "config", state, message: text, ...(hint === undefined ? {} : { fix: hint }) }) as const,
+      ),
+      ...warnings.map((text) => ({ name: "config", state: "warning", message: text }) as const),
+    ];
+  } catch (thrown) {
+    return [failed("config", thrown)];
+  }
+}
+
+/** A file with credentials in it is for its owner alone. */
+async function checkPrivacy({ config }: Places, servers: readonly ServerConfig[]): Promise<CheckResult[]> {
+  const path = join(config, SERVER_FILE);
+  const info = await stat(path).catch(() => undefined);
+  if (info === undefined || process.platform === "win32" || (info.mode & OTHERS) === 0) return [];
+  const holders = servers.filter((server) => secretsOf(server).length > 0).map(({ name }) => name);
+  if (holders.length === 0) return [];
+  return [
+    {
+      name: "config",
+      state: "warning",
+      message: `${path} holds credentials (${holders.join(", ")}) and can be read by other users`,
+      fix: `chmod 600 '${path}', or keep them out of it: plugboard secret set NAME`,
+    },
+  ];
+}
+
+const INSTALL: Readonly<Record<string, string>> = {
+  npx: "Install Node with npm: https://nodejs.org",
+  uvx: "Install uv: https://docs.astral.sh/uv/getting-started/installation",
+  docker: "Install Docker: https://docs.docker.com/engine/install",
+};
+
+/** Every program that an enabled server is started with. */
+async function checkPrograms(io: Io, servers: readonly ServerConfig[]): Promise<CheckResult[]> {
+  const users = new Map<string, string[]>();
+  for (const { name, transport } of servers) {
+    if (transport.type !== "stdio") continue;
+    users.set(transport.command, [...(users.get(transport.command) ?? []), name]);
+  }
+  return Promise.all(
+    [...users].map(async ([program, names]): Promise<CheckResult> => {
+      const path = await findProgram(program, io.env["PATH"]);
+      const needed = `needed by ${names.join(", ")}`;
+      if (path === undefined) {
+        const fix = INSTALL[program] ?? `Correct the command, or disable it: plugboard disable ${names[0]}`;
+        return { name: program, state: "problem", message: `not found, ${needed}`, fix };
+      }
+      if (/(?:^|\/)docker$/.test(program) && !(await dockerAnswers(path, io))) {
+        return {
+          name: program,
+          state: "problem",
+          message: `installed, but its engine does not answer; ${needed}`,
+          fix: "Start Docker",
+        };
+      }
+      return { name: program, state: "ok", message: path };
+    }),
+  );
+}
+
+async function dockerAnswers(path: string, { env }: Io): Promise<boolean> {
+  const run = promisify(execFile);
+  return run(path, ["version", "--format", "{{.Server.Version}}"], { timeout: PATIENCE_MS, env: { ...env } }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What a server needs and this environment does not have. A hub elsewhere may have another environment. */
+async function checkCredentials(io: Io, { data }: Places, servers: readonly ServerConfig[]): Promise<CheckResult[]> {
+  const secrets = new FileSecrets(data, { key: io.env["PLUGBOARD_SECRET_KEY"] });
+  const results = await Promise.all(
+    servers.map(async (server): Promise<CheckResult | undefined> => {
+      try {
+        await resolveServer(server, { variables: io.env, secrets });
+        return undefined;
+      } catch (thrown) {
+        const { message, field, detail, hint } = toHubError(thrown);
+        const what = [message, field, detail].filter((part) => part !== undefined).join(": ");
+        return { name: server.name, state: "problem", message: what, fix: hint ?? `plugboard get ${server.name}` };
+      }
+    }),
+  );
+  return results.filter((result) => result !== undefined);
+}
+
+async function checkSecrets(io: Io, { data }: Places): Promise<CheckResult[]> {
+  try {
+    const names = await new FileSecrets(data, { key: io.env["PLUGBOARD_SECRET_KEY"] }).list();
+    await readManagementToken(data);
+    return [
+      { name: "secrets", state: "ok", message: `${names.length} stored, encrypted, in ${join(data, "secrets")}` },
+    ];
+  } catch (thrown) {
+    return [failed("secrets", thrown)];
+  }
+}
+
+async function checkFolders({ data, state }: Places): Promise<CheckResult[]> {
+  const results = await Promise.all(
+    [data, state].map(async (folder): Promise<CheckResult | undefined> => {
+      try {
+        await access(await existing(folder), constants.W_OK);
+        return undefined;
+      } catch (thrown) {
+        const message = `${folder} cannot be written: ${firstLine(String(thrown))}`;
+        return { name: "folders", state: "problem", message, fix: "Change its rights, or set PLUGBOARD_HOME" };
+      }
+    }),
+  );
+  return results.filter((result) => result !== undefined);
+}
+
+/** The folder, or where it would be made. */
+async function existing(folder: string): Promise<string> {
+  const there = await stat(folder).catch(() => undefined);
+  return there === undefined && dirname(folder) !== folder ? existing(dirname(folder)) : folder;
+}
+
+async function checkHub(io: Io, options: GlobalOptions): Promise<CheckResult[]> {
+  try {
+    const hub = await findHub(io, options);
+    if (hub === undefined) {
+      const taken = await answers(DEFAULT_PORT);
+      const message = taken ? `not running, and port ${DEFAULT_PORT} belongs to another program` : "not running";
+      return [
+        { name: "hub", state: taken ? "warning" : "ok", message, fix: "plugboard start --port with another port" },
+      ];
+    }
+    const servers = await hub.client.listServers();
+    const broken = servers.filter(({ status }) => status === "error" || status === "disconnected");
+    return [
+      { name: "hub", state: "ok", message: `running at ${hub.url}` },
+      ...broken.map((server): CheckResult => ({
+        name: server.config.name,
+        state: "problem",
+        message: describe(server),
+        fix: server.error?.hint ?? `plugboard logs ${server.config.name}`,
+      })),
+    ];
+  } catch (thrown) {
+    return [failed("hub", thrown)];
+  }
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", timeout: 1000 });
+    const end = (result: boolean) => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.once("connect", () => end(true));
+    socket.once("error", () => end(false));
+    socket.once("timeout", () => end(false));
+  });
+}
+
+function failed(name: string, thrown: unknown): CheckResult {
+  const { message, detail, hint } = toHubError(thrown);
+  const text = detail === undefined ? message : `${message}: ${firstLine(detail)}`;
+  return { name, state: "problem", message: text, ...(hint === undefined ? {} : { fix: hint }) };
+}

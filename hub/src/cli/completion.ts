@@ -1,0 +1,72 @@
+// `plugboard completion`: the script by which a shell asks this program what could come next.
+
+import { HubError } from "../errors.ts";
+import type { GlobalOptions } from "./io.ts";
+import { Output } from "./output.ts";
+import type { Register } from "./program.ts";
+
+export const completionCommand: Register = (program, { io, done }) => {
+  program
+    .command("completion")
+    .description("print the completion script of a shell")
+    .argument("<shell>", "bash, zsh or fish")
+    .addHelpText("after", HOW)
+    .action((shell: string, options: GlobalOptions) => {
+      if (!isShell(shell)) {
+        throw new HubError("InvalidConfig", `There is no completion for "${shell}"`, {
+          field: "shell",
+          hint: "plugboard completion bash|zsh|fish",
+        });
+      }
+      const out = new Output(io, options);
+      if (out.json) out.data({ shell, script: SCRIPTS[shell] });
+      else out.print(SCRIPTS[shell]);
+      done(0);
+    });
+};
+
+const HOW = `
+  bash   echo 'source <(plugboard completion bash)' >> ~/.bashrc
+  zsh    plugboard completion zsh > "\${fpath[1]}/_plugboard"
+  fish   plugboard completion fish > ~/.config/fish/completions/plugboard.fish`;
+
+/** Each hands over the words up to the cursor, and takes one candidate a line, with its meaning behind a tab. */
+const SCRIPTS = {
+  bash: `# bash completion for plugboard
+_plugboard() {
+  local IFS=$'\\n' current="\${COMP_WORDS[COMP_CWORD]}" words
+  words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  local candidates
+  candidates=$(plugboard __complete -- "\${words[@]}" 2>/dev/null | cut -f1)
+  COMPREPLY=($(compgen -W "$candidates" -- "$current"))
+  [[ \${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$current"))
+}
+complete -o nosort -F _plugboard plugboard
+`,
+  zsh: `#compdef plugboard
+_plugboard() {
+  local -a candidates
+  local line
+  for line in "\${(@f)$(plugboard __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -n $line ]] && candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  done
+  if (( \${#candidates} )); then
+    _describe 'plugboard' candidates
+  else
+    _files
+  fi
+}
+if [[ $funcstack[1] = _plugboard ]]; then _plugboard "$@"; else compdef _plugboard plugboard; fi
+`,
+  fish: `# fish completion for plugboard
+function __plugboard_complete
+  set -l words (commandline -opc)[2..-1] (commandline -ct)
+  plugboard __complete -- $words 2>/dev/null
+end
+complete -c plugboard -f -a '(__plugboard_complete)'
+`,
+} as const;
+
+function isShell(shell: string): shell is keyof typeof SCRIPTS {
+  return Object.hasOwn(SCRIPTS, shell);
+}

@@ -1,0 +1,25 @@
+// The JSON Schema of the config files, from the same rules that check them.
+
+import * as z from "zod";
+import { groupEntry, serverEntry } from "../config/schema.ts";
+import { HubError } from "../errors.ts";
+
+const servers = z.looseObject({ $schema: z.string().optional(), mcpServers: z.record(z.string(), serverEntry) });
+const groups = z.record(z.string(), groupEntry);
+
+const FILES = {
+  servers: { schema: servers, title: "Plugboard: mcp_server.json" },
+  groups: { schema: groups, title: "Plugboard: group.json" },
+} as const;
+
+export function configSchema(file: string): unknown {
+  const known = file === "servers" || file === "groups" ? FILES[file] : undefined;
+  if (known === undefined) {
+    throw new HubError("InvalidConfig", `There is no file "${file}"`, {
+      field: "file",
+      hint: "plugboard config schema servers|groups",
+    });
+  }
+  const json = z.toJSONSchema(known.schema, { io: "input", unrepresentable: "any" });
+  return { ...json, title: known.title };
+}

@@ -1,0 +1,97 @@
+// Which hub a command talks to: the one that its options or the environment name, or the one that runs on this machine
+// for the same config folder. The token goes to nobody else.
+
+import { HubError } from "../errors.ts";
+import type { HubClient } from "../api/client.ts";
+import type { GlobalOptions, Io } from "./io.ts";
+import { isAlive, placesOf, readRecord, type HubRecord } from "./record.ts";
+
+export interface RunningHub {
+  readonly url: string;
+  readonly client: HubClient;
+  /** What it says of itself; undefined for a hub elsewhere. */
+  readonly record: HubRecord | undefined;
+}
+
+export async function findHub(io: Io, options: GlobalOptions): Promise<RunningHub | undefined> {
+  const url = options.url ?? (io.env["PLUGBOARD_URL"] || undefined);
+  if (url !== undefined) return connect(checkedUrl(url), await givenToken(io, options), undefined);
+  if (options.tokenFile !== undefined) {
+    throw new HubError("InvalidConfig", "--token-file is for a hub elsewhere", { hint: "Say which: --url https://…" });
+  }
+  const local = await findLocalHub(io, options);
+  return local === undefined ? undefined : connect(local.record.url, local.token, local.record);
+}
+
+/** The hub that a command cannot do without. */
+export async function requireHub(io: Io, options: GlobalOptions): Promise<RunningHub> {
+  const hub = await findHub(io, options);
+  if (hub !== undefined) return hub;
+  throw new HubError("ConnectionFailed", "No hub is running", {
+    detail: `None for the config folder ${placesOf(io, options).config}`,
+    hint: "plugboard start",
+  });
+}
+
+/** The hub of this machine for this config folder, proven to be it. */
+export async function findLocalHub(
+  io: Io,
+  options: GlobalOptions,
+): Promise<{ record: HubRecord; token: string } | undefined> {
+  const { config, data, record: path } = placesOf(io, options);
+  const record = await readRecord(path);
+  // Killed hubs leave their record behind.
+  if (record === undefined || record.config !== config || !isAlive(record.pid)) return undefined;
+  const [{ readManagementToken }, { checkProof }] = await Promise.all([
+    import("../auth/management-token.ts"),
+    import("./proof.ts"),
+  ]);
+  const token = await readManagementToken(data);
+  if (token === undefined) return undefined;
+  switch (await checkProof(record, token)) {
+    case "ours":
+      return { record, token };
+    case "nobody":
+      return undefined; // the process id belongs to another program by now
+    case "silent":
+      throw new HubError("Timeout", `The hub at ${record.url} does not answer`, {
+        detail: `Its process ${record.pid} is there`,
+        hint: `kill ${record.pid} && plugboard start`,
+      });
+    case "stranger":
+      throw new HubError("ConnectionFailed", `The program at ${record.url} is not your hub: nothing was sent to it`, {
+        detail: "It could not prove that it has the management token",
+        hint: `If your hub does not run: rm '${path}', then plugboard start --port with another port`,
+      });
+  }
+}
+
+async function connect(url: string, token: string, record: HubRecord | undefined): Promise<RunningHub> {
+  const { HubClient: Client } = await import("../api/client.ts");
+  return { url, record, client: new Client({ url, token }) };
+}
+
+async function givenToken(io: Io, { tokenFile }: GlobalOptions): Promise<string> {
+  if (tokenFile === undefined) {
+    const token = io.env["PLUGBOARD_TOKEN"];
+    if (token !== undefined && token !== "") return token.trim();
+    throw new HubError("Unauthenticated", "A hub elsewhere needs its token", {
+      hint: "Put it into a file and give --token-file FILE, or set PLUGBOARD_TOKEN",
+    });
+  }
+  const { readPrivateFile } = await import("../secrets/private-file.ts");
+  const token = (await readPrivateFile(tokenFile))?.trim();
+  if (token !== undefined && token !== "") return token;
+  throw new HubError("Unauthenticated", `There is no token in ${tokenFile}`, { field: "token-file" });
+}
+
+/** Without TLS a token can be read on its way, except to this very machine. */
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const loopback = url !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && loopback)) return text.replace(/\/+$/, "");
+  throw new HubError("InvalidConfig", `"${text}" is not an address that a token may be sent to`, {
+    field: "url",
+    hint: "Use https://…, or http://127.0.0.1:PORT through a tunnel",
+  });
+}

@@ -1,0 +1,86 @@
+// `plugboard get`: everything about one server: how it is run, how it is, why it fails and what to do. Secrets are hidden.
+
+import type { Server } from "../api/schemas/server.ts";
+import { withAccess, type Access } from "./access.ts";
+import type { GlobalOptions } from "./io.ts";
+import { statusCell } from "./ls.ts";
+import type { Register } from "./program.ts";
+import { table, type Cell } from "./table.ts";
+import { count, oneLine, printable } from "./text.ts";
+import { clock, span } from "./times.ts";
+
+const STDERR_LINES = 10;
+
+export const getCommand: Register = (program, { io, done }) => {
+  program
+    .command("get")
+    .description("show one server: command, state, error, last lines of its log")
+    .argument("<server>")
+    .action(async (name: string, options: GlobalOptions) => {
+      await withAccess(io, options, (access) => get(access, name));
+      done(0);
+    });
+};
+
+async function get(access: Access, name: string): Promise<void> {
+  const { api, out, hub } = access;
+  const server = await api.getServer(name);
+  if (out.json) return out.data(server);
+  const logs = await hub?.client.serverLogs(server.config.id, STDERR_LINES);
+  const title: Cell = { text: server.config.name, paint: out.color.strong };
+  out.table([[title, statusCell(server.status, out), since(server, hub !== undefined)]]);
+  const rows = [
+    ...described(server),
+    ...(server.error === null ? [] : errorRows(server.error)),
+    ...lines("stderr", logs?.trimEnd() ?? ""),
+  ];
+  out.print(table(rows.map(([label, value]) => [{ text: `  ${label}`, paint: out.color.faint }, value])));
+}
+
+type Row = [label: string, value: string];
+
+function since({ since: at, status }: Server, running: boolean): string {
+  if (!running) return "no hub is running";
+  if (at === null || status === "disabled") return "";
+  return `since ${clock(new Date(at))} (${span(Date.now() - Date.parse(at))})`;
+}
+
+function described(server: Server): Row[] {
+  const { config, kind, pid, protocol_version, tools, resources, groups, secret_refs } = server;
+  const rows: Row[] = [];
+  if (config.description !== undefined) rows.push(["about", config.description]);
+  if (config.url !== undefined) rows.push(["url", config.url]);
+  else rows.push(["run", [config.command, ...config.args].map(quoted).join(" ")]);
+  rows.push(["kind", kind]);
+  if (config.cwd !== undefined) rows.push(["folder", config.cwd]);
+  for (const [name, value] of Object.entries(config.headers ?? {})) rows.push(["header", `${name}: ${value}`]);
+  for (const [name, value] of Object.entries(config.env)) {
+    rows.push(["env", `${name} = ${secret_refs[name] === undefined ? value : `secret ${secret_refs[name]}`}`]);
+  }
+  if (pid !== null) rows.push(["pid", String(pid)]);
+  if (protocol_version !== null) rows.push(["speaks", `MCP ${protocol_version}`]);
+  if (server.status === "running")
+    rows.push(["offers", `${count(tools.length, "tool")}, ${count(resources.length, "resource")}`]);
+  rows.push(["groups", groups.length === 0 ? "none" : groups.join(" ")]);
+  return rows;
+}
+
+function errorRows({ code, message, field, detail, hint }: NonNullable<Server["error"]>): Row[] {
+  return [
+    ["error", `${code}${field === undefined ? "" : ` ${field}`}: ${message}`],
+    ...lines("cause", detail ?? ""),
+    ...lines("fix", hint ?? ""),
+  ];
+}
+
+function lines(label: string, text: string): Row[] {
+  if (text === "") return [];
+  return printable(text)
+    .split("\n")
+    .map((line, index) => [index === 0 ? label : "", oneLine(line)]);
+}
+
+/** As one would type it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./*-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,139 @@
+// `plugboard group`: which servers and tools go together, each group an endpoint of its own.
+
+import type { GroupInput, GroupView } from "../api/schemas/group.ts";
+import { HubError } from "../errors.ts";
+import { withAccess, type Access } from "./access.ts";
+import type { GlobalOptions } from "./io.ts";
+import type { Register } from "./program.ts";
+import type { Cell } from "./table.ts";
+import { count } from "./text.ts";
+
+interface GroupOptions extends GlobalOptions {
+  readonly servers?: string;
+  readonly tools?: string;
+  readonly description?: string;
+}
+
+export const groupCommand: Register = (program, { io, done }) => {
+  const group = program.command("group").description("manage groups: ls, get, add, set, rm");
+  const run = async (options: GlobalOptions, use: (access: Access) => Promise<void>) => {
+    await withAccess(io, options, use);
+    done(0);
+  };
+  group
+    .command("ls")
+    .alias("list")
+    .description("list all groups")
+    .action((options: GlobalOptions) => run(options, ls));
+  group
+    .command("get")
+    .description("show a group and the tools that it offers")
+    .argument("<name>")
+    .action((name: string, options: GlobalOptions) => run(options, (access) => get(access, name)));
+  for (const [verb, description, change] of [
+    ["add", "add a group", add],
+    ["set", "change a group; what is not given stays", set],
+  ] as const) {
+    group
+      .command(verb)
+      .description(description)
+      .argument("<name>")
+      .option("--servers <names>", "its servers, by comma")
+      .option("--tools <patterns>", "the tools it lets through, by comma: tool, server:tool, with * (default: all)")
+      .option("--description <text>", "what it is for")
+      .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
+  }
+  group
+    .command("rm")
+    .alias("remove")
+    .description("remove a group; its servers stay")
+    .argument("<name>")
+    .action((name: string, options: GlobalOptions) => run(options, (access) => rm(access, name)));
+};
+
+async function ls({ api, out, hub }: Access): Promise<void> {
+  const groups = await api.listGroups();
+  if (out.json) return out.data(groups);
+  const rows = groups.map(({ name, servers, tool_count, path, description }): Cell[] => [
+    name,
+    // Without a running hub nobody knows.
+    hub === undefined ? "-" : String(tool_count),
+    servers.join(" ") || "none",
+    hub === undefined ? path : hub.url + path,
+    description ?? "",
+  ]);
+  out.table([["NAME", "TOOLS", "SERVERS", "ENDPOINT", ""], ...rows], { right: [1] });
+}
+
+async function get({ api, out, hub }: Access, name: string): Promise<void> {
+  const group = await known(api, name);
+  const tools = await api.listGroupTools(name);
+  if (out.json) return out.data({ ...group, exposed_tools: tools.map((tool) => tool.name) });
+  const label = (text: string): Cell => ({ text: `  ${text}`, paint: out.color.faint });
+  out.print(out.color.strong(group.name));
+  out.table([
+    ...(group.description === null ? [] : [[label("about"), group.description]]),
+    [label("endpoint"), hub === undefined ? group.path : hub.url + group.path],
+    [label("servers"), group.servers.join(" ") || "none"],
+    [label("tools"), group.tools.length === 0 ? "all" : group.tools.join(" ")],
+    ...(hub === undefined ? [] : [[label("offers"), count(tools.length, "tool")]]),
+    ...tools.map((tool): Cell[] => [label(""), tool.name]),
+  ]);
+}
+
+async function add(access: Access, name: string, options: GroupOptions): Promise<void> {
+  const groups = await access.api.listGroups();
+  if (groups.some((group) => group.name === name && group.declared)) {
+    throw new HubError("StaleConfig", `There is a group "${name}" already`, {
+      field: "name",
+      hint: `To change it: plugboard group set ${name}`,
+    });
+  }
+  await save(access, name, toInput(options), "Added");
+}
+
+async function set(access: Access, name: string, options: GroupOptions): Promise<void> {
+  await known(access.api, name);
+  // As it is declared: what it names need not be there yet.
+  const { groups } = (await access.api.config()).config;
+  await save(access, name, { ...(Object.hasOwn(groups, name) ? groups[name] : {}), ...toInput(options) }, "Changed");
+}
+
+async function rm({ api, out, where }: Access, name: string): Promise<void> {
+  await known(api, name);
+  await api.deleteGroup(name);
+  const file = where("group.json");
+  out.changed(`Removed the group ${name} from ${file}`, { removed: name, file });
+}
+
+async function save({ api, out, where }: Access, name: string, entry: GroupInput, did: string): Promise<void> {
+  const servers = new Set((await api.listServers()).map(({ config }) => config.name));
+  for (const server of entry.servers ?? []) {
+    if (!servers.has(server))
+      out.warn(`There is no server "${server}" yet; servers: ${[...servers].join(", ") || "none"}`);
+  }
+  const group = await api.setGroup(name, entry);
+  const file = where("group.json");
+  out.changed(`${did} the group ${name} (${count(group.servers.length, "server")}) in ${file}`, { group, file });
+}
+
+function toInput({ servers, tools, description }: GroupOptions): GroupInput {
+  return {
+    ...(servers === undefined ? {} : { servers: parseList(servers) }),
+    ...(tools === undefined ? {} : { tools: parseList(tools) }),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+function parseList(text: string): string[] {
+  return text.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
+}
+
+async function known(api: Access["api"], name: string): Promise<GroupView> {
+  const groups = await api.listGroups();
+  const group = groups.find((candidate) => candidate.name === name);
+  if (group !== undefined) return group;
+  throw new HubError("GroupNotFound", `There is no group "${name}"`, {
+    hint: `Groups: ${groups.map((candidate) => candidate.name).join(", ")}`,
+  });
+}

@@ -1,0 +1,37 @@
+// A line from the terminal that is not shown while it is typed.
+
+import { HubError } from "../errors.ts";
+import type { Io } from "./io.ts";
+
+const ENTER = /[\r\n]/;
+const END = "\u0004";
+const INTERRUPT = "\u0003";
+const BACKSPACE = new Set(["\u007f", "\b"]);
+const ERASE_LINE = "\u0015";
+
+export function readHidden({ stdin, stderr }: Pick<Io, "stdin" | "stderr">, question: string): Promise<string> {
+  stderr.write(question);
+  stdin.setRawMode?.(true);
+  stdin.resume();
+  return new Promise((resolve, reject) => {
+    let value = "";
+    const end = (how: () => void) => {
+      stdin.off("data", onData).off("end", onEnd);
+      stdin.setRawMode?.(false);
+      stdin.pause();
+      stderr.write("\n");
+      how();
+    };
+    const onEnd = () => end(() => resolve(value));
+    const onData = (chunk: Buffer | string) => {
+      for (const key of chunk.toString()) {
+        if (key === INTERRUPT) return end(() => reject(new HubError("Cancelled", "Interrupted")));
+        if (ENTER.test(key) || key === END) return onEnd();
+        if (BACKSPACE.has(key)) value = Array.from(value).slice(0, -1).join("");
+        else if (key === ERASE_LINE) value = "";
+        else value += key;
+      }
+    };
+    stdin.on("data", onData).on("end", onEnd);
+  });
+}

@@ -1,0 +1,39 @@
+// Starting, stopping and restarting one server of the running hub.
+
+import type { RunningHub } from "./find-hub.ts";
+import type { GlobalOptions, Io } from "./io.ts";
+import { Output } from "./output.ts";
+import { describe } from "./progress.ts";
+import { waiting } from "./waiting.ts";
+
+export interface ServerAction {
+  readonly server: string;
+  readonly action: "start" | "stop" | "restart";
+  readonly options: GlobalOptions;
+}
+
+const DONE = { start: "Started", stop: "Stopped", restart: "Restarted" } as const;
+const DOING = { start: "starting", stop: "stopping", restart: "restarting" } as const;
+const LOOK_MS = 500;
+
+export async function act(io: Io, { client }: RunningHub, { server, action, options }: ServerAction): Promise<void> {
+  const out = new Output(io, options);
+  const { config } = await client.getServer(server);
+  let stage = "";
+  const look = async () => {
+    stage = (await client.getServer(config.id)).stage ?? "";
+  };
+  const timer = out.live ? setInterval(() => void look().catch(() => undefined), LOOK_MS) : undefined; // only the line depends on it
+  const run = {
+    start: () => client.startServer(config.id),
+    stop: () => client.stopServer(config.id),
+    restart: () => client.restartServer(config.id),
+  };
+  try {
+    const done = await waiting(io, out, () => `${DOING[action]} ${config.name} ${stage}`, run[action]());
+    const what = action === "stop" ? "" : ` (${describe(done)})`;
+    out.changed(`${DONE[action]} ${config.name}${what}`, done);
+  } finally {
+    clearInterval(timer);
+  }
+}

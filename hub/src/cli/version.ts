@@ -1,0 +1,28 @@
+// `plugboard version`: this program, and the hub that runs.
+
+import { VERSION } from "../version.ts";
+import { findHub } from "./find-hub.ts";
+import type { GlobalOptions } from "./io.ts";
+import { Output } from "./output.ts";
+import type { Register } from "./program.ts";
+
+export const versionCommand: Register = (program, { io, done }) => {
+  program
+    .command("version")
+    .description("show the versions of the command, of Node and of the running hub")
+    .action(async (options: GlobalOptions) => {
+      const out = new Output(io, options);
+      // Whatever is wrong with the hub, this command has a version.
+      const hub = await findHub(io, options).catch(() => undefined);
+      const running = await hub?.client.status().catch(() => undefined);
+      const { version: node } = process;
+      if (out.json) out.data({ version: VERSION, node, hub: running?.version ?? null });
+      else {
+        out.print(`plugboard ${VERSION}, Node ${node.slice(1)}`);
+        if (running !== undefined && running.version !== VERSION) {
+          out.print(`The running hub is version ${running.version}: plugboard restart`);
+        }
+      }
+      done(0);
+    });
+};

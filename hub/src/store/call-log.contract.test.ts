@@ -1,0 +1,237 @@
+// What every CallLog does, run on each adapter.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { CallEntry, CallLog, CallQuery, CallRow } from "../calls/log.ts";
+import { Redactor } from "../calls/redact.ts";
+import { SqliteCallLog } from "./call-log.ts";
+import type { Retention } from "./call-pruner.ts";
+import { MemoryCallLog } from "./memory-call-log.ts";
+
+let dir: string;
+let log: CallLog;
+const redactor = new Redactor();
+redactor.setSecrets("github", ["ghp_verysecret"]);
+
+const adapters: [name: string, open: (retention?: Partial<Retention>) => Promise<CallLog>][] = [
+  ["MemoryCallLog", async (retention = {}) => new MemoryCallLog({ redactor, retention })],
+  ["SqliteCallLog", (retention = {}) => SqliteCallLog.open(join(dir, "calls.db"), { redactor, retention })],
+];
+
+const NOW = Date.now();
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
+  at: NOW,
+  server: "github",
+  tool: "list",
+  group: "default",
+  params: json({ q: 1 }),
+  result: json({ content: [] }),
+  success: true,
+  durationMs: 1.5,
+  ...changes,
+});
+
+describe.each(adapters)("%s", (_name, open) => {
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "plugboard-calls-"));
+    log = await open();
+  });
+  afterEach(async () => {
+    await log.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const ids = async (query: CallQuery) => (await log.query(query)).items.map(({ id }) => id);
+
+  it("RS-4 keeps everything about a call", async () => {
+    const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+    await log.append(
+      entry({
+        at,
+        client: "cursor",
+        workflowId: "w1",
+        params: json({ name: "list", arguments: { n: 1 } }),
+        result: json({ code: -32000, message: "no" }),
+        success: false,
+        durationMs: 12.3456,
+        errorCode: "NETWORK_ERROR",
+      }),
+    );
+    expect(await log.query({})).toEqual({
+      items: [
+        {
+          id: 1,
+          timestamp: "2026-01-02T03:04:05.678Z",
+          server_name: "github",
+          tool_name: "list",
+          group_name: "default",
+          client: "cursor",
+          workflow_id: "w1",
+          params: { name: "list", arguments: { n: 1 } },
+          result: { code: -32000, message: "no" },
+          success: false,
+          duration_ms: 12.346,
+          error_code: "NETWORK_ERROR",
+          truncated: false,
+        },
+      ],
+      next_cursor: null,
+    });
+    expect([log.degraded, log.lost]).toEqual([undefined, 0]);
+  });
+
+  it("RS-4 what was not given is null", async () => {
+    await log.append(entry({ params: undefined, result: undefined }));
+    const [row] = (await log.query({})).items;
+    expect(row).toMatchObject({ client: null, workflow_id: null, params: null, result: null, error_code: null });
+  });
+
+  it("RS-4 T12 secrets are hidden before anything is kept, and long payloads are cut", async () => {
+    const result = json({ password: "x", text: "ghp_verysecret", long: "y".repeat(100_000) });
+    await log.append(entry({ params: json({ header: "Bearer ghp_verysecret" }), result }));
+    const [row] = (await log.query({})).items;
+    expect(row).toMatchObject({
+      params: { header: "Bearer ***" },
+      result: { password: "***", text: "***" },
+      truncated: true,
+    });
+  });
+
+  it("RS-4 T41 strange names come back as they are, and stay apart", async () => {
+    const names = ["a\nb", "a", "", "'; DROP TABLE call; --", "\u0000x", "é😀", "__proto__", 'x\n{"level":"error"}'];
+    for (const server of names) for (const tool of names) await log.append(entry({ server, tool }));
+    const { items } = await log.query({ limit: 1000 });
+    const expected = names.flatMap((server) => names.map((tool) => [server, tool]));
+    expect(items.map((row) => [row.server_name, row.tool_name]).toReversed()).toEqual(expected);
+    expect((await log.query({ server: "a", tool: "a\nb" })).items).toHaveLength(1);
+    expect(JSON.stringify(items)).not.toContain("\n");
+  });
+
+  it("RS-4 an absurd time or duration does not break it", async () => {
+    for (const value of [NaN, Infinity, -1, 1e300]) await log.append(entry({ at: value, durationMs: value }));
+    expect((await log.query({})).items).toHaveLength(4);
+  });
+
+  it("RS-4 each filter finds exactly what it says, alone and together", async () => {
+    const calls: CallEntry[] = [];
+    for (let index = 0; index < 200; index++) {
+      calls.push(
+        entry({
+          at: NOW - index * 1000,
+          server: ["a", "b", "c"][index % 3] ?? "",
+          tool: ["x", "y"][index % 2] ?? "",
+          group: index % 5 === 0 ? "work" : "default",
+          success: index % 7 !== 0,
+          durationMs: index,
+          ...(index % 4 === 0 ? { client: "cursor" } : {}),
+          ...(index % 50 === 0 ? { workflowId: `w${index}` } : {}),
+        }),
+      );
+    }
+    await Promise.all(calls.map((call) => log.append(call)));
+    const queries: [CallQuery, (call: CallEntry) => boolean][] = [
+      [{}, () => true],
+      [{ server: "b" }, ({ server }) => server === "b"],
+      [{ server: "none" }, () => false],
+      [{ tool: "y" }, ({ tool }) => tool === "y"],
+      [{ server: "a", tool: "x" }, ({ server, tool }) => server === "a" && tool === "x"],
+      [{ group: "work" }, ({ group }) => group === "work"],
+      [{ client: "cursor" }, ({ client }) => client === "cursor"],
+      [{ workflowId: "w50" }, ({ workflowId }) => workflowId === "w50"],
+      [{ success: false }, ({ success }) => !success],
+      [{ success: true, group: "work" }, ({ success, group }) => success && group === "work"],
+      [{ since: NOW - 10_000 }, ({ at }) => at >= NOW - 10_000],
+      [{ until: NOW - 190_000 }, ({ at }) => at < NOW - 190_000],
+      [{ slowerThanMs: 150 }, ({ durationMs }) => durationMs > 150],
+      [
+        { server: "c", since: NOW - 50_000, success: false },
+        ({ server, at, success }) => server === "c" && at >= NOW - 50_000 && !success,
+      ],
+    ];
+    for (const [query, matches] of queries) {
+      const expected = calls.flatMap((call, index) => (matches(call) ? [index + 1] : [])).toReversed();
+      expect([query, await ids({ ...query, limit: 1000 })]).toEqual([query, expected]);
+    }
+  });
+
+  it("RS-4 pages go from the newest to the oldest, and stay stable while calls arrive", async () => {
+    for (let count = 0; count < 120; count++) await log.append(entry({ durationMs: count }));
+    const seen: CallRow[] = [];
+    let cursor: string | null | undefined;
+    while (cursor !== null) {
+      const page = await log.query({ cursor, limit: 25 });
+      seen.push(...page.items);
+      cursor = page.next_cursor;
+      await log.append(entry({ tool: "new" }));
+    }
+    expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index));
+    expect((await log.query({})).items).toHaveLength(50);
+    expect((await log.query({ limit: 120 + 5 })).next_cursor).toBeNull();
+  });
+
+  it("RS-4 a follower asks for what came after the last id it saw", async () => {
+    for (let count = 0; count < 10; count++) await log.append(entry());
+    expect(await ids({ after: 7 })).toEqual([10, 9, 8]);
+    const page = await log.query({ after: 7, limit: 2 });
+    expect(await ids({ after: 7, cursor: page.next_cursor ?? "" })).toEqual([8]);
+    expect(await ids({ after: 10 })).toEqual([]);
+  });
+
+  it.each([
+    "",
+    "x",
+    "c1",
+    "YzE",
+    "YzA",
+    "Yy0x",
+    "YzE=",
+    "YzFl",
+    Buffer.from("c99999999999999999999").toString("base64url"),
+  ])("RS-4 a cursor that nobody was given is refused: %j", async (cursor) => {
+    await log.append(entry());
+    // «YzE» is the cursor of call 1.
+    if (cursor === "YzE") await expect(log.query({ cursor })).resolves.toMatchObject({ items: [] });
+    else await expect(log.query({ cursor })).rejects.toMatchObject({ kind: "InvalidConfig", field: "cursor" });
+  });
+
+  it.each([0, -1, 1.5, NaN])("RS-4 a limit of %d is refused", async (limit) => {
+    await expect(log.query({ limit })).rejects.toMatchObject({ kind: "InvalidConfig", field: "limit" });
+  });
+
+  it("RS-4 calls go when they are too old", async () => {
+    const day = 24 * 3_600_000;
+    for (const days of [40, 31, 29, 31, 1]) await log.append(entry({ at: NOW - days * day }));
+    expect(await log.prune(NOW)).toBe(3);
+    expect(await ids({})).toEqual([5, 3]);
+    expect(await log.prune(NOW)).toBe(0);
+    expect(await log.prune(NOW + 100 * day)).toBe(2);
+    await log.append(entry());
+    // An id that was given never comes back.
+    expect(await ids({})).toEqual([6]);
+  });
+
+  it("RS-4 calls go when they are too many", async () => {
+    await log.close();
+    log = await open({ maxRows: 100 });
+    for (let count = 0; count < 250; count++) await log.append(entry());
+    await log.prune(NOW);
+    expect(await ids({ limit: 1000 })).toEqual(Array.from({ length: 100 }, (_, index) => 250 - index));
+  });
+
+  it("RS-4 calls go when they take too much room", async () => {
+    await log.close();
+    log = await open({ maxBytes: 2 * 1024 * 1024 });
+    const result = json({ text: "x".repeat(10_000) });
+    for (let turn = 0; turn < 20; turn++) {
+      await Promise.all(Array.from({ length: 50 }, () => log.append(entry({ result }))));
+    }
+    await log.prune(NOW);
+    const { items } = await log.query({ limit: 1000 });
+    expect(items.length).toBeGreaterThan(50);
+    expect(items.length).toBeLessThan(220);
+    expect(items[0]?.id).toBe(1000);
+  });
+});

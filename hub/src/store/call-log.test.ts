@@ -1,0 +1,413 @@
+// What only the log in a file can show: transactions, locks, damage, a full disk, rights.
+
+import { spawnSync } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { CallEntry } from "../calls/log.ts";
+import { Redactor } from "../calls/redact.ts";
+import { SqliteCallLog } from "./call-log.ts";
+import type { Retention } from "./call-pruner.ts";
+import { loadDriver, type Database } from "./driver.ts";
+
+let dir: string;
+let path: string;
+let warnings: string[];
+const logs: SqliteCallLog[] = [];
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "plugboard-calls-"));
+  path = join(dir, "data", "calls.db");
+  warnings = [];
+});
+afterEach(async () => {
+  for (const log of logs.splice(0)) await log.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function open(retention: Partial<Retention> = {}, at = path): Promise<SqliteCallLog> {
+  const onWarning = (message: string) => warnings.push(message);
+  const log = await SqliteCallLog.open(at, { redactor: new Redactor(), retention, onWarning });
+  logs.push(log);
+  return log;
+}
+
+async function openRaw(at = path): Promise<Database> {
+  const { DatabaseSync } = await loadDriver();
+  return new DatabaseSync(at);
+}
+
+const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
+  at: Date.now(),
+  server: "s",
+  tool: "t",
+  group: "default",
+  params: Buffer.from('{"a":1}'),
+  result: Buffer.from('{"b":2}'),
+  success: true,
+  durationMs: 1,
+  ...changes,
+});
+
+const countOf = async (log: SqliteCallLog) => {
+  let count = 0;
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const page = await log.query({ cursor, limit: 1000 });
+    count += page.items.length;
+    cursor = page.next_cursor;
+  }
+  return count;
+};
+
+describe("SqliteCallLog", () => {
+  it("RS-4 what was appended is in the file at once, for every other process", async () => {
+    const log = await open();
+    await log.append(entry({ tool: "first" }));
+    const other = await openRaw();
+    expect(other.prepare("SELECT server_name, tool_name, params, success FROM mcp_call_log").all()).toMatchObject([
+      { server_name: "s", tool_name: "first", params: '{"a":1}', success: 1 },
+    ]);
+    other.close();
+  });
+
+  it("RS-4 all appends of one turn are one transaction", async () => {
+    const log = await open();
+    await log.append(entry());
+    const wal = async () => (await stat(`${path}-wal`)).size;
+    const before = await wal();
+    await Promise.all(Array.from({ length: 16 }, () => log.append(entry())));
+    const together = (await wal()) - before;
+    for (let count = 0; count < 16; count++) await log.append(entry());
+    const apart = (await wal()) - before - together;
+    expect(await countOf(log)).toBe(33);
+    expect(apart).toBeGreaterThan(together * 8);
+  });
+
+  it("RS-4 calls survive closing and opening, and ids go on", async () => {
+    const first = await open();
+    await first.append(entry());
+    await first.close();
+    await expect(first.append(entry())).rejects.toMatchObject({ kind: "DatabaseError" });
+    await expect(first.query({})).rejects.toMatchObject({ kind: "DatabaseError" });
+    const second = await open();
+    await second.append(entry());
+    expect((await second.query({})).items.map(({ id }) => id)).toEqual([2, 1]);
+  });
+
+  it("RS-4 two processes can write to one file", async () => {
+    const [a, b] = [await open(), await open()];
+    for (let turn = 0; turn < 20; turn++) await Promise.all([a.append(entry()), b.append(entry({ tool: `t${turn}` }))]);
+    expect([await countOf(a), a.degraded, b.degraded, a.lost + b.lost]).toEqual([40, undefined, undefined, 0]);
+  });
+
+  it("RS-4 a large page is cut short, and goes on with its cursor", async () => {
+    const log = await open();
+    const result = Buffer.from(JSON.stringify({ text: "x".repeat(60_000) }));
+    for (let turn = 0; turn < 4; turn++) {
+      await Promise.all(Array.from({ length: 50 }, () => log.append(entry({ result }))));
+    }
+    const page = await log.query({ limit: 1000 });
+    expect(page.items.length).toBeLessThan(160);
+    expect(page.next_cursor).not.toBeNull();
+    expect(await countOf(log)).toBe(200);
+  });
+
+  it("RS-4 pruning lets the event loop go on", async () => {
+    const log = await open();
+    const result = Buffer.from(JSON.stringify({ text: "x".repeat(5000) }));
+    for (let turn = 0; turn < 100; turn++) {
+      await Promise.all(Array.from({ length: 200 }, () => log.append(entry({ at: 1, result }))));
+    }
+    let longest = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    expect(await log.prune()).toBe(20_000);
+    clearInterval(watch);
+    expect(longest).toBeLessThan(150);
+    expect(await countOf(log)).toBe(0);
+  });
+
+  it.skipIf(process.platform === "win32")("T13 file and side files are private, whatever the umask", async () => {
+    const old = process.umask(0);
+    try {
+      const log = await open();
+      await log.append(entry());
+      const modes = await Promise.all(
+        ["", "-wal", "-shm"].map(async (side) => ((await stat(path + side)).mode & 0o777).toString(8)),
+      );
+      expect(modes).toEqual(["600", "600", "600"]);
+      expect(((await stat(join(dir, "data"))).mode & 0o777).toString(8)).toBe("700");
+    } finally {
+      process.umask(old);
+    }
+  });
+
+  it("F35 a lock is waited for off the event loop, and nothing is lost", async () => {
+    const log = await open();
+    const other = await openRaw();
+    other.exec("BEGIN IMMEDIATE");
+    const startedAt = performance.now();
+    const appended = log.append(entry());
+    let turns = 0;
+    const ticking = setInterval(() => turns++, 1);
+    await sleep(60);
+    other.exec("ROLLBACK");
+    await appended;
+    clearInterval(ticking);
+    expect(performance.now() - startedAt).toBeLessThan(190);
+    expect(turns).toBeGreaterThan(10);
+    expect([log.degraded, await countOf(log)]).toEqual([undefined, 1]);
+    other.close();
+  });
+
+  it("F35 a lock that stays degrades the log after 200 ms; calls go on, and are recorded when it is gone", async () => {
+    const log = await open();
+    await log.append(entry());
+    const other = await openRaw();
+    other.exec("BEGIN IMMEDIATE");
+    const startedAt = performance.now();
+    await log.append(entry());
+    const waited = performance.now() - startedAt;
+    expect(waited).toBeGreaterThan(150);
+    expect(waited).toBeLessThan(400);
+    expect(log.degraded).toMatch(/locked/);
+    const next = performance.now();
+    for (let count = 0; count < 100; count++) await log.append(entry());
+    expect(performance.now() - next).toBeLessThan(100);
+    // Reading is not held up by a writer.
+    expect(await countOf(log)).toBe(1);
+    other.exec("ROLLBACK");
+    other.close();
+    await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 5000);
+    expect([await countOf(log), log.lost]).toEqual([102, 0]);
+    expect(warnings).toEqual([expect.stringMatching(/cannot be written/), expect.stringMatching(/written again/)]);
+  });
+
+  it("F35 what waits in memory has a bound, and the rest is counted", async () => {
+    const log = await open();
+    const other = await openRaw();
+    other.exec("BEGIN IMMEDIATE");
+    for (let count = 0; count < 12_000; count++) void log.append(entry());
+    await log.append(entry());
+    expect(log.degraded).toBeDefined();
+    expect(log.lost).toBe(2001);
+    const result = Buffer.alloc(60_000, "1");
+    await log.append(entry({ result }));
+    expect(log.lost).toBe(2002);
+    other.exec("ROLLBACK");
+    other.close();
+    await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 10_000);
+    expect(await countOf(log)).toBe(10_000);
+  });
+
+  it("F35 closing writes what still waits, once the lock is gone", async () => {
+    const log = await open();
+    const other = await openRaw();
+    other.exec("BEGIN IMMEDIATE");
+    await log.append(entry());
+    expect(log.degraded).toBeDefined();
+    other.exec("ROLLBACK");
+    other.close();
+    await log.close();
+    expect(await countOf(await open())).toBe(1);
+  });
+
+  it.skipIf(process.platform === "win32")("RS-4 a file that is removed is started anew", async () => {
+    const log = await open();
+    await log.append(entry());
+    for (const side of ["", "-wal", "-shm"]) await rm(path + side);
+    await log.append(entry());
+    await vi.waitFor(() => expect(warnings.at(-1)).toMatch(/written again/), 5000);
+    await log.append(entry({ tool: "after" }));
+    expect((await log.query({})).items.map(({ tool_name }) => tool_name)).toEqual(["after"]);
+    await expect(stat(path)).resolves.toBeDefined();
+  });
+
+  it("RS-4 a log that cannot be opened is degraded, and comes up by itself", async () => {
+    await writeFile(join(dir, "data"), "not a folder");
+    const log = await open();
+    await log.append(entry());
+    expect(log.degraded).toMatch(/cannot be written/);
+    await expect(log.query({})).rejects.toMatchObject({ kind: "DatabaseError" });
+    await rm(join(dir, "data"));
+    await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 5000);
+    expect(await countOf(log)).toBe(1);
+  });
+});
+
+describe("a damaged file", () => {
+  const asides = async () => (await readdir(join(dir, "data"))).filter((name) => /\.(corrupt|newer)-/.test(name));
+
+  it.each([
+    ["text", "not a database at all, but a text of some length".repeat(100)],
+    ["zeros", Buffer.alloc(8192)],
+    ["a short text", "x"],
+  ])("F36 %s is set aside under a clear name, and a new log is started", async (_name, content) => {
+    await mkdir(join(dir, "data"));
+    await writeFile(path, content);
+    const log = await open();
+    await log.append(entry());
+    expect([log.degraded, await countOf(log)]).toEqual([undefined, 1]);
+    const [aside, ...others] = await asides();
+    expect(others).toEqual([]);
+    expect(aside).toMatch(/^calls\.db\.corrupt-\d{8}T\d{6}Z$/);
+    expect(await readFile(join(dir, "data", aside ?? ""))).toEqual(Buffer.from(content));
+    expect(warnings).toEqual([expect.stringContaining(aside ?? "")]);
+  });
+
+  it("F36 an empty file is a new log", async () => {
+    await mkdir(join(dir, "data"));
+    await writeFile(path, "");
+    const log = await open();
+    await log.append(entry());
+    expect([await countOf(log), await asides(), warnings]).toEqual([1, [], []]);
+  });
+
+  it("F36 a database of another program is set aside, not written to", async () => {
+    await mkdir(join(dir, "data"));
+    const other = await openRaw();
+    other.exec("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)");
+    other.close();
+    const content = await readFile(path);
+    await open();
+    const [aside] = await asides();
+    expect(await readFile(join(dir, "data", aside ?? ""))).toEqual(content);
+    expect(warnings).toEqual([expect.stringMatching(/not one of this program/)]);
+  });
+
+  it("F36 a log of a newer version is set aside as such", async () => {
+    await (await open()).close();
+    const raw = await openRaw();
+    raw.exec("PRAGMA user_version = 99");
+    raw.close();
+    await open();
+    expect(await asides()).toEqual([expect.stringMatching(/^calls\.db\.newer-/)]);
+  });
+
+  it("F36 only the last three are kept", async () => {
+    await mkdir(join(dir, "data"));
+    for (let count = 0; count < 5; count++) {
+      await writeFile(path, `damage ${count} `.repeat(1000));
+      await (await open()).close();
+    }
+    const left = await asides();
+    expect(left).toHaveLength(3);
+    expect(await readFile(join(dir, "data", left.at(-1) ?? ""), "utf8")).toMatch(/^damage 4/);
+  });
+
+  it("F36 500 mutations: it opens or is set aside, and then it works", { timeout: 300_000 }, async () => {
+    const good = join(dir, "good.db");
+    const first = await open({}, good);
+    for (let turn = 0; turn < 20; turn++) {
+      const calls = Array.from({ length: 50 }, (_, index) =>
+        entry({
+          server: `s${index % 7}`,
+          tool: `t${index}`,
+          result: Buffer.from(JSON.stringify("x".repeat(turn * 300))),
+        }),
+      );
+      await Promise.all(calls.map((call) => first.append(call)));
+    }
+    await first.close();
+    const bytes = await readFile(good);
+    const random = randomOf(Number(process.env["PLUGBOARD_SEED"] ?? 1));
+    const outcomes = { kept: 0, aside: 0, replaced: 0 };
+    for (let count = 0; count < Number(process.env["PLUGBOARD_MUTATIONS"] ?? 500); count++) {
+      const file = join(dir, "mutated", `${count}.db`);
+      await mkdir(join(dir, "mutated"), { recursive: true });
+      await copyFile(good, file);
+      await writeFile(file, mutate(bytes, random));
+      warnings = [];
+      const log = await open({}, file);
+      expect([count, log.degraded]).toEqual([count, undefined]);
+      if (warnings.length > 0) outcomes.aside++;
+      await log.append(entry({ tool: "after" }));
+      // Reading everything may meet the damage; then that file goes, too.
+      const read = await countOf(log).catch((error: unknown) => {
+        expect(error).toMatchObject({ kind: "DatabaseError" });
+        return undefined;
+      });
+      if (read === undefined) outcomes.replaced++;
+      else if (warnings.length === 0) outcomes.kept++;
+      await vi.waitFor(() => expect([count, log.degraded]).toEqual([count, undefined]), 5000);
+      await log.append(entry({ tool: "end" }));
+      expect((await log.query({ tool: "end" })).items).toHaveLength(1);
+      await log.close();
+      logs.pop();
+      await rm(join(dir, "mutated"), { recursive: true });
+    }
+    // The mutations did reach every kind of place.
+    expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(0);
+  });
+});
+
+/** A disk of two megabytes, where this machine lets us make one. */
+const canMount = () => {
+  const at = join(tmpdir(), `plugboard-mount-${process.pid}`);
+  const tried = spawnSync("sh", [
+    "-c",
+    `mkdir -p ${at} && mount -t tmpfs -o size=64k none ${at} && umount ${at}; rm -rf ${at}`,
+  ]);
+  return process.getuid?.() === 0 && tried.status === 0 && tried.stderr.length === 0;
+};
+
+describe("a full disk", () => {
+  it.skipIf(!canMount())(
+    "F33 calls go on, the log says so, and recovers without a restart (needs root and tmpfs)",
+    async () => {
+      const disk = join(dir, "disk");
+      await mkdir(disk);
+      expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", disk]).status).toBe(0);
+      try {
+        const log = await open({}, join(disk, "calls.db"));
+        const result = Buffer.from(JSON.stringify({ text: "x".repeat(10_000) }));
+        let appended = 0;
+        for (; log.degraded === undefined && appended < 1000; appended++) await log.append(entry({ result }));
+        expect(log.degraded).toMatch(/full/);
+        expect(appended).toBeLessThan(200);
+        const readable = await countOf(log);
+        expect(readable).toBeGreaterThanOrEqual(appended - 1);
+        for (let count = 0; count < 10; count++) await log.append(entry());
+        expect(spawnSync("mount", ["-o", "remount,size=64m", disk]).status).toBe(0);
+        await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 5000);
+        expect([await countOf(log), log.lost]).toEqual([appended + 10, 0]);
+        const raw = await openRaw(join(disk, "calls.db"));
+        expect(raw.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+        raw.close();
+        await log.close();
+      } finally {
+        spawnSync("umount", [disk]);
+      }
+    },
+  );
+});
+
+function mutate(bytes: Buffer, random: (below: number) => number): Buffer {
+  const kind = random(10);
+  if (kind === 0) return bytes.subarray(0, random(bytes.length));
+  const copy = Buffer.from(bytes);
+  // Half of them in the header and the first page, where all that SQLite goes by stands.
+  const at = random(2) === 0 ? random(4096) : random(bytes.length);
+  if (kind === 1) copy.fill(random(256), at, at + 4096);
+  else if (kind === 2)
+    for (let index = at; index < Math.min(at + 4096, copy.length); index++) copy[index] = random(256);
+  else for (let count = 0; count <= random(8); count++) copy[(at + random(64)) % copy.length] = random(256);
+  return copy;
+}
+
+/** Repeatable (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return Math.floor((((value ^ (value >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+}
