@@ -5,6 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createAdminEndpoint } from "./api/admin/endpoint.ts";
 import { createApi } from "./api/app.ts";
+import { createMetrics } from "./api/metrics.ts";
 import { ManagementToken } from "./auth/management-token.ts";
 import { Calls } from "./calls/call.ts";
 import { Latency } from "./calls/latency.ts";
@@ -152,7 +153,8 @@ export class Hub {
     const api = createApi({ ...managed, token });
     const admin = createAdminEndpoint(managed, token);
     // Before the groups: `@admin` is none of them.
-    const own: Edge[] = [api, admin, (request, response) => mcp.handle(request, response)];
+    const metrics = createMetrics({ supervisor, latency: this.latency, callLog: this.callLog, token });
+    const own: Edge[] = [api, metrics, admin, (request, response) => mcp.handle(request, response)];
     this.#listener = await Listener.open({ host, port, edges: [...edges, ...own] });
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());

@@ -894,6 +894,9 @@ describe("tools, resources and prompts", () => {
   it("F46 a client that goes away cancels its call", async () => {
     const abort = new AbortController();
     const calls = async () => (await heard()).filter((what) => what === "tools/call").length;
+    const cancelled = async () =>
+      (await heard()).filter((what) => typeof what === "object" && CANCELLED in what).length;
+    const cancelledBefore = await cancelled();
     const before = await calls();
     const finished = new Promise<unknown>((resolve) => {
       managed.hub.events.on("call.finished", (record) => {
@@ -906,9 +909,11 @@ describe("tools, resources and prompts", () => {
     abort.abort();
     await expect(call).rejects.toMatchObject({ kind: "Cancelled" });
     expect(await finished).toMatchObject({ ok: false, error: { kind: "Cancelled" } });
-    while (!(await heard()).some((what) => typeof what === "object" && "notifications/cancelled" in what));
+    while ((await cancelled()) === cancelledBefore);
   });
 });
+
+const CANCELLED = "notifications/cancelled";
 
 /** Everything that the server has heard so far. */
 async function heard(): Promise<(string | object)[]> {

@@ -1,8 +1,14 @@
 // A hub inside the test's own process with its management API on a real socket, and every byte that comes out of it kept,
 // so that a test can say at the end what must not have been there.
 
+import { expect } from "vitest";
 import { createApi, type Api, type ApiOptions } from "../../hub/src/api/app.ts";
 import { HubClient } from "../../hub/src/api/client.ts";
+import { EventLog } from "../../hub/src/api/live/event-log.ts";
+import { EventStreams } from "../../hub/src/api/live/event-streams.ts";
+import type { Route } from "../../hub/src/api/route.ts";
+import { createRoutes } from "../../hub/src/api/routes.ts";
+import { problem } from "../../hub/src/api/schemas/error.ts";
 import { ManagementToken, readManagementToken } from "../../hub/src/auth/management-token.ts";
 import { parseBounds, toCursor } from "../../hub/src/calls/call-query.ts";
 import type { CallRow } from "../../hub/src/calls/log.ts";
@@ -59,6 +65,7 @@ export async function openManaged(servers: Servers | undefined, options: Options
   const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [edge] });
   const token = (await readManagementToken(paths.data)) ?? "";
   const seen: string[] = [];
+  const routes = createRoutes({ hub, paths, callLog: emptyLog, latency: { metrics: () => [] } }, noStreams());
   return {
     ...inProcess,
     url: listener.url,
@@ -78,7 +85,9 @@ export async function openManaged(servers: Servers | undefined, options: Options
         ...(body === undefined ? {} : { body: isBytes(body) ? body : JSON.stringify(body) }),
       });
       seen.push(JSON.stringify(answer.headers), answer.body);
-      return { ...answer, json: answer.body === "" ? undefined : JSON.parse(answer.body) };
+      const json: unknown = answer.body === "" ? undefined : JSON.parse(answer.body);
+      requireDocumented(routes, { method, path, status: answer.status, json });
+      return { ...answer, json };
     },
     end: async () => {
       edge.close();
@@ -86,6 +95,36 @@ export async function openManaged(servers: Servers | undefined, options: Options
       return inProcess.end();
     },
   };
+}
+
+const noStreams = () => new EventStreams(new EventLog());
+
+interface Given {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly json: unknown;
+}
+
+/** MG-3: an answer is what the route's schema says, no less and no more. */
+function requireDocumented(routes: readonly Route[], { method, path, status, json }: Given): void {
+  if (status >= 300) return expectShape(problem, json, `${method} ${path}: ${status}`);
+  const asked = path.split("?", 1)[0] ?? "";
+  const route = routes.find(
+    (each) =>
+      each.method === method.toLowerCase() &&
+      new RegExp(`^${each.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(asked) &&
+      // "test" is also what a server may be called.
+      (asked !== "/servers/test" || each.path === asked),
+  );
+  if (route === undefined || route.answer === undefined) return;
+  expect(status).toBe(route.status);
+  expectShape(route.answer, json, `${method} ${path}`);
+}
+
+function expectShape(schema: Route["answer"] & object, json: unknown, where: string): void {
+  // Members that a schema does not know are left out by it.
+  expect(schema.parse(json), where).toEqual(json);
 }
 
 const isBytes = (body: unknown): body is string | Buffer => typeof body === "string" || Buffer.isBuffer(body);

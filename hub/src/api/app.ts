@@ -4,13 +4,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ManagementToken } from "../auth/management-token.ts";
-import { sendJson } from "../wire/http-answer.ts";
 import type { Managed } from "./core.ts";
 import { collect } from "./live/collect.ts";
 import { EventLog } from "./live/event-log.ts";
 import { EventStreams } from "./live/event-streams.ts";
 import { answerProbe } from "./probes.ts";
-import { PROBLEM_TYPE, toProblem } from "./problem.ts";
+import { sendProblem } from "./refusal.ts";
 
 export interface ApiOptions extends Managed {
   readonly token: ManagementToken;
@@ -57,12 +56,12 @@ export function createApi(options: ApiOptions): Api {
     try {
       token.require(request.headers.authorization, request.socket.remoteAddress ?? "");
     } catch (error) {
-      fail(response, error, requestId);
+      sendProblem(response, error, requestId);
       return true;
     }
     answer(request, response).catch((error: unknown) => {
       onUnexpected(error, requestId);
-      fail(response, error, requestId);
+      sendProblem(response, error, requestId);
     });
     return true;
   };
@@ -82,12 +81,4 @@ function identify({ headers }: IncomingMessage, response: ServerResponse): strin
   response.setHeader("cache-control", "no-store");
   response.setHeader("x-content-type-options", "nosniff");
   return requestId;
-}
-
-function fail(response: ServerResponse, error: unknown, requestId: string): void {
-  if (response.headersSent) return void response.destroy();
-  const { problem, headers } = toProblem(error, requestId);
-  const body = Buffer.from(JSON.stringify(problem));
-  // What the client still sends is not read: it has to come again.
-  sendJson(response, problem.status, body, { ...headers, "content-type": PROBLEM_TYPE, connection: "close" });
 }

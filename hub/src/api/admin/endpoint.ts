@@ -1,17 +1,15 @@
 // `/mcp/@admin`: the management plane as an MCP server, so that an agent can run the hub. Needs the management token.
 
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ManagementToken } from "../../auth/management-token.ts";
 import { toHubError } from "../../errors.ts";
-import { sendJson } from "../../wire/http-answer.ts";
 import { StreamableHttpServer } from "../../wire/http-server.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import { failure, RPC, success, type Reply } from "../../wire/jsonrpc.ts";
 import { simpleService } from "../../wire/simple-service.ts";
 import { VERSION } from "../../version.ts";
 import type { Managed } from "../core.ts";
-import { PROBLEM_TYPE, toProblem } from "../problem.ts";
+import { sendProblem } from "../refusal.ts";
 import { adminTools, type AdminTool } from "./tools.ts";
 
 export interface AdminEndpoint {
@@ -40,9 +38,7 @@ export function createAdminEndpoint(managed: Managed, token: ManagementToken): A
       token.require(request.headers.authorization, request.socket.remoteAddress ?? "");
       server.handle(request, response);
     } catch (error) {
-      const { problem, headers } = toProblem(error, randomUUID());
-      const type = { "content-type": PROBLEM_TYPE, connection: "close" };
-      sendJson(response, problem.status, Buffer.from(JSON.stringify(problem)), { ...headers, ...type });
+      sendProblem(response, error);
     }
     return true;
   };

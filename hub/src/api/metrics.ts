@@ -1,0 +1,86 @@
+// `/metrics`: the hub's figures as Prometheus reads them. Names follow the conventions for MCP where there are any.
+// Labels are names from the config and known tools only: never an argument, a URI or the text of an error.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ManagementToken } from "../auth/management-token.ts";
+import type { CallLog } from "../calls/log.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
+import { sendJson } from "../wire/http-answer.ts";
+import { VERSION } from "../version.ts";
+import { sendProblem } from "./refusal.ts";
+
+export interface MetricsOptions {
+  readonly supervisor: Supervisor;
+  readonly latency: { prometheus(): string };
+  readonly callLog: Pick<CallLog, "lost">;
+  readonly token: ManagementToken;
+}
+
+const STATES = ["stopped", "starting", "running", "error", "disabled", "disconnected"] as const;
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export function createMetrics(
+  options: MetricsOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  return (request, response) => {
+    if (request.url?.split("?", 1)[0] !== "/metrics") return false;
+    try {
+      options.token.require(request.headers.authorization, request.socket.remoteAddress ?? "");
+      sendJson(response, 200, Buffer.from(render(options)), { "content-type": CONTENT_TYPE });
+    } catch (error) {
+      sendProblem(response, error);
+    }
+    return true;
+  };
+}
+
+function render({ supervisor, latency, callLog }: MetricsOptions): string {
+  const { servers } = supervisor;
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return [
+    latency.prometheus().trimEnd(),
+    metric(
+      "hub_server_up",
+      "gauge",
+      "Whether a server is running",
+      servers.map(({ name, available }) => [{ server: name }, Number(available)]),
+    ),
+    metric(
+      "hub_server_state",
+      "gauge",
+      "1 for the state that a server is in",
+      servers.flatMap(({ name, status }) =>
+        STATES.map((state) => [{ server: name, state }, Number(status.state === state)] as const),
+      ),
+    ),
+    metric(
+      "hub_tools",
+      "gauge",
+      "Tools that a server offers now",
+      servers.map(({ name, status }) => [{ server: name }, status.state === "running" ? status.tools.length : 0]),
+    ),
+    metric("hub_audit_dropped_total", "counter", "Calls that could not be recorded", [[{}, callLog.lost]]),
+    metric("hub_build_info", "gauge", "Versions", [[{ version: VERSION, node: process.versions.node }, 1]]),
+    metric("process_resident_memory_bytes", "gauge", "Memory of the hub itself", [[{}, rss]]),
+    metric("nodejs_heap_size_used_bytes", "gauge", "Heap in use", [[{}, heapUsed]]),
+    metric("process_cpu_seconds_total", "counter", "CPU time of the hub itself", [[{}, (user + system) / 1e6]]),
+    metric("process_uptime_seconds", "gauge", "Since the hub's start", [[{}, process.uptime()]]),
+    "",
+  ].join("\n");
+}
+
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+function metric(name: string, type: "gauge" | "counter", help: string, samples: readonly Sample[]): string {
+  const lines = samples.map(([labels, value]) => {
+    const shown = Object.entries(labels).map(([label, text]) => `${label}=${quote(text)}`);
+    return `${name}${shown.length === 0 ? "" : `{${shown.join(",")}}`} ${value}`;
+  });
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join("\n");
+}
+
+/** As the exposition format has it: backslash, quote and line feed are escaped, and nothing else. */
+function quote(text: string): string {
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+}
