@@ -41,6 +41,10 @@ describe("the direction of imports is enforced by the linter", () => {
     ["calls/a.ts", "../cli/up.ts"],
     ["mcp/a.ts", "../cli/up.ts"],
     ["mcp/b.ts", "../hub.ts"],
+    ["api/a.ts", "../hub.ts"],
+    ["api/routes/b.ts", "../../mcp/endpoint.ts"],
+    ["auth/a.ts", "../api/client.ts"],
+    ["store/a.ts", "../servers/server.ts"],
   ])("%s may not import %s", async (path, imported) => {
     expect(await lint(path, imported)).toContain("no-restricted-imports");
   });
@@ -75,7 +79,10 @@ describe("what is nowhere in the sources", () => {
   it("no SDK is on the data path", () => expect(having(/from "@modelcontextprotocol\//)).toEqual([]));
 
   it("nobody decides on the text of an error", () => {
-    expect(having(/(?:\.message|String\(e(?:rr(?:or)?)?\))\.(?:includes|startsWith|match)\(/)).toEqual([]);
+    // The database binding for Node 20 gives its errors no code: one table reads their beginnings.
+    expect(having(/(?:\.message|String\(e(?:rr(?:or)?)?\))\.(?:includes|startsWith|match)\(/)).toEqual([
+      "store/driver.ts",
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createAdminEndpoint } from "./api/admin/endpoint.ts";
 import { createApi } from "./api/app.ts";
+import { secretsOf } from "./api/entry/entry.ts";
 import { createMetrics } from "./api/metrics.ts";
 import { ManagementToken } from "./auth/management-token.ts";
 import { Calls } from "./calls/call.ts";
@@ -37,13 +38,6 @@ export interface HubOptions {
   readonly secrets?: SecretStore;
   /** In place of the database of the data folder. */
   readonly callLog?: (redactor: Redactor) => Promise<CallLog>;
-}
-
-export interface ListenOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Who else answers requests. */
-  readonly edges?: readonly Edge[];
 }
 
 export interface ListenOptions {
@@ -91,7 +85,7 @@ export class Hub {
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
-        onResolved: ({ name }, values) => this.#redactor.setSecrets(name, values),
+        onResolved: ({ name, config }, values) => this.#redactor.setSecrets(name, [...values, ...secretsOf(config)]),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
@@ -141,13 +135,7 @@ export class Hub {
       hub: this,
       paths: this.#paths,
       callLog: this.callLog,
-      latency: { metrics: (server?: string) => this.latency.metrics(server).map((metrics) => ({ ...metrics })) },
-      logs: (server: string, tail: number) =>
-        supervisor
-          .get(server)
-          .logs(tail)
-          .map(({ text }) => text)
-          .join("\n"),
+      latency: this.latency,
     };
     const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor });
     const api = createApi({ ...managed, token });

@@ -17,6 +17,7 @@ export type {
   OpenAiToolCall,
   OpenAiToolMessage,
 } from "./library/function-calling.ts";
+export { HubClient } from "./api/client.ts";
 export { HubError } from "./errors.ts";
 export type { ErrorBody, ErrorCode, ErrorKind } from "./errors.ts";
 export type { GroupConfig, ServerConfig } from "./config/types.ts";

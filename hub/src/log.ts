@@ -1,23 +1,35 @@
-// The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Where the lines go is the
-// caller's choice. Payloads and the text that servers print never get in: either may hold a secret.
+// The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Payloads and the text
+// that servers print never get in: either may hold a secret.
 
-import { pino, type DestinationStream, type Logger } from "pino";
+import { mkdir, rename, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { DestinationStream, Logger } from "pino";
 import type { ErrorBody } from "./errors.ts";
 import type { HubEvents } from "./events.ts";
 import type { Status } from "./servers/status.ts";
 
-export interface LogOptions {
-  readonly events: HubEvents;
-  readonly destination: DestinationStream;
-  readonly level?: string;
+const MAX_FILE_BYTES = 16 << 20;
+
+/** Logs to a file. One that has grown large is kept aside, and the one aside before it goes. */
+export async function startFileLog(events: HubEvents, path: string): Promise<Logger> {
+  // Loaded here: it takes longer than the hub needs to be ready, and nobody waits for it.
+  const { pino } = await import("pino");
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const size = await stat(path).then(
+    (info) => info.size,
+    () => 0,
+  );
+  if (size > MAX_FILE_BYTES) await rename(path, `${path}.1`);
+  return startLog(events, pino.destination({ dest: path, mode: 0o600, sync: false }));
 }
 
-export function startLog({ events, destination, level = "info" }: LogOptions): Logger {
-  const log = pino({ name: "plugboard", level, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+export async function startLog(events: HubEvents, destination: DestinationStream): Promise<Logger> {
+  const { pino } = await import("pino");
+  const log = pino({ name: "plugboard", level: "info", timestamp: pino.stdTimeFunctions.isoTime }, destination);
   events.on("server.status", ({ server, status }) => logStatus(log, server, status));
   events.on("call.finished", ({ server, tool, group, durationMs, ok, error }) => {
-    const record = { server, tool, group, duration_ms: Math.round(durationMs * 1000) / 1000, ok, ...failure(error) };
-    log.info(record, ok ? "call finished" : "call failed");
+    const duration_ms = Math.round(durationMs * 1000) / 1000;
+    log.info({ server, tool, group, duration_ms, ok, ...failure(error) }, ok ? "call finished" : "call failed");
   });
   events.on("config.reloaded", ({ description }) => log.info({ changes: description }, "config reloaded"));
   events.on("config.rejected", ({ error }) => log.error(failure(error), "config rejected, the last good one stays"));

@@ -37,7 +37,7 @@ describe("the admin endpoint", () => {
     admin = new Client({ name: "agent", version: "1" });
     const requestInit = { headers: { authorization } };
     const transport = new StreamableHTTPClientTransport(new URL(`${hub.url}/mcp/@admin`), { requestInit });
-    await admin.connect(transport as Parameters<typeof admin.connect>[0]);
+    await admin.connect(transport);
   });
 
   afterAll(async () => {

@@ -1,16 +1,18 @@
 // The management API through a real socket, on a real hub with real servers: scenario tables, and what must never be in
 // an answer. Every answer of this file is kept, and searched at the end for the secrets that were planted everywhere.
 
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { HubClient } from "../../hub/src/api/client.ts";
 import { createRoutes } from "../../hub/src/api/routes.ts";
 import { EventLog } from "../../hub/src/api/live/event-log.ts";
 import { EventStreams } from "../../hub/src/api/live/event-streams.ts";
-import type { CallRow } from "../../hub/src/calls/log.ts";
-import { callLogOf, formsOf, openManaged, type Answer, type Asked, type ManagedHub } from "../support/api.ts";
+import { filledLog, formsOf, openManaged, type Answer, type Asked, type ManagedHub } from "../support/api.ts";
 import { fixture, type Servers } from "../support/hub.ts";
 import { untilState } from "../support/in-process.ts";
 import { processesWithMark } from "../support/processes.ts";
@@ -38,7 +40,7 @@ const SERVERS: Servers = {
     env: {
       API_KEY: SECRETS.env,
       CODE: { value: SECRETS.marked, isSecret: true },
-      FROM_HUB: "${HUB_VARIABLE}",
+      HUB_TOKEN: "${HUB_VARIABLE}",
       STORED: { secretRef: "service" },
       DB: `postgres://app:${SECRETS.connection}@db/x`,
       MODE: "fast",
@@ -74,14 +76,6 @@ beforeAll(async () => {
     groups: GROUPS,
     variables: { HUB_VARIABLE: SECRETS.variable },
     onUnexpected: (error) => unexpected.push(error),
-    logs: (server) => `${server} says ${SECRETS.env}`,
-    callLog: callLogOf(rows(120)),
-    latency: {
-      metrics: (server) =>
-        ["echo", "second"]
-          .filter((name) => server === undefined || server === name)
-          .map((server_name) => ({ server_name, p50_ms: 1, p95_ms: 2, p99_ms: 3, total_calls: 4 })),
-    },
   });
   await managed.hub.secrets.set("service", SECRETS.stored);
   await managed.hub.start();
@@ -92,7 +86,7 @@ afterAll(async () => {
   const statuses = JSON.stringify(unexpected);
   expect(await managed.end()).toEqual([]);
   for (const [where, secret] of Object.entries(SECRETS)) {
-    for (const form of formsOf(secret)) expect(output.includes(form), `the secret in ${where} as ${form}`).toBe(false);
+    expect([where, formsOf(secret).filter((form) => output.includes(form))]).toEqual([where, []]);
   }
   expect(output.length).toBeGreaterThan(10_000);
   expect(statuses).toBe("[]");
@@ -102,24 +96,6 @@ const ask = (path: string, asked?: Asked): Promise<Answer> => managed.ask(path, 
 const configFile = () => readFile(join(managed.paths.config, "mcp_server.json"), "utf8");
 const problem = (status: number, code: string, kind: string | null) =>
   expect.objectContaining({ status, code, kind, message: expect.any(String) });
-
-function rows(count: number): CallRow[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: count - index,
-    timestamp: new Date(1_700_000_000_000 + 1000 * (count - index)).toISOString(),
-    server_name: index % 2 === 0 ? "echo" : "second",
-    tool_name: "echo",
-    group_name: "default",
-    client: null,
-    workflow_id: null,
-    params: { text: "a" },
-    result: [],
-    success: index % 3 !== 0,
-    duration_ms: index,
-    error_code: null,
-    truncated: false,
-  }));
-}
 
 /** Every route with a request that reaches it. "nobody" is no server, group or secret: reaching is enough. */
 const MATRIX: Readonly<Record<string, Asked & { readonly path: string }>> = {
@@ -168,7 +144,7 @@ describe("T06 every route needs the management token", () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace("/api/v1", "")}`),
     );
     expect(Object.keys(MATRIX).toSorted()).toEqual(documented.toSorted());
-    const served = createRoutes({ ...managed, callLog: callLogOf([]), latency: { metrics: () => [] } }, streams());
+    const served = createRoutes({ ...managed, callLog: managed.hub.callLog, latency: managed.hub.latency }, streams());
     const names = served.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect([...names, "GET /openapi.json"].toSorted()).toEqual(documented.toSorted());
   });
@@ -337,7 +313,7 @@ describe("S4 MG-1 servers", () => {
     expect(env).toEqual({
       API_KEY: "***",
       CODE: "***",
-      FROM_HUB: "${HUB_VARIABLE}",
+      HUB_TOKEN: "${HUB_VARIABLE}",
       STORED: "***",
       DB: "postgres://***@db/x",
       MODE: "fast",
@@ -452,10 +428,6 @@ describe("S4 MG-1 servers", () => {
     });
     const { json } = await ask("/servers", post({ name: "n", command: "x", env: { KEY: { required: true } } }));
     expect(json).toMatchObject({ field: "env.KEY", message: "Missing required credentials" });
-  });
-
-  it("SE-1 LC-3 its log is without its secrets", async () => {
-    expect((await ask("/servers/echo/logs?tail=5")).json).toEqual({ server: "echo", text: "echo says ***" });
   });
 });
 
@@ -612,6 +584,14 @@ describe("changes", () => {
     });
     expect((await askOwn("/servers/args/start", { method: "POST" })).json.detail).toContain("***");
     await askOwn("/servers/args");
+    const logs = (await askOwn("/servers/it/logs?tail=2")).json;
+    expect(logs).toMatchObject({ server: "it", text: "fatal: no configuration found\n***" });
+    expect(logs.lines).toEqual([
+      { timestamp: expect.stringMatching(/^\d{4}-.*Z$/), text: "fatal: no configuration found" },
+      { timestamp: expect.any(String), text: "***" },
+    ]);
+    expect((await askOwn("/servers/args/logs")).json.text).toMatch(/^\*\*\*(\n\*\*\*)*$/);
+    expect((await askOwn("/servers/it/logs?tail=1")).json.text).toBe("***");
   });
 
   it("LC-8 switching on a server that cannot start gives the error and leaves it off, in the file too", async () => {
@@ -682,13 +662,13 @@ describe("changes", () => {
       { path: "/groups/g", method: "PUT", body: { servers: [] } },
     ]) {
       const { json } = await askOwn(asked.path, { ...asked, ...ifMatch(etag) });
-      expect(json, asked.path).toEqual(problem(409, "CONFLICT", "StaleConfig"));
+      expect([asked.path, json]).toEqual([asked.path, problem(409, "CONFLICT", "StaleConfig")]);
     }
     expect(await file()).toBe(before);
     const fresh = String(changed.headers["etag"]);
     for (const tag of ["*", `"other", ${fresh}`, `W/${fresh}`]) {
       const { headers, status } = await askOwn("/servers/it", { ...patch({ enabled: false }), ...ifMatch(tag) });
-      expect([status, headers["etag"]], tag).toEqual([200, fresh]);
+      expect([tag, status, headers["etag"]]).toEqual([tag, 200, fresh]);
     }
   });
 
@@ -793,7 +773,7 @@ describe("changes", () => {
         ["POST", "/servers/it/tools/x/call", `{"arguments":{"${name}":{"polluted":true}}}`],
       ] as const) {
         const { status } = await askOwn(path, { method, body: Buffer.from(body) });
-        expect(status, `${method} ${path} ${body}`).not.toBe(500);
+        expect([method, path, body, status]).not.toEqual([method, path, body, 500]);
       }
       expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     }
@@ -893,9 +873,9 @@ describe("tools, resources and prompts", () => {
 
   it("F46 a client that goes away cancels its call", async () => {
     const abort = new AbortController();
-    const calls = async () => (await heard()).filter((what) => what === "tools/call").length;
+    const calls = async () => (await heardByServer()).filter((what) => what === "tools/call").length;
     const cancelled = async () =>
-      (await heard()).filter((what) => typeof what === "object" && CANCELLED in what).length;
+      (await heardByServer()).filter((what) => typeof what === "object" && CANCELLED in what).length;
     const cancelledBefore = await cancelled();
     const before = await calls();
     const finished = new Promise<unknown>((resolve) => {
@@ -916,7 +896,7 @@ describe("tools, resources and prompts", () => {
 const CANCELLED = "notifications/cancelled";
 
 /** Everything that the server has heard so far. */
-async function heard(): Promise<(string | object)[]> {
+async function heardByServer(): Promise<(string | object)[]> {
   const { content } = await managed.client.callTool({ server_name: "echo", tool_name: "heard" });
   const [block] = content as { text: string }[];
   return JSON.parse(block?.text ?? "[]");
@@ -995,21 +975,40 @@ describe("the config", () => {
 
 describe("records", () => {
   it("RS-4 calls come in pages, and each says where the next one is", async () => {
-    const ids: number[] = [];
-    let path: string | undefined = "/calls?limit=50&server=echo";
-    while (path !== undefined) {
-      const { json, headers }: Answer = await ask(path);
-      ids.push(...json.items.map(({ id }: CallRow) => id));
-      const link = /^<\/api\/v1([^>]+)>; rel="next"$/.exec(String(headers["link"] ?? ""));
-      expect(json.next_cursor === null).toBe(link === null);
-      path = link?.[1];
-      if (path !== undefined) expect(path).toContain("server=echo");
+    const own = await openManaged({}, { callLog: await filledLog(120) });
+    try {
+      const ids: number[] = [];
+      let path: string | undefined = "/calls?limit=25&server=even";
+      while (path !== undefined) {
+        const { json, headers }: Answer = await own.ask(path);
+        ids.push(...json.items.map(({ id }: { id: number }) => id));
+        const link = /^<\/api\/v1([^>]+)>; rel="next"$/.exec(String(headers["link"] ?? ""));
+        expect(json.next_cursor === null).toBe(link === null);
+        path = link?.[1];
+        if (path !== undefined) expect(path).toContain("server=even");
+      }
+      expect(ids).toEqual(Array.from({ length: 60 }, (_, index) => 120 - 2 * index));
+    } finally {
+      expect(await own.end()).toEqual([]);
     }
-    expect(ids).toEqual(
-      rows(120)
-        .filter(({ server_name }) => server_name === "echo")
-        .map(({ id }) => id),
-    );
+  });
+
+  it("RS-4 SE-1 a call is there with its outcome, and without the secrets that it carried", async () => {
+    await managed.client.callTool({ server_name: "second", tool_name: "echo", arguments: { text: SECRETS.env } });
+    const secret = ["API_KEY", "CODE", "HUB_TOKEN", "STORED"];
+    for (const name of secret) {
+      await managed.client.callTool({ server_name: "echo", tool_name: "env", arguments: { name } });
+    }
+    const { items } = (await ask("/calls?limit=5")).json;
+    expect(items.at(-1)).toMatchObject({
+      server_name: "second",
+      tool_name: "echo",
+      client: "api",
+      success: true,
+      error_code: null,
+      params: { arguments: { text: "***" } },
+    });
+    for (const { result } of items) expect(result).toEqual({ content: [{ type: "text", text: "***" }] });
   });
 
   it("RS-4 filters reach the log", async () => {
@@ -1079,10 +1078,20 @@ describe("records", () => {
     expect((await ask("/calls?cursor=abc")).json).toMatchObject({ status: 400, field: "cursor" });
   });
 
-  it("get_mcp_latency_metrics RS-5: of all servers, or of one by name or id", async () => {
-    const [, second] = (await ask("/metrics/latency")).json;
-    expect(second).toEqual({ server_name: "second", p50_ms: 1, p95_ms: 2, p99_ms: 3, total_calls: 4 });
-    expect((await ask("/metrics/latency?server=id-of-second")).json).toEqual([second]);
+  it("get_mcp_latency_metrics RS-5: of all servers, or of one and its tools, by name or id", async () => {
+    await managed.client.callTool({ server_name: "second", tool_name: "pid" });
+    const all = (await ask("/metrics/latency")).json;
+    expect(all.map(({ server_name }: { server_name: string }) => server_name)).toContain("second");
+    const [second] = (await ask("/metrics/latency?server=id-of-second")).json;
+    for (const figures of [second, second.tools[0]]) {
+      expect(figures).toMatchObject({
+        p50_ms: expect.any(Number),
+        p95_ms: expect.any(Number),
+        p99_ms: expect.any(Number),
+        total_calls: expect.any(Number),
+      });
+    }
+    expect(second.tools.map(({ tool_name }: { tool_name: string }) => tool_name)).toContain("pid");
     expect((await ask("/metrics/latency?server=nobody")).json.kind).toBe("ServerNotFound");
   });
 });
@@ -1150,16 +1159,14 @@ describe("requests and answers", () => {
     expect((await ask("/status")).status).toBe(200);
   });
 
-  it("T20 60 MB that nobody reads cost no memory, and the hub lives", async () => {
+  it("T20 60 MB are refused before the first of them is read, and the hub lives", async () => {
     const { port, hostname } = new URL(managed.url);
-    const before = process.memoryUsage.rss();
     const socket = connect(Number(port), hostname);
     const head = `POST /api/v1/servers HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${managed.token}\r\nContent-Type: application/json\r\nContent-Length: ${60 << 20}\r\n\r\n`;
     socket.write(head);
     const [answer] = await once(socket, "data");
     expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
     socket.destroy();
-    expect(process.memoryUsage.rss() - before).toBeLessThan(30 << 20);
     expect((await ask("/status")).status).toBe(200);
   });
 
@@ -1220,9 +1227,9 @@ describe("MG-1 the typed client", () => {
     expect(await client.getPrompt("work", "greet", { who: "you" })).toMatchObject({ messages: [{ role: "user" }] });
     expect((await client.listGroups()).length).toBe(3);
     expect((await client.listGroupTools("work")).length).toBe(2);
-    expect((await client.latency("echo"))[0]?.total_calls).toBe(4);
+    expect((await client.latency("echo"))[0]?.total_calls).toBeGreaterThan(0);
     expect((await client.calls({ limit: 1 })).items).toHaveLength(1);
-    expect(await client.serverLogs("echo", 3)).toBe("echo says ***");
+    expect(await client.serverLogs("echo", 3)).toBe("");
     expect((await client.validateConfig({})).valid).toBe(true);
     expect((await client.exportConfig()).groups).toEqual(GROUPS);
     expect((await client.reloadConfig()).description).toBe("nothing");
@@ -1246,7 +1253,6 @@ describe("MG-1 the typed client", () => {
   });
 
   it("a hub that is not there, and a wrong token, say what to do", async () => {
-    const { HubClient } = await import("../../hub/src/api/client.ts");
     const nobody = new HubClient({ url: "http://127.0.0.1:1/", token: "t" });
     await expect(nobody.status()).rejects.toMatchObject({
       kind: "ConnectionFailed",
@@ -1257,3 +1263,44 @@ describe("MG-1 the typed client", () => {
     await expect(stranger.status()).rejects.toMatchObject({ kind: "Unauthenticated", hint: expect.any(String) });
   });
 });
+
+describe("the examples of docs/api.md do what they say", () => {
+  const blocks = async (language: string) => {
+    const text = await readFile(new URL("../../docs/api.md", import.meta.url), "utf8");
+    return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map((match) => match[1] ?? "");
+  };
+
+  it("in the shell", async () => {
+    const [script = ""] = await blocks("sh");
+    const env = { PATH: process.env["PATH"], PLUGBOARD_HOME: managed.home.dir, HUB: managed.url };
+    const { stdout } = await promisify(execFile)("sh", ["-euc", script], { env });
+    expect(stdout).toContain('"name":"second"');
+    expect(stdout).toMatch(/\{"success":true,"content":\[\{"type":"text","text":"5"\}\],"duration_ms":[\d.]+\}$/);
+    managed.seen.push(stdout);
+  });
+
+  it("in a program", async () => {
+    const own = await openManaged({ echo: fixture("echo") });
+    try {
+      await own.hub.start();
+      const [program = ""] = await blocks("js");
+      const names: string[] = [];
+      const heard: unknown[] = [];
+      const run = compile(["HubClient", "url", "token", "names", "heard"], `${program}\nreturn sum;`);
+      const sum = await run(HubClient, own.url, own.token, names, heard);
+      expect(names).toEqual(["echo: running"]);
+      expect(sum).toMatchObject({ success: true, content: [{ text: "5" }] });
+      expect(heard).toEqual(["reset", expect.any(Object)]);
+      expect(own.hub.supervisor.get("echo").config.description).toBe("Adds and echoes");
+    } finally {
+      expect(await own.end()).toEqual([]);
+    }
+  });
+});
+
+function compile(names: readonly string[], body: string): (...args: unknown[]) => Promise<unknown> {
+  const AsyncFunction = (async () => {}).constructor as new (
+    ...args: string[]
+  ) => (...args: unknown[]) => Promise<unknown>;
+  return new AsyncFunction(...names, body);
+}

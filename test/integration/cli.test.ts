@@ -218,7 +218,7 @@ describe("exit codes", () => {
     [6, ["tools", "nobody"], /^error: There is no server "nobody"\n {2}fix: .*it/],
     [6, ["tools", "--group", "nowhere"], /^error: Group not found\n/],
     [6, ["stdio", "--group", "nowhere"], /^error: Group not found\n/],
-    [6, ["test", "/no/such/program"], /^error: test: Package not found\n {2}cause: .*\n {2}fix: /],
+    [6, ["test", "/no/such/program"], /^error: test: Package not found\n(?: {2}field: .*\n)? {2}cause: .*\n {2}fix: /],
   ])("%d: plugboard %j says what, why and what to do", async (code, args, stderr) => {
     const finished = await run({ ...ECHO, ...BROKEN }, args);
     expect(finished.stderr).toMatch(stderr);

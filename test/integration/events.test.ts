@@ -10,6 +10,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ReceivedEvent } from "../../hub/src/api/received-events.ts";
 import { formsOf, openManaged, type ManagedHub } from "../support/api.ts";
 import { fixture, type Servers } from "../support/hub.ts";
+import { http } from "../support/rpc.ts";
 import { onLines } from "../support/streams.ts";
 
 const SECRET = "planted-in-events-8b1c";
@@ -132,6 +133,21 @@ describe("MG-3 what happens is told as it happens", () => {
     await managed.hub.start();
     const { data } = await reader.next(isStatus("error"));
     expect(data.error).toMatchObject({ kind: "ProcessSpawnFailed", detail: expect.stringContaining("***") });
+  });
+
+  it("SE-1 what a server writes to stderr, line by line, without its secrets", async () => {
+    const managed = await open({
+      it: { ...fixture("exit-at-start", "API_KEY"), env: { API_KEY: SECRET } },
+      other: fixture("slow-start", "0"),
+    });
+    const reader = await read(managed, "?topics=log&server=it");
+    await managed.hub.start();
+    expect((await reader.next()).data).toEqual({
+      server: "it",
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      text: "fatal: no configuration found",
+    });
+    expect(await reader.next()).toMatchObject({ event: "server.log", data: { server: "it", text: "***" } });
   });
 
   it("a call: who, what, how it went; not what was said", async () => {
@@ -276,6 +292,7 @@ describe("streams", () => {
   it("say something every 15 seconds, so that nobody takes them for dead", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const managed = await open();
+    const before = vi.getTimerCount();
     const reader = await read(managed);
     vi.advanceTimersByTime(15_000);
     managed.hub.events.emit("warning", { message: "after" });
@@ -283,7 +300,7 @@ describe("streams", () => {
     expect(reader.lines.filter((line) => line.startsWith(":"))).toEqual([": keep-alive"]);
     reader.close();
     await untilStreams(managed, 0);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(before);
   });
 
   it("T22 are at most a hundred; the next one is told so, and gets in when another has gone", async () => {
@@ -310,6 +327,14 @@ describe("streams", () => {
     managed.hub.events.emit("warning", { message: "still here" });
     expect(await honest.next(({ data }) => data.message === "still here")).toBeDefined();
     socket.destroy();
+  });
+
+  it("are not opened by a HEAD", async () => {
+    const managed = await open();
+    const headers = { authorization: `Bearer ${managed.token}` };
+    expect((await http(`${managed.url}/api/v1/events`, { method: "HEAD", headers })).status).toBe(404);
+    expect((await http(`${managed.url}/api/v1/status`, { method: "HEAD", headers })).status).toBe(200);
+    expect((await managed.client.status()).event_streams).toBe(0);
   });
 
   it("F42 end with a last word when the hub stops", async () => {

@@ -10,10 +10,10 @@ import type { Route } from "../../hub/src/api/route.ts";
 import { createRoutes } from "../../hub/src/api/routes.ts";
 import { problem } from "../../hub/src/api/schemas/error.ts";
 import { ManagementToken, readManagementToken } from "../../hub/src/auth/management-token.ts";
-import { parseBounds, toCursor } from "../../hub/src/calls/call-query.ts";
-import type { CallRow } from "../../hub/src/calls/log.ts";
+import { Redactor } from "../../hub/src/calls/redact.ts";
 import { hubPaths, type HubPaths } from "../../hub/src/config/paths.ts";
 import { Listener } from "../../hub/src/listener.ts";
+import { MemoryCallLog } from "../../hub/src/store/memory-call-log.ts";
 import { openInProcess, type InProcess } from "./in-process.ts";
 import { http, type HttpResult } from "./rpc.ts";
 import type { Servers } from "./hub.ts";
@@ -38,8 +38,8 @@ export interface ManagedHub extends Omit<InProcess, "end"> {
   /** Every answer so far: its headers and its body. */
   readonly seen: string[];
   /** One request with the token, below /api/v1. */
-  ask(path: string, asked?: Asked): Promise<Answer>;
-  end(): Promise<number[]>;
+  readonly ask: (path: string, asked?: Asked) => Promise<Answer>;
+  readonly end: () => Promise<number[]>;
 }
 
 interface Options extends Partial<ApiOptions> {
@@ -58,14 +58,14 @@ export async function openManaged(servers: Servers | undefined, options: Options
     hub,
     paths,
     token: await ManagementToken.open(paths.data, { limit: wrongTokens }),
-    callLog: emptyLog,
-    latency: { metrics: () => [] },
+    callLog: hub.callLog,
+    latency: hub.latency,
     ...api,
   });
   const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [edge] });
   const token = (await readManagementToken(paths.data)) ?? "";
   const seen: string[] = [];
-  const routes = createRoutes({ hub, paths, callLog: emptyLog, latency: { metrics: () => [] } }, noStreams());
+  const routes = createRoutes({ hub, paths, callLog: hub.callLog, latency: hub.latency }, noStreams());
   return {
     ...inProcess,
     url: listener.url,
@@ -124,30 +124,27 @@ function requireDocumented(routes: readonly Route[], { method, path, status, jso
 
 function expectShape(schema: Route["answer"] & object, json: unknown, where: string): void {
   // Members that a schema does not know are left out by it.
-  expect(schema.parse(json), where).toEqual(json);
+  expect([where, schema.parse(json)]).toEqual([where, json]);
 }
 
 const isBytes = (body: unknown): body is string | Buffer => typeof body === "string" || Buffer.isBuffer(body);
 
-const emptyLog: ApiOptions["callLog"] = { query: async () => ({ items: [], next_cursor: null }), degraded: undefined };
-
-/** A call log of made-up rows, newest first, that pages as the real ones do. */
-export function callLogOf(rows: readonly CallRow[]): ApiOptions["callLog"] {
-  return {
-    degraded: undefined,
-    query: async (query) => {
-      const { limit, below, above } = parseBounds(query);
-      const fits = rows.filter(
-        ({ id, server_name, success }) =>
-          id < below &&
-          id > above &&
-          (query.server === undefined || query.server === server_name) &&
-          (query.success === undefined || query.success === success),
-      );
-      const items = fits.slice(0, limit);
-      return { items, next_cursor: fits.length > limit ? toCursor(items.at(-1)?.id ?? 1) : null };
-    },
-  };
+/** A log in memory with so many calls, the even ones of the server "even". */
+export async function filledLog(count: number): Promise<MemoryCallLog> {
+  const log = new MemoryCallLog({ redactor: new Redactor() });
+  for (let n = 1; n <= count; n++) {
+    await log.append({
+      at: 1_700_000_000_000 + n,
+      server: n % 2 === 0 ? "even" : "odd",
+      tool: "t",
+      group: "default",
+      params: Buffer.from("{}"),
+      result: Buffer.from("{}"),
+      success: true,
+      durationMs: n,
+    });
+  }
+  return log;
 }
 
 /** A secret in the forms in which it could leak. */

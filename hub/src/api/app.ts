@@ -1,7 +1,6 @@
 // The management API as an edge of the listener: asks for the token before anything else, answers probes, and loads the
 // rest only when it is first wanted, so that the hub's start does not wait for it.
 
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ManagementToken } from "../auth/management-token.ts";
 import type { Managed } from "./core.ts";
@@ -10,6 +9,7 @@ import { EventLog } from "./live/event-log.ts";
 import { EventStreams } from "./live/event-streams.ts";
 import { answerProbe } from "./probes.ts";
 import { sendProblem } from "./refusal.ts";
+import { identify } from "./request-id.ts";
 
 export interface ApiOptions extends Managed {
   readonly token: ManagementToken;
@@ -23,9 +23,6 @@ export interface Api {
   /** Ends every event stream. Comes before the listener's own close. */
   close(): void;
 }
-
-const REQUEST_ID = "x-request-id";
-const ACCEPTED_ID = /^[\w.-]{1,128}$/;
 
 export function createApi(options: ApiOptions): Api {
   const { hub, token, onUnexpected = () => undefined } = options;
@@ -43,16 +40,16 @@ export function createApi(options: ApiOptions): Api {
     });
   };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    rest ??= load();
-    await (
-      await rest
-    )(request, response);
+    const listener = await (rest ??= load());
+    await listener(request, response);
   };
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = request.url?.split("?", 1)[0] ?? "";
     if (answerProbe(path, response, { stopping: closed, dataDir: options.paths.data })) return true;
     if (path !== "/api" && !path.startsWith("/api/")) return false;
     const requestId = identify(request, response);
+    response.setHeader("cache-control", "no-store");
+    response.setHeader("x-content-type-options", "nosniff");
     try {
       token.require(request.headers.authorization, request.socket.remoteAddress ?? "");
     } catch (error) {
@@ -71,14 +68,4 @@ export function createApi(options: ApiOptions): Api {
       streams.close();
     },
   });
-}
-
-/** The client's own id, where it is a harmless one: it stands in logs. */
-function identify({ headers }: IncomingMessage, response: ServerResponse): string {
-  const given = headers[REQUEST_ID];
-  const requestId = typeof given === "string" && ACCEPTED_ID.test(given) ? given : randomUUID();
-  response.setHeader(REQUEST_ID, requestId);
-  response.setHeader("cache-control", "no-store");
-  response.setHeader("x-content-type-options", "nosniff");
-  return requestId;
 }

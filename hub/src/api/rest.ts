@@ -10,10 +10,9 @@ import { readBody } from "./body.ts";
 import { check } from "./check.ts";
 import { toDocument } from "./openapi.ts";
 import { HttpFailure, PROBLEM_TYPE, toProblem } from "./problem.ts";
+import { requestIdOf } from "./request-id.ts";
 import { parseIfMatch, toEtag } from "./revision.ts";
 import { BASE_PATH, route, SENT, type Route } from "./route.ts";
-
-export const REQUEST_ID = "x-request-id";
 
 type Env = { Bindings: HttpBindings };
 
@@ -27,15 +26,14 @@ export type Listener = (request: IncomingMessage, response: ServerResponse) => P
 
 export function createRest(options: RestOptions): Listener {
   const app = new OpenAPIHono<Env>();
-  const routes: readonly Route[] = [...options.routes, documentRoute(() => document)];
-  const document: object = toDocument(app, routes, BASE_PATH);
+  let document: object | undefined;
+  const describe = (): object => (document ??= toDocument(app, routes, BASE_PATH));
+  const routes: readonly Route[] = [...options.routes, documentRoute(describe)];
   for (const each of routes) {
     const path = BASE_PATH + each.path.replaceAll(/\{(\w+)\}/g, ":$1");
     app.on(each.method, path, (context) => answer(context, each, options));
   }
-  app.notFound((context) =>
-    fail(context, new HttpFailure(404, "NOT_FOUND", "There is nothing at this address"), options),
-  );
+  app.notFound((context) => fail(context, nothingHere(), options));
   app.onError((error, context) => fail(context, error, options));
   // The global Request and Response stay what they are: the hub may live in somebody else's program.
   return getRequestListener(app.fetch, { overrideGlobalObjects: false });
@@ -55,6 +53,8 @@ function documentRoute(document: () => object): Route {
 
 async function answer(context: Context<Env>, asked: Route, { revision }: RestOptions): Promise<Response> {
   const { req, env } = context;
+  // The framework answers HEAD by what GET would do, and a stream would stay open for nobody.
+  if (req.method === "HEAD" && asked.answerType !== undefined) throw nothingHere();
   const params = check(asked.params, req.param());
   const query = check(asked.query, onlyOnce(req.queries()));
   const given = await readBody(req.raw);
@@ -80,6 +80,10 @@ async function answer(context: Context<Env>, asked: Route, { revision }: RestOpt
   return context.body(new Uint8Array(data), asked.status, { "content-type": "application/json" });
 }
 
+function nothingHere(): HttpFailure {
+  return new HttpFailure(404, "NOT_FOUND", "There is nothing at this address");
+}
+
 /** A parameter given twice could mean either. */
 function onlyOnce(queries: Readonly<Record<string, readonly string[]>>): Record<string, string> {
   const entries = Object.entries(queries).map(([name, values]): [string, string] => {
@@ -90,8 +94,7 @@ function onlyOnce(queries: Readonly<Record<string, readonly string[]>>): Record<
 }
 
 function fail(context: Context<Env>, thrown: unknown, { onUnexpected }: RestOptions): Response {
-  // app.ts has given every request its id.
-  const requestId = String(context.env.outgoing.getHeader(REQUEST_ID) ?? "");
+  const requestId = requestIdOf(context.env.outgoing);
   const { problem, headers } = toProblem(thrown, requestId);
   if (problem.status >= 500 && problem.kind === "Unexpected") onUnexpected(thrown, requestId);
   return new Response(JSON.stringify(problem), {

@@ -17,7 +17,7 @@ const secret = fc
     fc.string({ unit: oneOf("0 1 2 3 4 5 6 7 8 9"), minLength: 4, maxLength: 25 }),
   )
   // What is trimmed away is not part of a secret; and the mask itself cannot be hidden.
-  .filter((value) => value.trim().length >= 4 && !'"***"'.includes(value) && value.isWellFormed());
+  .filter((value) => value.trim().length >= 4 && !'"***"'.includes(value) && !/\p{Surrogate}/u.test(value));
 
 const escapeAll = (value: string) =>
   Array.from({ length: value.length }, (_, at) => `\\u${value.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");

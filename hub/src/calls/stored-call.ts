@@ -66,8 +66,10 @@ export function sizeBytes({ params, result }: StoredCall): number {
   return 64 + (params?.length ?? 0) + (result?.length ?? 0);
 }
 
+/** Without NUL, at which some readers of a database take a text to end. */
 function short(text: string): string {
-  return text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
+  const name = text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text;
+  return name.includes("\0") ? name.replaceAll("\0", "\uFFFD") : name;
 }
 
 function whole(value: number): number {

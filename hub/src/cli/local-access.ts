@@ -105,7 +105,6 @@ function toManaged(hub: Hub, paths: Places): Managed {
   return {
     hub,
     paths,
-    logs: () => "",
     callLog: { degraded: undefined, query: () => Promise.resolve({ items: [], next_cursor: null }) },
     latency: { metrics: () => [] },
   };

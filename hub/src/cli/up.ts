@@ -1,7 +1,9 @@
 // `plugboard up`: runs the hub in the foreground until it is told to stop. The background daemon is the same, detached.
 
+import { join } from "node:path";
 import { HubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
+import { startFileLog } from "../log.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub, toStartup } from "./open-hub.ts";
 import { Output, printWarnings } from "./output.ts";
@@ -37,6 +39,7 @@ async function up(io: Io, options: UpOptions): Promise<number> {
   });
   const url = await hub.listen({ host: options.host, port, edges: [await createProofEdge(places.data)] });
   await hub.configuration.watch();
+  await startFileLog(hub.events, join(places.state, "log.jsonl"));
   await leaveRecord(io, places, url);
   try {
     printAddresses(io, hub, url);

@@ -25,7 +25,7 @@ describe("a server's log", () => {
 
   it("T41 a line cannot move the cursor or forge another", () => {
     const { seen, push } = log();
-    push("\u001b[2Jred\u0007\u2028x\ty\n");
+    push("\u001b[2J\u001b[31mred\u001b[0m\b\u2028x\ty\n");
     expect(seen).toEqual(["redx\ty"]);
   });
 

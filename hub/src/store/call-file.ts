@@ -52,11 +52,11 @@ export class CallFile {
     return this.#pruner.prune(now, () => !this.#isOpen);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isOpen = false;
     this.#sync.close();
     try {
-      this.#db.close();
+      await this.#db.close();
     } catch {
       // nothing can be done about a file that does not even close
     }

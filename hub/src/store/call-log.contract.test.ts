@@ -104,7 +104,8 @@ describe.each(adapters)("%s", (_name, open) => {
     const names = ["a\nb", "a", "", "'; DROP TABLE call; --", "\u0000x", "é😀", "__proto__", 'x\n{"level":"error"}'];
     for (const server of names) for (const tool of names) await log.append(entry({ server, tool }));
     const { items } = await log.query({ limit: 1000 });
-    const expected = names.flatMap((server) => names.map((tool) => [server, tool]));
+    const shown = names.map((name) => name.replace("\u0000", "\uFFFD"));
+    const expected = shown.flatMap((server) => shown.map((tool) => [server, tool]));
     expect(items.map((row) => [row.server_name, row.tool_name]).toReversed()).toEqual(expected);
     expect((await log.query({ server: "a", tool: "a\nb" })).items).toHaveLength(1);
     expect(JSON.stringify(items)).not.toContain("\n");

@@ -27,10 +27,12 @@ export interface CallLogOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+/** What helps: waiting, opening the file anew where it was removed, or another one where it is damaged. */
+type Remedy = "wait" | "reopen" | "replace";
+
 type Health =
   | { readonly state: "writing" }
-  /** `isDamaged`: the file will not get better, and is replaced. */
-  | { readonly state: "degraded"; readonly why: string; readonly isDamaged: boolean }
+  | { readonly state: "degraded"; readonly why: string; readonly remedy: Remedy }
   | { readonly state: "closed" };
 
 /** @example const log = await SqliteCallLog.open(join(paths.data, "calls.db"), { redactor }); */
@@ -121,7 +123,7 @@ export class SqliteCallLog implements CallLog {
     this.#lost += this.#waiting.length;
     clearInterval(this.#pruneTimer);
     clearTimeout(this.#retryTimer);
-    this.#closeFile();
+    await this.#closeFile();
     await this.#pruning;
   }
 
@@ -156,11 +158,11 @@ export class SqliteCallLog implements CallLog {
     if (this.#bytesSincePrune > this.#retention.maxBytes / 64) this.#pruneSoon();
   }
 
-  #degrade(error: unknown, retryMs = isDamage(error) ? 0 : RETRY_MS): void {
+  #degrade(error: unknown, remedy: Remedy = isDamage(error) ? "replace" : "wait"): void {
     if (this.#health.state === "closed") return;
     const isNew = this.#health.state === "writing";
     const why = `The call log ${this.#path} cannot be written: ${messageOf(error)}`;
-    this.#health = { state: "degraded", why, isDamaged: isDamage(error) };
+    this.#health = { state: "degraded", why, remedy };
     if (isNew) {
       // Those of this turn may have to wait for long now.
       const calls = this.#waiting.first(this.#waiting.length);
@@ -169,7 +171,7 @@ export class SqliteCallLog implements CallLog {
       this.#warn(`${why}. Calls go on, and are recorded later or not at all`);
     }
     clearTimeout(this.#retryTimer);
-    this.#retryTimer = setTimeout(() => void this.#startRecovery(), retryMs).unref();
+    this.#retryTimer = setTimeout(() => void this.#startRecovery(), remedy === "wait" ? RETRY_MS : 0).unref();
   }
 
   /** Never rejects: where it fails, it is tried again. */
@@ -183,10 +185,9 @@ export class SqliteCallLog implements CallLog {
   }
 
   async #recover(): Promise<void> {
-    if (this.#health.state === "degraded" && this.#health.isDamaged) {
-      this.#closeFile();
-      this.#warn(await setAside(this.#path, "damaged"));
-    }
+    const remedy = this.#health.state === "degraded" ? this.#health.remedy : "wait";
+    if (remedy !== "wait") await this.#closeFile();
+    if (remedy === "replace") this.#warn(await setAside(this.#path, "damaged"));
     if (this.#file === undefined) await this.#open();
     while (this.#waiting.length > 0) {
       this.#commit(MAX_BATCH);
@@ -201,22 +202,17 @@ export class SqliteCallLog implements CallLog {
     const file = await CallFile.open(this.#path, {
       retention: this.#retention,
       onWarning: this.#warn,
-      onMissing: () => this.#reopen(),
+      // SQLite would go on writing into what nobody can ever open again.
+      onMissing: () => this.#degrade(new Error("its file was removed"), "reopen"),
     });
-    if (this.#health.state === "closed") file.close();
+    if (this.#health.state === "closed") await file.close();
     else this.#file = file;
   }
 
-  /** SQLite would go on writing into what nobody can ever open again. */
-  #reopen(): void {
-    if (this.#health.state !== "writing") return;
-    this.#closeFile();
-    this.#degrade(new Error("its file was removed"), 0);
-  }
-
-  #closeFile(): void {
-    this.#file?.close();
+  async #closeFile(): Promise<void> {
+    const file = this.#file;
     this.#file = undefined;
+    await file?.close();
   }
 
   #requireFile(): CallFile {

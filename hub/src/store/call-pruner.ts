@@ -73,11 +73,13 @@ export class CallPruner {
     }
   }
 
-  /** How many calls are too many; a step's worth, where only the size tells. */
+  /** How many calls are too many, by their number or by the room that they take on average. */
   #excessRows(): number {
     const pages = readNumber(this.#db, "PRAGMA page_count") - readNumber(this.#db, "PRAGMA freelist_count");
-    if (pages * readNumber(this.#db, "PRAGMA page_size") > this.#retention.maxBytes) return this.#rows;
-    const [first = 0, last = -1] = ["min", "max"].map((end) => readNumber(this.#db, `SELECT ${end}(id) FROM call`));
-    return Math.max(0, last - first + 1 - this.#retention.maxRows);
+    const bytes = pages * readNumber(this.#db, "PRAGMA page_size");
+    const rows =
+      readNumber(this.#db, "SELECT max(id) FROM call") - readNumber(this.#db, "SELECT min(id) FROM call") + 1;
+    const excessShare = Math.max(0, 1 - this.#retention.maxBytes / bytes);
+    return Math.max(0, rows - this.#retention.maxRows, Math.ceil(rows * excessShare));
   }
 }

@@ -1,5 +1,5 @@
 // Answers queries of the call log: walks from the newest call to the oldest, a stretch at a time, and lets the event loop
-// go on in between. There is no index to choose (see call-schema.ts).
+// go on in between. There is no index to choose (see call-schema.ts); what can be left out is known to stretches.ts.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseBounds, toCursor } from "../calls/call-query.ts";
@@ -7,9 +7,10 @@ import type { CallPage, CallQuery, CallRow } from "../calls/log.ts";
 import { sizeBytes, toCallRow, type StoredCall } from "../calls/stored-call.ts";
 import type { Database, SqlRow, SqlValue } from "./driver.ts";
 import { readNumber } from "./sqlite.ts";
+import { STRETCH, Stretches } from "./stretches.ts";
 
-/** Ids that one statement looks at: one or two milliseconds. */
-const STRETCH = 10_000;
+/** After this long, others get their turn. */
+const MAX_HOLD_MS = 2;
 /** Rows with their payloads that one statement reads: 64 KiB twice each, at most. */
 const MAX_READ = 32;
 /** A page holds no more than this, so that a large limit does not fill the memory. */
@@ -18,13 +19,17 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 interface Filter {
   readonly sql: string;
   readonly values: readonly SqlValue[];
+  readonly since: number | undefined;
+  readonly until: number | undefined;
 }
 
 export class CallReader {
   readonly #db: Database;
+  readonly #stretches: Stretches;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#stretches = new Stretches(db);
   }
 
   async query(query: CallQuery): Promise<CallPage> {
@@ -37,17 +42,45 @@ export class CallReader {
 
   /** The newest ids that match, newest first. */
   async #findIds(filter: Filter, { limit, below, above }: ReturnType<typeof parseBounds>): Promise<number[]> {
-    const find = this.#db.prepare(`SELECT id FROM call WHERE id > ? AND id <= ?${filter.sql} ORDER BY id DESC LIMIT ?`);
+    const { sql, values, since, until } = filter;
+    const find = this.#db.prepare(
+      `SELECT id FROM call WHERE id > ? AND id <= ? AND at >= ? AND at < ?${sql} ORDER BY id DESC LIMIT ?`,
+    );
+    const last = readNumber(this.#db, "SELECT max(id) FROM call");
     const oldest = Math.max(above, readNumber(this.#db, "SELECT min(id) FROM call") - 1);
-    let newest = Math.min(below - 1, readNumber(this.#db, "SELECT max(id) FROM call"));
+    const key = JSON.stringify([sql, values]);
     const ids: number[] = [];
+    let newest = Math.min(below - 1, last);
+    let turnAt = performance.now();
     while (newest > oldest && ids.length < limit) {
-      const from = Math.max(oldest, newest - STRETCH);
-      for (const { id } of find.all(from, newest, ...filter.values, limit - ids.length)) ids.push(Number(id));
+      const stretch = Stretches.of(newest);
+      const from = Math.max(oldest, stretch * STRETCH);
+      const isFull = (stretch + 1) * STRETCH <= last;
+      const isWhole = isFull && newest === (stretch + 1) * STRETCH && from === stretch * STRETCH;
+      if (!isFull || !this.#canSkip(stretch, key, filter)) {
+        const rows = find.all(
+          from,
+          newest,
+          since ?? -Number.MAX_VALUE,
+          until ?? Number.MAX_VALUE,
+          ...values,
+          limit - ids.length,
+        );
+        for (const { id } of rows) ids.push(Number(id));
+        if (rows.length === 0 && isWhole && since === undefined && until === undefined) {
+          this.#stretches.rememberEmpty(key, stretch);
+        }
+      }
       newest = from;
+      if (performance.now() - turnAt < MAX_HOLD_MS) continue;
       await nextTurn();
+      turnAt = performance.now();
     }
     return ids;
+  }
+
+  #canSkip(stretch: number, key: string, { since, until }: Filter): boolean {
+    return this.#stretches.isEmptyFor(key, stretch) || this.#stretches.isOutside(stretch, since, until);
   }
 
   async #read(ids: readonly number[], limit: number): Promise<CallPage> {
@@ -85,12 +118,15 @@ export class CallReader {
       add("route IN (SELECT value FROM json_each(?))", JSON.stringify(routes));
     }
     add("success = ?", query.success === undefined ? undefined : Number(query.success));
-    add("at >= ?", query.since);
-    add("at < ?", query.until);
     add("duration_us > ?", query.slowerThanMs === undefined ? undefined : query.slowerThanMs * 1000);
     add("client = ?", query.client);
     add("workflow_id = ?", query.workflowId);
-    return { sql: conditions.map(([sql]) => ` AND ${sql}`).join(""), values: conditions.map(([, value]) => value) };
+    return {
+      sql: conditions.map(([sql]) => ` AND ${sql}`).join(""),
+      values: conditions.map(([, value]) => value),
+      since: query.since,
+      until: query.until,
+    };
   }
 
   #findRoutes({ server, tool, group }: CallQuery): number[] {

@@ -18,7 +18,7 @@ const REASONS: Record<AsideReason, { readonly suffix: string; readonly text: str
 /** Returns the sentence that tells people about it. */
 export async function setAside(path: string, reason: AsideReason): Promise<string> {
   const { suffix, text } = REASONS[reason];
-  const aside = await freeName(`${path}.${suffix}-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "")}`);
+  const aside = await freeName(`${path}.${suffix}-${new Date().toISOString().replaceAll(/[-:.]/g, "")}`);
   for (const side of SIDES) {
     await rename(path + side, aside + side).catch((error: unknown) => {
       if (errorCode(error) !== "ENOENT") throw error;

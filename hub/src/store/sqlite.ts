@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorCode } from "../atomic.ts";
 import { HubError } from "../errors.ts";
-import { isBusy, loadDriver, SQLITE, sqliteCode, type Database, type Driver } from "./driver.ts";
+import { connect, isBusy, MEMORY, SQLITE, sqliteCode, type Database } from "./driver.ts";
 import { setAside, type AsideReason } from "./set-aside.ts";
 
 /** Waited for in all, and not on the event loop, where another process holds the file. */
@@ -28,16 +28,15 @@ export interface OpenedDatabase {
 
 /** @example const { db, warning } = await openDatabase("/data/calls.db", CALL_LOG_FORM); */
 export async function openDatabase(path: string, form: DatabaseForm): Promise<OpenedDatabase> {
-  const driver = await loadDriver();
   try {
     await makePrivate(path);
-    return { db: await openWhenFree(driver, path, form) };
+    return { db: await openWhenFree(path, form) };
   } catch (error) {
     const reason = await whySetAside(path, error);
     if (reason === undefined) throw failed(path, error);
     const warning = await setAside(path, reason);
     await makePrivate(path);
-    return { db: await openWhenFree(driver, path, form), warning };
+    return { db: await openWhenFree(path, form), warning };
   }
 }
 
@@ -59,11 +58,13 @@ async function makePrivate(path: string): Promise<void> {
   }
 }
 
-async function openWhenFree(driver: Driver, path: string, form: DatabaseForm): Promise<Database> {
+async function openWhenFree(path: string, form: DatabaseForm): Promise<Database> {
   const deadline = performance.now() + BUSY_MS;
   for (;;) {
     try {
-      return prepare(new driver.DatabaseSync(path), form);
+      // What is missing in the file may be in its log.
+      const sizeBytes = (await sizeOf(`${path}-wal`)) === 0 ? await sizeOf(path) : Infinity;
+      return await prepare(await connect(path), form, sizeBytes);
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
     }
@@ -71,24 +72,29 @@ async function openWhenFree(driver: Driver, path: string, form: DatabaseForm): P
   }
 }
 
-function prepare(db: Database, form: DatabaseForm): Database {
+async function prepare(db: Database, form: DatabaseForm, sizeBytes: number): Promise<Database> {
   try {
     // No waiting inside SQLite: it would block the event loop. Whoever meets a lock tries again later.
     db.exec("PRAGMA busy_timeout = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
     const applied = appliedMigrations(db, form);
+    // Cut off: SQLite notices only when it comes to a page that is not there, and takes that for a fault of the disk.
+    if (readNumber(db, "PRAGMA page_count") * readNumber(db, "PRAGMA page_size") > sizeBytes)
+      throw new Unusable("damaged");
     // NORMAL: a commit outlives the process at once, and the machine's power within a second (wal-sync.ts).
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
     db.exec("PRAGMA journal_size_limit = 16777216");
     if (applied < form.migrations.length) migrate(db, form);
+    // A table that lost a column would fail at every call, and for a reason that nobody could see.
+    if (schemaOf(db) !== (await expectedSchema(form))) throw new Unusable("damaged");
     return db;
   } catch (error) {
-    db.close();
+    await db.close();
     throw error;
   }
 }
 
-/** A file that is not of this kind, in the terms of set-aside.ts. */
-class NotOurs extends Error {
+/** A file that must not be used, in the terms of set-aside.ts. */
+class Unusable extends Error {
   readonly reason: AsideReason;
 
   constructor(reason: AsideReason) {
@@ -102,8 +108,8 @@ function appliedMigrations(db: Database, { applicationId, migrations }: Database
   const version = readNumber(db, "PRAGMA user_version");
   const isEmpty = readNumber(db, "SELECT count(*) FROM sqlite_schema") === 0;
   if (isEmpty && version === 0 && id === 0) return 0;
-  if (id !== applicationId) throw new NotOurs("foreign");
-  if (version > migrations.length) throw new NotOurs("newer");
+  if (id !== applicationId) throw new Unusable("foreign");
+  if (version > migrations.length) throw new Unusable("newer");
   return version;
 }
 
@@ -118,6 +124,18 @@ function migrate(db: Database, { applicationId, migrations }: DatabaseForm): voi
     rollBack(db);
     throw error;
   }
+}
+
+async function expectedSchema({ migrations }: DatabaseForm): Promise<string> {
+  const db = await connect(MEMORY);
+  for (const migration of migrations) db.exec(migration);
+  const schema = schemaOf(db);
+  await db.close();
+  return schema;
+}
+
+function schemaOf(db: Database): string {
+  return JSON.stringify(db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name").all());
 }
 
 /** Some failures have rolled back already; the failure itself is what matters. */
@@ -143,13 +161,11 @@ const DAMAGES: ReadonlySet<number | undefined> = new Set([
 ]);
 
 async function whySetAside(path: string, error: unknown): Promise<AsideReason | undefined> {
-  if (error instanceof NotOurs) return error.reason;
+  if (error instanceof Unusable) return error.reason;
   const code = sqliteCode(error);
   if (DAMAGES.has(code)) return "damaged";
   // A version that SQLite can only read; unless it is the file's rights.
   if (code === SQLITE.readonly) return (await isWritable(path)) ? "damaged" : undefined;
-  // Shorter than its own header says; unless it is the disk.
-  if (code === SQLITE.ioError) return (await isCutOff(path)) ? "damaged" : undefined;
   return undefined;
 }
 
@@ -162,9 +178,8 @@ async function isWritable(path: string): Promise<boolean> {
   }
 }
 
-async function isCutOff(path: string): Promise<boolean> {
-  const size = (await stat(path).catch(() => undefined))?.size ?? 0;
-  return size > 0 && size % 512 !== 0;
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
 }
 
 function failed(path: string, error: unknown): HubError {

@@ -43,8 +43,13 @@ export class LifecycleCommands {
   }
 
   logs(id: string, tail: number): Logs {
-    const { name, config } = this.#find(id);
-    return { server: name, text: redact(this.#managed.logs?.(name, tail) ?? "", secretsOf(config)) };
+    const server = this.#find(id);
+    const secrets = secretsOf(server.config);
+    const lines = server.logs(tail).map(({ at, text }) => ({
+      timestamp: new Date(at).toISOString(),
+      text: redact(text, secrets),
+    }));
+    return { server: server.name, text: lines.map(({ text }) => text).join("\n"), lines };
   }
 
   async #switch(id: string, enabled: boolean): Promise<Server> {

@@ -10,6 +10,8 @@ import type { GroupTool, Tool } from "../schemas/tool.ts";
 import { toTool } from "../view.ts";
 
 export interface UseOptions {
+  /** What the caller calls itself, for the record. */
+  readonly client?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -81,6 +83,7 @@ export class ToolCommands {
       group,
       server,
       name: tool,
+      client: options.client,
       ...toAsk(options),
     });
     return { reply, durationMs: performance.now() - startedAt };

@@ -8,6 +8,8 @@ function logOf(size: number, events = 0): EventLog {
   return log;
 }
 
+const ALL = new Set(["warning", "server.log", "server.status"]);
+
 const ids = (events: readonly LiveEvent[] | undefined) => events?.map(({ id }) => id);
 
 describe("what came after an id", () => {
@@ -24,8 +26,18 @@ describe("what came after an id", () => {
     [1000, 994, undefined],
     [1000, 995, [996, 997, 998, 999, 1000]],
   ])("of %d events, after %d: %j", (events, after, expected) => {
-    expect(ids(logOf(5, events).after(after))).toEqual(expected);
+    expect(ids(logOf(5, events).after(after, ALL))).toEqual(expected);
   });
+});
+
+it("a talkative kind of event pushes out none of the others", () => {
+  const log = logOf(5);
+  log.append("server.status", "a", { status: "error" });
+  for (let n = 0; n < 100; n++) log.append("server.log", "b", { n });
+  log.append("server.status", "a", { status: "running" });
+  expect(ids(log.after(0, new Set(["server.status"])))).toEqual([1, 102]);
+  expect(log.after(0, ALL)).toBeUndefined();
+  expect(ids(log.after(97, ALL))).toEqual([98, 99, 100, 101, 102]);
 });
 
 it("an id of an earlier run of the hub is always too old", () => {
@@ -33,14 +45,14 @@ it("an id of an earlier run of the hub is always too old", () => {
   for (let n = 0; n < 5000; n++) earlier.append("warning", undefined, {});
   const later = new EventLog({ now: () => 1_700_000_000_006 });
   later.append("warning", undefined, {});
-  expect(later.after(earlier.last)).toBeUndefined();
+  expect(later.after(earlier.last, ALL)).toBeUndefined();
   expect(Number.isSafeInteger(later.last)).toBe(true);
 });
 
 it("T41 an event is one frame, whatever its data says", () => {
   const log = logOf(5);
   log.append("warning", undefined, { message: 'a\n\nid: 7\nevent: forged\ndata: {"x":1}\r\n\u2028' });
-  const [event] = log.after(0) ?? [];
+  const [event] = log.after(0, ALL) ?? [];
   expect(event?.frame.split(/\r\n|\r|\n/)).toEqual([
     "id: 1",
     "event: warning",

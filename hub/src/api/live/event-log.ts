@@ -13,6 +13,7 @@ export interface LiveEvent {
 }
 
 export interface EventLogOptions {
+  /** How many of each kind are kept. */
   readonly size?: number;
   /** Wall clock, in milliseconds. */
   readonly now?: () => number;
@@ -21,17 +22,17 @@ export interface EventLogOptions {
 export class EventLog {
   readonly #size: number;
   readonly #readers = new Set<(event: LiveEvent) => void>();
-  #events: LiveEvent[] = [];
-  /** The id before the oldest event that is still here. */
-  #forgotten: number;
+  /** One for each kind: a thousand lines of a talkative server must not push out that another one failed. */
+  readonly #rings = new Map<EventName, Ring>();
+  readonly #first: number;
   #last: number;
 
   constructor({ size = 1000, now = Date.now }: EventLogOptions = {}) {
     this.#size = size;
     // A sequence that begins at the time of the start, in microseconds: an id that an earlier run of the hub gave is
     // always a smaller one, and is seen to be too old.
-    this.#last = now() * 1000;
-    this.#forgotten = this.#last;
+    this.#first = now() * 1000;
+    this.#last = this.#first;
   }
 
   /** The id of the newest event. */
@@ -42,23 +43,47 @@ export class EventLog {
   append(event: EventName, server: string | undefined, data: object): void {
     const id = ++this.#last;
     const live = { id, event, server, frame: toFrame(event, id, data) };
-    this.#events.push(live);
-    // Twice the size before the older half goes: moving the rest at every event would cost more.
-    if (this.#events.length >= 2 * this.#size) this.#events = this.#events.slice(-this.#size);
-    this.#forgotten = Math.max(this.#forgotten, id - this.#size);
+    let ring = this.#rings.get(event);
+    if (ring === undefined) this.#rings.set(event, (ring = new Ring(this.#size)));
+    ring.push(live);
     for (const read of this.#readers) read(live);
   }
 
-  /** What came after an id; undefined where some of it is no longer known. */
-  after(id: number): LiveEvent[] | undefined {
-    if (!(id >= this.#forgotten && id <= this.#last)) return undefined;
-    return this.#events.filter((event) => event.id > id);
+  /** What came after an id, of these kinds; undefined where some of it is no longer known. */
+  after(id: number, events: ReadonlySet<string>): LiveEvent[] | undefined {
+    if (!(id >= this.#first && id <= this.#last)) return undefined;
+    const rings = [...this.#rings].filter(([event]) => events.has(event)).map(([, ring]) => ring);
+    if (rings.some((ring) => ring.forgotten > id)) return undefined;
+    return rings.flatMap((ring) => ring.after(id)).toSorted((a, b) => a.id - b.id);
   }
 
   /** Every event from now on, until the function that comes back is called. */
   follow(read: (event: LiveEvent) => void): () => void {
     this.#readers.add(read);
     return () => this.#readers.delete(read);
+  }
+}
+
+/** The last events of one kind. */
+class Ring {
+  readonly #size: number;
+  readonly #events: LiveEvent[] = [];
+  #next = 0;
+  /** The id of the newest event that is gone. */
+  forgotten = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  push(event: LiveEvent): void {
+    this.forgotten = this.#events[this.#next]?.id ?? 0;
+    this.#events[this.#next] = event;
+    this.#next = (this.#next + 1) % this.#size;
+  }
+
+  after(id: number): LiveEvent[] {
+    return this.#events.filter((event) => event.id > id);
   }
 }
 

@@ -43,7 +43,7 @@ export class EventStreams {
     const wanted = (event: LiveEvent) =>
       events.has(event.event) && (server === undefined || event.server === undefined || event.server === server);
     response.writeHead(200, HEADERS);
-    response.write([`retry: ${RETRY_MS}\n\n`, ...this.#missed(lastEventId, wanted)].join(""));
+    response.write([`retry: ${RETRY_MS}\n\n`, ...this.#missed(lastEventId, events, wanted)].join(""));
     const unfollow = this.#log.follow((event) => {
       if (wanted(event)) write(response, event.frame);
     });
@@ -64,11 +64,15 @@ export class EventStreams {
   }
 
   /** What came since the reader was last here; a reset where that is not known: it must look at everything anew. */
-  #missed(lastEventId: string | undefined, wanted: (event: LiveEvent) => boolean): string[] {
+  #missed(
+    lastEventId: string | undefined,
+    events: ReadonlySet<string>,
+    wanted: (event: LiveEvent) => boolean,
+  ): string[] {
     if (lastEventId === undefined) return [];
-    const events = this.#log.after(/^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : -1);
-    if (events === undefined) return [toFrame("reset", this.#log.last, { reason: "The events since then are gone" })];
-    return events.filter(wanted).map(({ frame }) => frame);
+    const missed = this.#log.after(/^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : -1, events);
+    if (missed === undefined) return [toFrame("reset", this.#log.last, { reason: "The events since then are gone" })];
+    return missed.filter(wanted).map(({ frame }) => frame);
   }
 
   #beat(): void {

@@ -7,7 +7,8 @@ import { integer } from "../schemas/query.ts";
 import { logs, server } from "../schemas/server.ts";
 
 const tag = "servers";
-const MAX_LINES = 10_000;
+/** More than are ever kept. */
+const MAX_LINES = 1_000_000;
 
 const SUMMARIES = {
   start: "Start a server, and wait until it is up (start_mcp_server)",

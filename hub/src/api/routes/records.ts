@@ -48,14 +48,16 @@ export function recordRoutes(
       path: "/metrics/latency",
       tag,
       id: "getLatency",
-      summary: "Latency per server (get_mcp_latency_metrics)",
+      summary: "Latency per server; of one server, per tool too (get_mcp_latency_metrics)",
       query: z.strictObject({
         server: z.string().optional().openapi({ description: "Only this one; its id or name" }),
       }),
       answer: z.array(latency),
-      run: ({ query: { server } }) => [
-        ...latencies.metrics(server === undefined ? undefined : supervisor.get(server).name),
-      ],
+      run: ({ query: { server } }) => {
+        if (server === undefined) return latencies.metrics();
+        const { name } = supervisor.get(server);
+        return latencies.metrics(name).map((metrics) => ({ ...metrics, tools: latencies.tools?.(name) }));
+      },
     }),
   ];
 }

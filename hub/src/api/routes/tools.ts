@@ -7,6 +7,7 @@ import { idParam, nameParam, route, type Route } from "../route.ts";
 import { anyResult, groupTool, promptGet, resourceRead, tool, toolCall, toolCallResult } from "../schemas/tool.ts";
 
 const tag = "tools";
+const CALLER = { client: "api" };
 const toolName = z.string().min(1);
 
 export function toolRoutes(tools: ToolCommands): Route[] {
@@ -32,7 +33,11 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       answer: toolCallResult,
       run: async ({ params, body, signal }) =>
         toCallResult(
-          await tools.callOnServer(params.id, params.tool, body.arguments, { signal, timeoutMs: body.timeout_ms }),
+          await tools.callOnServer(params.id, params.tool, body.arguments, {
+            ...CALLER,
+            signal,
+            timeoutMs: body.timeout_ms,
+          }),
         ),
     }),
     route({
@@ -56,7 +61,11 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       answer: toolCallResult,
       run: async ({ params, body, signal }) =>
         toCallResult(
-          await tools.callInGroup(params.name, params.tool, body.arguments, { signal, timeoutMs: body.timeout_ms }),
+          await tools.callInGroup(params.name, params.tool, body.arguments, {
+            ...CALLER,
+            signal,
+            timeoutMs: body.timeout_ms,
+          }),
         ),
     }),
     route({
@@ -69,7 +78,7 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       body: resourceRead,
       answer: anyResult,
       run: async ({ params, body, signal }) =>
-        (await tools.readResource(params.name, body.uri, { signal, timeoutMs: body.timeout_ms })).bytes,
+        (await tools.readResource(params.name, body.uri, { ...CALLER, signal, timeoutMs: body.timeout_ms })).bytes,
     }),
     route({
       method: "post",
@@ -81,8 +90,13 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       body: promptGet,
       answer: anyResult,
       run: async ({ params, body, signal }) =>
-        (await tools.getPrompt(params.name, params.prompt, body.arguments, { signal, timeoutMs: body.timeout_ms }))
-          .bytes,
+        (
+          await tools.getPrompt(params.name, params.prompt, body.arguments, {
+            ...CALLER,
+            signal,
+            timeoutMs: body.timeout_ms,
+          })
+        ).bytes,
     }),
   ];
 }

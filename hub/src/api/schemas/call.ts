@@ -23,13 +23,22 @@ export const call = z
 export const callPage = z.object({ items: z.array(call), next_cursor: z.string().nullable() }).openapi("CallPage");
 export type CallPage = z.infer<typeof callPage>;
 
+const figures = {
+  p50_ms: z.number(),
+  p95_ms: z.number(),
+  p99_ms: z.number(),
+  total_calls: z.number().int(),
+  errors: z.number().int().openapi({ description: "Those of them that failed" }),
+};
+
 export const latency = z
-  .looseObject({
+  .object({
     server_name: z.string(),
-    p50_ms: z.number(),
-    p95_ms: z.number(),
-    p99_ms: z.number(),
-    total_calls: z.number().int(),
+    ...figures,
+    tools: z
+      .array(z.object({ tool_name: z.string(), ...figures }))
+      .optional()
+      .openapi({ description: "Where one server is asked for" }),
   })
   .openapi("MCPLatencyMetrics");
 export type LatencyMetrics = z.infer<typeof latency>;

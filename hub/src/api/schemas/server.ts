@@ -66,5 +66,11 @@ export const testResult = z
   .openapi("MCPTestResult");
 export type TestResult = z.infer<typeof testResult>;
 
-export const logs = z.object({ server: z.string(), text: z.string() }).openapi("Logs");
+export const logs = z
+  .object({
+    server: z.string(),
+    text: z.string().openapi({ description: "The lines as one text" }),
+    lines: z.array(z.object({ timestamp: z.string(), text: z.string() })),
+  })
+  .openapi("Logs");
 export type Logs = z.infer<typeof logs>;

@@ -1,0 +1,75 @@
+// Figure 6: a kill of the hub loses no call that was acknowledged. Real processes append in a loop and are killed with
+// SIGKILL at random moments; every acknowledged call must be in the file, and the file must be whole.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { connect } from "./driver.ts";
+
+const KILLS = Number(process.env["PLUGBOARD_KILLS"] ?? 50);
+const DIST = process.env["PLUGBOARD_DIST"] ?? fileURLToPath(new URL("../../dist", import.meta.url));
+const APPEND_LOOP = fileURLToPath(new URL("append-loop.mjs", import.meta.url));
+const LANES = 3;
+const MAX_DELAY_MS = 80;
+
+it(`RS-4 F41 ${KILLS} kills lose no acknowledged call`, { timeout: 60_000 + KILLS * 2000 }, async () => {
+  expect(existsSync(join(DIST, "store", "call-log.js")), "built by `npm run build`").toBe(true);
+  const dir = await mkdtemp(join(tmpdir(), "plugboard-crash-"));
+  try {
+    const tally = { kills: 0, acknowledged: 0 };
+    const lanes = Array.from({ length: LANES }, (_, lane) => runLane(join(dir, `${lane}.db`), tally));
+    // All of them, also after a failure: nothing may run on in a folder that is gone.
+    for (const lane of await Promise.allSettled(lanes)) if (lane.status === "rejected") throw lane.reason;
+    expect(tally.acknowledged).toBeGreaterThan(KILLS * 10);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
+async function runLane(path: string, tally: { kills: number; acknowledged: number }): Promise<void> {
+  for (let run = 0; tally.kills < KILLS; run++) {
+    tally.kills++;
+    const names = await appendUntilKilled(path, run);
+    const db = await connect(path);
+    const rows = db.prepare("SELECT workflow_id FROM call WHERE workflow_id GLOB ?").all(`${run}.*`);
+    const found = new Set(rows.map((row) => row["workflow_id"]));
+    expect([run, names.filter((name) => !found.has(name))]).toEqual([run, []]);
+    // More than acknowledged can be there, but not more than were on their way.
+    expect(rows.length - names.length).toBeLessThanOrEqual(6);
+    const orphans = "SELECT count(*) AS count FROM call WHERE id NOT IN (SELECT id FROM payload)";
+    expect(db.prepare(orphans).get()).toEqual({ count: 0 });
+    tally.acknowledged += names.length;
+    await db.close();
+  }
+  const db = await connect(path);
+  expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  await db.close();
+}
+
+/** The calls that one process was told are recorded. */
+async function appendUntilKilled(path: string, run: number): Promise<string[]> {
+  const child = spawn(process.execPath, [APPEND_LOOP, DIST, path, String(run)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  const ended = once(child.stdout, "end");
+  // A child that fails by itself is caught by its exit code below.
+  await Promise.race([once(child.stdout, "data"), exited]);
+  await sleep(Math.random() * MAX_DELAY_MS);
+  child.kill("SIGKILL");
+  expect(await exited).toEqual([null, "SIGKILL"]);
+  await ended;
+  expect(output).not.toContain("degraded");
+  // The last line may be cut.
+  return output.split("\n").slice(0, -1);
+}

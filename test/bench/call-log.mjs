@@ -1,0 +1,170 @@
+// What the call log costs and how fast it answers: appends at several calls per turn, then every kind of query over a
+// million calls, then pruning. Usage: node test/bench/call-log.mjs [--rows 1000000] [--dist hub/dist] [--dir /tmp]
+
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: "string", default: "1000000" },
+    dist: { type: "string", default: new URL("../../hub/dist", import.meta.url).pathname },
+    dir: { type: "string", default: tmpdir() },
+  },
+});
+const load = (file) => import(pathToFileURL(join(resolve(options.dist), file)).href);
+const { SqliteCallLog } = await load("store/call-log.js");
+const { Redactor } = await load("calls/redact.js");
+const { Latency } = await load("calls/latency.js");
+
+const DAY = 24 * 3_600_000;
+const NOW = Date.now();
+const rows = Number(options.rows);
+const folder = await mkdtemp(join(options.dir, "plugboard-bench-"));
+const say = (...cells) => process.stdout.write(`${cells.join("  ")}\n`);
+const pick = (list) => list[Math.floor(Math.random() * list.length)];
+const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+
+const redactor = new Redactor();
+for (let server = 0; server < 10; server++)
+  redactor.setSecrets(`s${server}`, [`ghp_${server}abcdefghijklmnopqrstuvwxyz`]);
+const params = Buffer.from(JSON.stringify({ name: "echo", arguments: { text: "x".repeat(100) } }));
+const result = Buffer.from(JSON.stringify({ content: [{ type: "text", text: "y".repeat(100) }] }));
+const servers = Array.from({ length: 20 }, (_, index) => `server-${index}`);
+const tools = Array.from({ length: 10 }, (_, index) => `tool-${index}`);
+
+function entry(at) {
+  const success = Math.random() > 0.02;
+  const failure = success ? {} : { errorCode: pick(["NETWORK_ERROR", "SERVICE_UNAVAILABLE"]) };
+  const call = {
+    at,
+    server: pick(servers),
+    tool: pick(tools),
+    group: pick(["default", "work"]),
+    client: pick(["a", "b"]),
+  };
+  return { ...call, ...failure, params, result, success, durationMs: Math.exp(Math.random() * 12) / 100 };
+}
+
+/** Appends `total` calls, so many per turn, and says what one of them costs. */
+async function measureAppends(perTurn, total) {
+  const log = await SqliteCallLog.open(join(folder, `append-${perTurn}.db`), { redactor });
+  const entries = Array.from({ length: 4096 }, () => entry(NOW));
+  const turns = [];
+  let next = 0;
+  const turn = () => Promise.all(Array.from({ length: perTurn }, () => log.append(entries[next++ % 4096])));
+  for (let count = 0; count < 2000; count += perTurn) await turn();
+  const cpu = process.cpuUsage();
+  const startedAt = performance.now();
+  for (let count = 0; count < total; count += perTurn) {
+    const turnAt = performance.now();
+    await turn();
+    turns.push(performance.now() - turnAt);
+  }
+  const wall = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpu);
+  await log.close();
+  turns.sort((a, b) => a - b);
+  const [p50, p99, max] = [percentile(turns, 0.5), percentile(turns, 0.99), turns.at(-1)].map((ms) => ms.toFixed(2));
+  say(
+    `append, ${perTurn} per turn:`.padEnd(28),
+    `${Math.round((total / wall) * 1000)} calls/s`,
+    `CPU ${((user + system) / total).toFixed(1)} µs/call`,
+    `turn p50 ${p50} p99 ${p99} max ${max} ms`,
+  );
+}
+
+function measureLatency() {
+  const latency = new Latency();
+  const total = 1_000_000;
+  const startedAt = performance.now();
+  for (let count = 0; count < total; count++)
+    latency.record(servers[count % 20], tools[count % 10], count % 1000, true);
+  say("latency.record:".padEnd(28), `${(((performance.now() - startedAt) / total) * 1e6).toFixed(0)} ns/call`);
+}
+
+async function fill() {
+  const retention = { maxRows: rows * 2, maxBytes: 64 * 1024 ** 3 };
+  const log = await SqliteCallLog.open(join(folder, "calls.db"), { redactor, retention });
+  for (let count = 0; count < rows; count += 500) {
+    const age = ((rows - count) / rows) * 29 * DAY;
+    await Promise.all(Array.from({ length: 500 }, (_, index) => log.append(entry(NOW - age + index))));
+  }
+  await log.append({ ...entry(NOW - 20 * DAY), server: "rare", tool: "rare", client: "rare", workflowId: "w1" });
+  say("file:".padEnd(28), `${((await stat(join(folder, "calls.db"))).size / 1e6).toFixed(0)} MB for ${rows} calls`);
+  return log;
+}
+
+async function measureQuery(log, name, query) {
+  const times = [];
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  let found = 0;
+  for (let count = 0; count < 40; count++) {
+    const startedAt = performance.now();
+    found = (await log.query(query)).items.length;
+    times.push(performance.now() - startedAt);
+  }
+  delay.disable();
+  times.sort((a, b) => a - b);
+  say(
+    name.padEnd(28),
+    `p50 ${percentile(times, 0.5).toFixed(1)} p95 ${percentile(times, 0.95).toFixed(1)} max ${times.at(-1).toFixed(1)} ms`,
+    `${found} found, loop held p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms`,
+  );
+}
+
+async function measurePrune(log) {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const startedAt = performance.now();
+  const removed = await log.prune(NOW + 3 * DAY);
+  delay.disable();
+  const took = performance.now() - startedAt;
+  const held = [delay.percentile(99), delay.max].map((ns) => (ns / 1e6).toFixed(1));
+  say("prune:".padEnd(28), `${removed} calls in ${took.toFixed(0)} ms`, `loop held p99 ${held[0]} max ${held[1]} ms`);
+}
+
+try {
+  say(`Node ${process.version}`);
+  for (const [perTurn, total] of [
+    [1, 30_000],
+    [16, 320_000],
+    [64, 320_000],
+  ]) {
+    await measureAppends(perTurn, total);
+  }
+  measureLatency();
+  const log = await fill();
+  const second = (await log.query({ limit: 1000 })).next_cursor;
+  const queries = {
+    "the newest 50": {},
+    "a page of 1,000": { limit: 1000 },
+    "the next page of 1,000": { limit: 1000, cursor: second },
+    server: { server: "server-3" },
+    tool: { tool: "tool-3" },
+    "server + tool": { server: "server-3", tool: "tool-3" },
+    group: { group: "work" },
+    client: { client: "b" },
+    failures: { success: false },
+    slow: { slowerThanMs: 1000 },
+    "server + last hour": { server: "server-3", since: NOW - 3_600_000 },
+    "one day, 20 days ago": { since: NOW - 20 * DAY, until: NOW - 19 * DAY },
+    "server + failures + slow": { server: "server-3", success: false, slowerThanMs: 1500 },
+    "after the last": { after: rows },
+    "one rare server": { server: "rare" },
+    "one rare client": { client: "rare" },
+    "one workflow": { workflowId: "w1" },
+    "nothing: slower than a day": { slowerThanMs: DAY },
+    "nothing: in the future": { since: NOW + DAY },
+    "nothing: unknown server": { server: "none" },
+  };
+  for (const [name, query] of Object.entries(queries)) await measureQuery(log, name, query);
+  await measurePrune(log);
+  await log.close();
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
