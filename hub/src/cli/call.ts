@@ -1,6 +1,7 @@
 // `plugboard call`: one tool call from the shell.
 
 import { text as readAll } from "node:stream/consumers";
+import type { Server } from "../api/schemas/server.ts";
 import { HubError } from "../errors.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { withAccess, type Access, type Answer } from "./access.ts";
@@ -8,6 +9,7 @@ import { parseArguments, parseJson } from "./arguments.ts";
 import { printContent } from "./content.ts";
 import type { GlobalOptions } from "./io.ts";
 import type { Register } from "./program.ts";
+import { describe } from "./progress.ts";
 
 interface CallOptions extends GlobalOptions {
   readonly group?: string;
@@ -41,38 +43,59 @@ async function call(access: Access, input: CallInput): Promise<number> {
 /** Starts what is needed to know the tool: its server where the target names one, else all. */
 async function ask(access: Access, { target, given, group }: CallInput): Promise<Answer> {
   const toArguments = (schema: unknown) => (isObject(given) ? given : parseArguments(given, schema));
-  const { api } = access;
   const split = target.search(/[.:]/);
   const named = split > 0 ? target.slice(0, split) : undefined;
-  const server = (await api.listServers()).find(({ config }) => config.name === named);
+  const server = (await access.api.listServers()).find(({ config }) => config.name === named);
   if (server !== undefined && (group === undefined || server.status === "disabled" || server.groups.includes(group))) {
-    const { name } = server.config;
-    await access.ready(name);
-    const own = target.slice(split + 1);
-    if (group !== undefined) return inGroup(access, group, { name: `${name}:${own}`, toArguments });
-    const tool = (await api.listTools(name)).find((candidate) => candidate.name === own);
-    return access.callTool({ server: name, tool: own, args: toArguments(tool?.input_schema) });
+    return onServer(access, server, { tool: target.slice(split + 1), group, toArguments });
   }
-  if (group !== undefined) await api.getGroup(group);
+  if (group !== undefined) await access.api.getGroup(group);
   await access.ready();
-  return inGroup(access, group ?? "default", { name: target, toArguments });
+  return inGroup(access, group ?? "default", { tool: target, toArguments });
 }
 
-async function inGroup(
+interface ToolInput {
+  readonly tool: string;
+  readonly toArguments: (schema: unknown) => JsonObject;
+}
+
+/** By the name that the server knows. */
+async function onServer(
   access: Access,
-  group: string,
-  { name, toArguments }: { name: string; toArguments: (schema: unknown) => JsonObject },
+  { config: { name }, status, error }: Server,
+  { tool, group, toArguments }: ToolInput & { group: string | undefined },
 ): Promise<Answer> {
+  if (status === "disabled") {
+    throw new HubError("ServerDisabled", `Server "${name}" is disabled`, { hint: `plugboard enable ${name}` });
+  }
+  await access.ready(name);
+  if (group !== undefined) return inGroup(access, group, { tool: `${name}:${tool}`, toArguments });
+  try {
+    const definition = (await access.api.listTools(name)).find((candidate) => candidate.name === tool);
+    return await access.callTool({ server: name, tool, args: toArguments(definition?.input_schema) });
+  } catch (thrown) {
+    if (!(thrown instanceof HubError) || thrown.kind !== "ServerNotRunning") throw thrown;
+    const why = error === null ? thrown.detail : describe({ status, error });
+    const hint = status === "stopped" ? `plugboard start ${name}` : `plugboard get ${name}`;
+    throw new HubError(thrown.kind, thrown.message, {
+      ...(why === undefined ? {} : { detail: why }),
+      hint,
+      cause: thrown,
+    });
+  }
+}
+
+/** By the name that the group exposes, `server:tool`, or the server's own where only one can be meant. */
+async function inGroup(access: Access, group: string, { tool: name, toArguments }: ToolInput): Promise<Answer> {
   const tools = await access.api.listGroupTools(group);
-  const exact = tools.find((tool) => tool.name === name || `${tool.server}:${tool.tool}` === name);
+  const exact = tools.find(({ name: exposed, server, tool }) => exposed === name || `${server}:${tool}` === name);
   const bare = tools.filter(({ tool }) => tool === name);
   if (exact === undefined && bare.length > 1) {
     const choices = bare.map(({ server, tool }) => `${server}.${tool}`).join(", ");
     throw new HubError("ToolNotFound", `Several servers have a tool "${name}"`, { hint: `Name one of ${choices}` });
   }
   const found = exact ?? bare[0];
-  const args = toArguments(found?.input_schema);
-  return access.callGroupTool({ group, tool: found?.name ?? name, args });
+  return access.callGroupTool({ group, tool: found?.name ?? name, args: toArguments(found?.input_schema) });
 }
 
 function print({ out }: Access, answer: Answer): number {

@@ -2,7 +2,8 @@
 // only once, waited for until it is ready or has failed, and stopped until nothing of it is left.
 
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdir, open, readFile } from "node:fs/promises";
+import { once } from "node:events";
+import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -47,7 +48,7 @@ export async function startDaemon(io: Io, options: DaemonOptions): Promise<Daemo
   }));
   const hub = await findLocalHub(io, options);
   if (failure !== undefined || hub === undefined) {
-    child.kill("SIGKILL");
+    await ended(child);
     // Two were started at once, and the other one was first.
     if (hub !== undefined && hub.record.pid !== child.pid) return already(hub.record, places);
     throw failure?.thrown instanceof HubError ? failure.thrown : await reasonInLog(places.log, logStart, child);
@@ -61,6 +62,13 @@ export async function startDaemon(io: Io, options: DaemonOptions): Promise<Daemo
     child.unref();
   };
   return { record: hub.record, log: places.log, found: false, settled, release };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
 }
 
 function already(record: HubRecord, { log }: Places): Daemon {
@@ -97,7 +105,7 @@ async function launch(
     if (host !== undefined) words.push("--host", host);
     const child = spawn(process.execPath, [MAIN, ...words], {
       detached: true,
-      cwd: io.home,
+      cwd: await folderOf(io, places),
       env: { ...io.env },
       stdio: ["ignore", log.fd, log.fd, "ipc"],
     });
@@ -113,6 +121,12 @@ async function launch(
   } finally {
     await log.close();
   }
+}
+
+/** The same wherever it is started from; some users have no home. */
+async function folderOf({ home }: Io, { log }: Places): Promise<string> {
+  const info = await stat(home).catch(() => undefined);
+  return info?.isDirectory() === true ? home : dirname(log);
 }
 
 const MAIN = fileURLToPath(new URL("../main.js", import.meta.url));

@@ -41,9 +41,9 @@ async function logs(io: Io, hub: RunningHub, { names, tail, options }: Wanted): 
       ? (await client.listServers()).map(({ config }) => config.name)
       : await Promise.all(names.map(async (name) => (await client.getServer(name)).config.name));
   const width = Math.max(0, ...servers.map(({ length }) => length));
-  const print = (server: string, text: string) => {
+  const print = (server: string, text: string, timestamp?: unknown) => {
     for (const line of text === "" ? [] : text.replace(/\n$/, "").split("\n")) {
-      if (out.json) out.line({ server, line });
+      if (out.json) out.line({ server, line, ...(timestamp === undefined ? {} : { timestamp }) });
       else out.print(`${servers.length > 1 ? `${out.color.strong(server.padEnd(width))}  ` : ""}${printable(line)}`);
     }
   };
@@ -54,8 +54,7 @@ async function logs(io: Io, hub: RunningHub, { names, tail, options }: Wanted): 
   if (options.follow !== true) return 0;
   return followed(io, hub, { topics: ["log"] }, ({ data }) => {
     if (!isObject(data) || typeof data["server"] !== "string" || !servers.includes(data["server"])) return;
-    const text = data["text"] ?? data["line"];
-    if (typeof text === "string") print(data["server"], text);
+    if (typeof data["text"] === "string") print(data["server"], data["text"], data["timestamp"]);
   });
 }
 

@@ -117,6 +117,12 @@ describe("output", () => {
     expect(pipe.stdout()).toBe(`name  ${"x".repeat(60)}\n`);
   });
 
+  it("a terminal that does not know its width gets whole lines", () => {
+    const { out, stdout } = captured({ tty: true, columns: 0 });
+    out().table([["name", "x".repeat(200)]]);
+    expect(stdout()).toBe(`name  ${"x".repeat(200)}\n`);
+  });
+
   it("other people's text is as it is for a program, and harmless on a terminal", () => {
     const text = `a\t${ESC}[31mred${ESC}[0m\r\nb\u0000`;
     const [terminal, pipe] = [captured({ tty: true }), captured()];

@@ -29,7 +29,8 @@ export class Output {
 
   /** Columns that a line may take; undefined: any number. */
   get width(): number | undefined {
-    return this.terminal ? (this.#io.stdout.columns ?? 80) : undefined;
+    // A terminal that does not know its width says 0.
+    return this.terminal ? this.#io.stdout.columns || undefined : undefined;
   }
 
   /** The result, as text. */

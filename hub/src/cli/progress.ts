@@ -64,7 +64,7 @@ export class Progress {
   }
 
   #draw(servers: readonly Startup[]): void {
-    const width = (this.#io.stderr.columns ?? 80) - 1;
+    const width = (this.#io.stderr.columns || 80) - 1;
     const lines = table(
       servers.map((server) => this.#row(server)),
       { width },

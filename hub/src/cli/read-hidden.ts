@@ -10,9 +10,10 @@ const BACKSPACE = new Set(["\u007f", "\b"]);
 const ERASE_LINE = "\u0015";
 
 export function readHidden({ stdin, stderr }: Pick<Io, "stdin" | "stderr">, question: string): Promise<string> {
-  stderr.write(question);
+  // First nothing is shown, then it is asked: some type faster than we get there.
   stdin.setRawMode?.(true);
   stdin.resume();
+  stderr.write(question);
   return new Promise((resolve, reject) => {
     let value = "";
     const end = (how: () => void) => {

@@ -1,5 +1,6 @@
-// `plugboard stats`: how long calls take, per server.
+// `plugboard stats`: how long calls take, per server; of one server also per tool.
 
+import type { LatencyMetrics } from "../api/schemas/call.ts";
 import { requireHub } from "./find-hub.ts";
 import type { GlobalOptions } from "./io.ts";
 import { Output } from "./output.ts";
@@ -19,15 +20,18 @@ export const statsCommand: Register = (program, { io, done }) => {
       if (out.json) out.data(metrics);
       else if (metrics.every(({ total_calls }) => total_calls === 0)) out.print("No calls yet.");
       else {
-        const rows = metrics.map((row) => [
-          row.server_name,
-          String(row.total_calls),
-          duration(row.p50_ms),
-          duration(row.p95_ms),
-          duration(row.p99_ms),
+        const rows = metrics.flatMap((row) => [
+          figures(row.server_name, row),
+          ...(row.tools ?? []).map((tool) => figures(`  ${tool.tool_name}`, tool)),
         ]);
-        out.table([["SERVER", "CALLS", "P50", "P95", "P99"], ...rows], { right: [1, 2, 3, 4] });
+        out.table([["SERVER", "CALLS", "ERRORS", "P50", "P95", "P99"], ...rows], { right: [1, 2, 3, 4, 5] });
       }
       done(0);
     });
 };
+
+type Figures = Pick<LatencyMetrics, "total_calls" | "errors" | "p50_ms" | "p95_ms" | "p99_ms">;
+
+function figures(name: string, { total_calls, errors, p50_ms, p95_ms, p99_ms }: Figures): string[] {
+  return [name, String(total_calls), String(errors), duration(p50_ms), duration(p95_ms), duration(p99_ms)];
+}

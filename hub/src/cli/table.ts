@@ -47,14 +47,17 @@ function trimLast(cells: readonly string[]): string[] {
 
 function paintLine(cells: readonly string[], row: readonly Cell[], width: number | undefined): string {
   let left = width ?? Number.POSITIVE_INFINITY;
-  const painted: string[] = [];
+  const shown: string[] = [];
   for (const [index, text] of cells.entries()) {
     const room = left - (index === 0 ? 0 : GAP.length);
     if (room <= 0) break;
-    const shown = cut(text, room);
-    const cell = row[index];
-    painted.push(typeof cell === "object" ? cell.paint(shown) : shown);
-    left = room - widthOf(shown);
+    shown.push(cut(text, room));
+    left = room - widthOf(text);
   }
-  return painted.join(GAP);
+  return trimLast(shown)
+    .map((text, index) => {
+      const cell = row[index];
+      return typeof cell === "object" ? cell.paint(text) : text;
+    })
+    .join(GAP);
 }

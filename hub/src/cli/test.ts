@@ -17,10 +17,18 @@ export const testCommand: Register = (program, { io, done }) => {
     .description("start a server, list what it offers, stop it again")
     .argument("<target...>", "a configured server, uvx:package, docker:image, a URL, or a command with its arguments")
     .passThroughOptions()
-    .action(async (words: string[], options: GlobalOptions) => {
-      done(await withAccess(io, options, (access) => test(io, access, { words, options })));
+    .action(async (given: string[], options: GlobalOptions) => {
+      const { words, json } = withoutJson(given);
+      const all = json ? { ...options, json } : options;
+      done(await withAccess(io, all, (access) => test(io, access, { words, options: all })));
     });
 };
+
+/** Options of a command that is tried out are its own; what stands behind a single word cannot be one of those. */
+function withoutJson(given: readonly string[]): { words: readonly string[]; json: boolean } {
+  const json = given.length === 2 && given[1] === "--json";
+  return { words: json ? given.slice(0, 1) : given, json };
+}
 
 async function test(
   io: Io,

@@ -37,7 +37,7 @@ async function tools(
   if (out.json) return out.data(shown.map(toJson));
   if (shown.length === 0) return out.print("No tools.");
   if (schema === true) return out.printForeign(shown.map(withSchema).join("\n"));
-  out.table(shown.map((tool) => [tool.name, firstLine(tool.description).slice(0, 100)]));
+  out.table(shown.map((tool) => [tool.name, firstLine(tool.description)]));
 }
 
 /** MCP's own spelling beside that of the API: what is printed here is often pasted into an MCP client. */

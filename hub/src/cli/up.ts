@@ -1,12 +1,11 @@
 // `plugboard up`: runs the hub in the foreground until it is told to stop. The background daemon is the same, detached.
 
 import { join } from "node:path";
-import { HubError } from "../errors.ts";
+import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
-import { startFileLog } from "../log.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub, toStartup } from "./open-hub.ts";
-import { Output, printWarnings } from "./output.ts";
+import { Output, printJson, printWarnings } from "./output.ts";
 import type { Register } from "./program.ts";
 import { Progress } from "./progress.ts";
 import { isAlive, placesOf, readRecord, removeRecord, writeRecord, type Places } from "./record.ts";
@@ -39,10 +38,15 @@ async function up(io: Io, options: UpOptions): Promise<number> {
   });
   const url = await hub.listen({ host: options.host, port, edges: [await createProofEdge(places.data)] });
   await hub.configuration.watch();
+  const { startFileLog } = await import("../log.ts");
   await startFileLog(hub.events, join(places.state, "log.jsonl"));
-  await leaveRecord(io, places, url);
+  await leaveRecord(io, places, url).catch((thrown: unknown) => {
+    io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
+  });
   try {
-    printAddresses(io, hub, url);
+    if (options.json === true)
+      printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
+    else printAddresses(io, hub, url);
     io.tellParent?.({ listening: url });
     const settled = hub.start();
     const progress = new Progress(io, new Output(io, options), () => hub.supervisor.servers.map(toStartup));

@@ -18,7 +18,7 @@ export async function waiting<T>(io: Io, out: Output, label: string | (() => str
     if (elapsed < MOMENT_MS) return;
     drawn = true;
     const text = `  … ${typeof label === "string" ? label : label()}  ${seconds(elapsed)}`;
-    io.stderr.write(`\r\u001b[2K${cut(text, (io.stderr.columns ?? 80) - 1)}`);
+    io.stderr.write(`\r\u001b[2K${cut(text, (io.stderr.columns || 80) - 1)}`);
   }, REDRAW_MS);
   try {
     return await work;

@@ -96,7 +96,9 @@ export class ConfigFiles implements ConfigStore {
 
   async #editNow(path: string, { ifRevision }: EditOptions, change: (text: string) => string): Promise<void> {
     if (ifRevision !== undefined && ifRevision !== (await this.#revision())) {
-      throw new HubError("StaleConfig", "The config has changed since you read it", { hint: "Read it again and retry" });
+      throw new HubError("StaleConfig", "The config has changed since you read it", {
+        hint: "Read it again and retry",
+      });
     }
     // What the file says now: a person may have saved it in the meantime.
     const file = await readTextFile(path);

@@ -1,7 +1,7 @@
 // What only the log in a file can show: transactions, locks, damage, a full disk, rights.
 
 import { spawnSync } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -239,113 +239,6 @@ describe("SqliteCallLog", () => {
   });
 });
 
-describe("a damaged file", () => {
-  const asides = async () => (await readdir(join(dir, "data"))).filter((name) => /\.(corrupt|newer)-/.test(name));
-
-  it.each([
-    ["text", "not a database at all, but a text of some length".repeat(100)],
-    ["zeros", Buffer.alloc(8192)],
-  ])("F36 %s is set aside under a clear name, and a new log is started", async (_name, content) => {
-    await mkdir(join(dir, "data"));
-    await writeFile(path, content);
-    const log = await open();
-    await log.append(entry());
-    expect([log.degraded, await countOf(log)]).toEqual([undefined, 1]);
-    const [aside, ...others] = await asides();
-    expect(others).toEqual([]);
-    expect(aside).toMatch(/^calls\.db\.corrupt-\d{8}T\d{9}Z$/);
-    expect(await readFile(join(dir, "data", aside ?? ""))).toEqual(Buffer.from(content));
-    expect(warnings).toEqual([expect.stringContaining(aside ?? "")]);
-  });
-
-  it("F36 an empty file is a new log", async () => {
-    await mkdir(join(dir, "data"));
-    await writeFile(path, "");
-    const log = await open();
-    await log.append(entry());
-    expect([await countOf(log), await asides(), warnings]).toEqual([1, [], []]);
-  });
-
-  it("F36 a database of another program is set aside, not written to", async () => {
-    await mkdir(join(dir, "data"));
-    const other = await openRaw();
-    other.exec("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)");
-    await other.close();
-    const content = await readFile(path);
-    await open();
-    const [aside] = await asides();
-    expect(await readFile(join(dir, "data", aside ?? ""))).toEqual(content);
-    expect(warnings).toEqual([expect.stringMatching(/not one of this program/)]);
-  });
-
-  it("F36 a log of a newer version is set aside as such", async () => {
-    await (await open()).close();
-    const raw = await openRaw();
-    raw.exec("PRAGMA user_version = 99");
-    await raw.close();
-    await open();
-    expect(await asides()).toEqual([expect.stringMatching(/^calls\.db\.newer-/)]);
-  });
-
-  it("F36 only the last three are kept", async () => {
-    await mkdir(join(dir, "data"));
-    for (let count = 0; count < 5; count++) {
-      await writeFile(path, `damage ${count} `.repeat(1000));
-      await (await open()).close();
-    }
-    const left = await asides();
-    expect(left).toHaveLength(3);
-    const text = await readFile(join(dir, "data", left.at(-1) ?? ""), "utf8");
-    expect(text.slice(0, 8)).toBe("damage 4");
-  });
-
-  it("F36 500 mutations: it opens or is set aside, and then it works", { timeout: 300_000 }, async () => {
-    const good = join(dir, "good.db");
-    const first = await open({}, good);
-    for (let turn = 0; turn < 10; turn++) {
-      const calls = Array.from({ length: 20 }, (_, index) =>
-        entry({
-          server: `s${index % 7}`,
-          tool: `t${index}`,
-          result: Buffer.from(JSON.stringify("x".repeat(turn * 300))),
-        }),
-      );
-      await Promise.all(calls.map((call) => first.append(call)));
-    }
-    await first.close();
-    const bytes = await readFile(good);
-    const random = randomOf(Number(process.env["PLUGBOARD_SEED"] ?? 1));
-    const outcomes = { kept: 0, aside: 0, replaced: 0 };
-    for (let count = 0; count < Number(process.env["PLUGBOARD_MUTATIONS"] ?? 500); count++) {
-      const file = join(dir, "mutated", `${count}.db`);
-      await mkdir(join(dir, "mutated"), { recursive: true });
-      await copyFile(good, file);
-      await writeFile(file, mutate(bytes, random));
-      warnings = [];
-      const log = await open({}, file);
-      expect([count, log.degraded]).toEqual([count, undefined]);
-      if (warnings.length > 0) outcomes.aside++;
-      // Reading everything may meet the damage; then that file goes, too, and the next attempt succeeds.
-      let isReplaced = false;
-      for (let attempt = 0; attempt < 3; attempt++) {
-        await log.append(entry({ tool: "after" }));
-        const found = await readAll(log);
-        await vi.waitFor(() => expect([count, log.degraded]).toEqual([count, undefined]), 5000);
-        if (found > 0) break;
-        isReplaced = true;
-        expect([count, attempt]).not.toEqual([count, 2]);
-      }
-      if (isReplaced) outcomes.replaced++;
-      else if (warnings.length === 0) outcomes.kept++;
-      await log.close();
-      logs.pop();
-      await rm(join(dir, "mutated"), { recursive: true });
-    }
-    // The mutations did reach every kind of place.
-    expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(0);
-  });
-});
-
 /** A disk of two megabytes, where this machine lets us make one. */
 const canMount = () => {
   const at = join(tmpdir(), `plugboard-mount-${process.pid}`);
@@ -386,39 +279,3 @@ describe("a full disk", () => {
     },
   );
 });
-
-/** How many calls are there, asked in several ways; 0 where the file turns out to be damaged. */
-async function readAll(log: SqliteCallLog): Promise<number> {
-  try {
-    await log.query({ tool: "after" });
-    await log.query({ success: false, slowerThanMs: 1 });
-    return await countOf(log);
-  } catch (error) {
-    expect(error).toMatchObject({ kind: "DatabaseError" });
-    return 0;
-  }
-}
-
-function mutate(bytes: Buffer, random: (below: number) => number): Buffer {
-  const kind = random(10);
-  if (kind === 0) return bytes.subarray(0, random(bytes.length));
-  const copy = Buffer.from(bytes);
-  // Half of them in the header and the first page, where all that SQLite goes by stands.
-  const at = random(2) === 0 ? random(4096) : random(bytes.length);
-  if (kind === 1) copy.fill(random(256), at, Math.min(at + 4096, copy.length));
-  else if (kind === 2)
-    for (let index = at; index < Math.min(at + 4096, copy.length); index++) copy[index] = random(256);
-  else for (let count = 0; count <= random(8); count++) copy[(at + random(64)) % copy.length] = random(256);
-  return copy;
-}
-
-/** Repeatable (mulberry32). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return Math.floor((((value ^ (value >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}

@@ -2,7 +2,7 @@
 // the steps, so that calls go on meanwhile.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database, Statement } from "./driver.ts";
+import type { Database } from "./driver.ts";
 import { readNumber, rollBack } from "./sqlite.ts";
 
 export interface Retention {
@@ -21,52 +21,66 @@ export const DEFAULT_RETENTION: Retention = {
 /** A step should take this long; its size is adapted to it, because calls may be small or large. */
 const STEP_MS = 4;
 const MAX_STEP_ROWS = 4096;
+/** After so many calls that may stay, all that follow may: they are in the order of their time, but for a wrong clock. */
+const MAX_YOUNG = 10_000;
 
 export class CallPruner {
   readonly #db: Database;
   readonly #retention: Retention;
-  readonly #deleteCalls: Statement;
-  readonly #deletePayloads: Statement;
-  #rows = 64;
+  #stepRows = 64;
 
   constructor(db: Database, retention: Retention) {
     this.#db = db;
     this.#retention = retention;
-    const oldest = "SELECT id FROM call ORDER BY id LIMIT ?";
-    this.#deletePayloads = db.prepare(
-      `DELETE FROM payload WHERE id IN (SELECT id FROM call WHERE id IN (${oldest}) AND at < ?)`,
-    );
-    this.#deleteCalls = db.prepare(`DELETE FROM call WHERE id IN (${oldest}) AND at < ?`);
   }
 
   /** Returns how many calls were removed. Stops early where `isStopped`. */
   async prune(now: number, isStopped: () => boolean): Promise<number> {
     let removed = 0;
-    while (!isStopped()) {
-      const startedAt = performance.now();
-      const count = this.#step(now);
-      if (count === 0) break;
-      removed += count;
-      const tookMs = performance.now() - startedAt;
-      if (tookMs > STEP_MS) this.#rows = Math.max(1, this.#rows >>> 1);
-      else if (tookMs < STEP_MS / 2) this.#rows = Math.min(MAX_STEP_ROWS, this.#rows * 2);
-      await sleep(tookMs);
+    while (!isStopped() && this.#excess() > 0) {
+      const step = await this.#step(0, Math.min(this.#stepRows, this.#excess()), Number.MAX_SAFE_INTEGER);
+      // Only a damaged file has calls that are older than no time at all.
+      if (step.removed === 0) break;
+      removed += step.removed;
+    }
+    let position = 0;
+    let young = 0;
+    while (!isStopped() && young < MAX_YOUNG) {
+      const step = await this.#step(position, this.#stepRows, now - this.#retention.maxAgeMs);
+      if (step.end === position) break;
+      position = step.end;
+      removed += step.removed;
+      young = step.removed > 0 ? 0 : young + step.seen;
     }
     return removed;
   }
 
-  /** 0 where there is nothing left to remove among the oldest calls. */
-  #step(now: number): number {
-    const excess = this.#excessRows();
-    const rows = excess === 0 ? this.#rows : Math.min(this.#rows, excess);
-    const before = excess === 0 ? now - this.#retention.maxAgeMs : Number.MAX_SAFE_INTEGER;
+  /** Removes those older than `before` among the next calls; then leaves the event loop to others for as long as it took. */
+  async #step(after: number, rows: number, before: number): Promise<{ end: number; seen: number; removed: number }> {
+    const startedAt = performance.now();
+    const window = "SELECT id, at FROM call WHERE id > ? ORDER BY id LIMIT ?";
+    const found = this.#db.prepare(`SELECT max(id) AS end, count(*) AS seen, sum(at < ?) AS old FROM (${window})`);
+    const row = found.get(before, after, rows);
+    const step = {
+      end: Number(row?.["end"] ?? after),
+      seen: Number(row?.["seen"]),
+      removed: Number(row?.["old"] ?? 0),
+    };
+    if (step.removed > 0) this.#remove(after, step.end, before);
+    const tookMs = performance.now() - startedAt;
+    if (tookMs > STEP_MS) this.#stepRows = Math.max(1, this.#stepRows >>> 1);
+    else if (tookMs < STEP_MS / 2) this.#stepRows = Math.min(MAX_STEP_ROWS, this.#stepRows * 2);
+    await sleep(tookMs);
+    return step;
+  }
+
+  #remove(after: number, end: number, before: number): void {
+    const old = "id > ? AND id <= ? AND at < ?";
     this.#db.exec("BEGIN IMMEDIATE");
     try {
-      this.#deletePayloads.run(rows, before);
-      this.#deleteCalls.run(rows, before);
-      const count = readNumber(this.#db, "SELECT changes()");
+      this.#db.prepare(`DELETE FROM payload WHERE id IN (SELECT id FROM call WHERE ${old})`).run(after, end, before);
+      this.#db.prepare(`DELETE FROM call WHERE ${old}`).run(after, end, before);
       this.#db.exec("COMMIT");
-      return count;
     } catch (error) {
       rollBack(this.#db);
       throw error;
@@ -74,11 +88,11 @@ export class CallPruner {
   }
 
   /** How many calls are too many, by their number or by the room that they take on average. */
-  #excessRows(): number {
+  #excess(): number {
     const pages = readNumber(this.#db, "PRAGMA page_count") - readNumber(this.#db, "PRAGMA freelist_count");
     const bytes = pages * readNumber(this.#db, "PRAGMA page_size");
-    const rows =
-      readNumber(this.#db, "SELECT max(id) FROM call") - readNumber(this.#db, "SELECT min(id) FROM call") + 1;
+    const last = readNumber(this.#db, "SELECT max(id) FROM call");
+    const rows = last === 0 ? 0 : last - readNumber(this.#db, "SELECT min(id) FROM call") + 1;
     const excessShare = Math.max(0, 1 - this.#retention.maxBytes / bytes);
     return Math.max(0, rows - this.#retention.maxRows, Math.ceil(rows * excessShare));
   }

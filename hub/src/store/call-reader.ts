@@ -2,12 +2,12 @@
 // go on in between. There is no index to choose (see call-schema.ts); what can be left out is known to stretches.ts.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { parseBounds, toCursor } from "../calls/call-query.ts";
+import { parseBounds, toCursor, type PageBounds } from "../calls/call-query.ts";
 import type { CallPage, CallQuery, CallRow } from "../calls/log.ts";
 import { sizeBytes, toCallRow, type StoredCall } from "../calls/stored-call.ts";
 import type { Database, SqlRow, SqlValue } from "./driver.ts";
 import { readNumber } from "./sqlite.ts";
-import { STRETCH, Stretches } from "./stretches.ts";
+import { Stretch, Stretches, type CallFilter } from "./stretches.ts";
 
 /** After this long, others get their turn. */
 const MAX_HOLD_MS = 2;
@@ -15,13 +15,6 @@ const MAX_HOLD_MS = 2;
 const MAX_READ = 32;
 /** A page holds no more than this, so that a large limit does not fill the memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-
-interface Filter {
-  readonly sql: string;
-  readonly values: readonly SqlValue[];
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-}
 
 export class CallReader {
   readonly #db: Database;
@@ -41,37 +34,19 @@ export class CallReader {
   }
 
   /** The newest ids that match, newest first. */
-  async #findIds(filter: Filter, { limit, below, above }: ReturnType<typeof parseBounds>): Promise<number[]> {
-    const { sql, values, since, until } = filter;
-    const find = this.#db.prepare(
-      `SELECT id FROM call WHERE id > ? AND id <= ? AND at >= ? AND at < ?${sql} ORDER BY id DESC LIMIT ?`,
-    );
-    const last = readNumber(this.#db, "SELECT max(id) FROM call");
+  async #findIds(filter: CallFilter, { limit, below, above }: PageBounds): Promise<number[]> {
+    const last = this.#newestId(Number.MAX_SAFE_INTEGER);
     const oldest = Math.max(above, readNumber(this.#db, "SELECT min(id) FROM call") - 1);
-    const key = JSON.stringify([sql, values]);
     const ids: number[] = [];
     let newest = Math.min(below - 1, last);
     let turnAt = performance.now();
     while (newest > oldest && ids.length < limit) {
-      const stretch = Stretches.of(newest);
-      const from = Math.max(oldest, stretch * STRETCH);
-      const isFull = (stretch + 1) * STRETCH <= last;
-      const isWhole = isFull && newest === (stretch + 1) * STRETCH && from === stretch * STRETCH;
-      if (!isFull || !this.#canSkip(stretch, key, filter)) {
-        const rows = find.all(
-          from,
-          newest,
-          since ?? -Number.MAX_VALUE,
-          until ?? Number.MAX_VALUE,
-          ...values,
-          limit - ids.length,
-        );
-        for (const { id } of rows) ids.push(Number(id));
-        if (rows.length === 0 && isWhole && since === undefined && until === undefined) {
-          this.#stretches.rememberEmpty(key, stretch);
-        }
-      }
-      newest = from;
+      const stretch = new Stretch(newest, { oldest, last });
+      const found = this.#stretches.hasNone(stretch, filter) ? [] : this.#findIn(stretch, filter, limit - ids.length);
+      if (found.length === 0) this.#stretches.learnNone(stretch, filter);
+      ids.push(...found);
+      // Over what was pruned, or never was, in one step.
+      newest = found.length === 0 ? this.#newestId(stretch.from) : stretch.from;
       if (performance.now() - turnAt < MAX_HOLD_MS) continue;
       await nextTurn();
       turnAt = performance.now();
@@ -79,8 +54,15 @@ export class CallReader {
     return ids;
   }
 
-  #canSkip(stretch: number, key: string, { since, until }: Filter): boolean {
-    return this.#stretches.isEmptyFor(key, stretch) || this.#stretches.isOutside(stretch, since, until);
+  #findIn({ from, to }: Stretch, { sql, values, since, until }: CallFilter, limit: number): number[] {
+    const find = this.#db.prepare(
+      `SELECT id FROM call WHERE id > ? AND id <= ? AND at >= ? AND at < ?${sql} ORDER BY id DESC LIMIT ?`,
+    );
+    return find.all(from, to, since, until, ...values, limit).map(({ id }) => Number(id));
+  }
+
+  #newestId(upTo: number): number {
+    return Number(this.#db.prepare("SELECT max(id) AS id FROM call WHERE id <= ?").get(upTo)?.["id"] ?? 0);
   }
 
   async #read(ids: readonly number[], limit: number): Promise<CallPage> {
@@ -107,7 +89,7 @@ export class CallReader {
   }
 
   /** Undefined where nothing can match. */
-  #filterOf(query: CallQuery): Filter | undefined {
+  #filterOf(query: CallQuery): CallFilter | undefined {
     const conditions: [sql: string, value: SqlValue][] = [];
     const add = (sql: string, value: SqlValue | undefined) => {
       if (value !== undefined) conditions.push([sql, value]);
@@ -121,12 +103,10 @@ export class CallReader {
     add("duration_us > ?", query.slowerThanMs === undefined ? undefined : query.slowerThanMs * 1000);
     add("client = ?", query.client);
     add("workflow_id = ?", query.workflowId);
-    return {
-      sql: conditions.map(([sql]) => ` AND ${sql}`).join(""),
-      values: conditions.map(([, value]) => value),
-      since: query.since,
-      until: query.until,
-    };
+    const sql = conditions.map(([condition]) => ` AND ${condition}`).join("");
+    const values = conditions.map(([, value]) => value);
+    const { since = -Number.MAX_VALUE, until = Number.MAX_VALUE } = query;
+    return { sql, values, since, until, key: JSON.stringify([sql, values]) };
   }
 
   #findRoutes({ server, tool, group }: CallQuery): number[] {

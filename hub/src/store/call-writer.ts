@@ -21,7 +21,9 @@ export class CallWriter {
   readonly #findRoute: Statement;
   readonly #addRoute: Statement;
   readonly #inserts = new Map<number, Inserts>();
-  readonly #routes = new Map<string, number>();
+  /** By server, tool, and the rest. */
+  readonly #routes = new Map<string, Map<string, Map<string, number>>>();
+  #routeCount = 0;
 
   constructor(db: Database) {
     this.#db = db;
@@ -38,28 +40,34 @@ export class CallWriter {
     try {
       for (let at = 0; at < calls.length;) {
         const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
-        this.#insert(calls.slice(at, at + count));
+        this.#insert(calls, at, count);
         at += count;
       }
       this.#commit.run();
     } catch (error) {
       rollBack(this.#db);
       // Those of this transaction are not in the file.
-      this.#routes.clear();
+      this.#forgetRoutes();
       throw error;
     }
   }
 
-  #insert(calls: readonly StoredCall[]): void {
-    const { calls: insertCalls, payloads: insertPayloads } = this.#insertsOf(calls.length);
+  #insert(calls: readonly StoredCall[], from: number, count: number): void {
+    const { calls: insertCalls, payloads: insertPayloads } = this.#insertsOf(count);
     const rows: SqlValue[] = [];
-    for (const call of calls) {
+    for (let index = from; index < from + count; index++) {
+      const call = calls[index];
+      if (call === undefined) break;
       const { at, durationUs, success, truncated, client, workflowId } = call;
       rows.push(at, this.#routeOf(call), durationUs, success ? 1 : 0, truncated ? 1 : 0, client, workflowId);
     }
     // Nobody else writes during the transaction, so the ids follow one another.
-    const firstId = Number(insertCalls.run(...rows).lastInsertRowid) - calls.length + 1;
-    insertPayloads.run(...calls.flatMap(({ params, result }, index) => [firstId + index, params, result]));
+    let id = Number(insertCalls.run(...rows).lastInsertRowid) - count;
+    const payloads: SqlValue[] = [];
+    for (let index = from; index < from + count; index++) {
+      payloads.push(++id, calls[index]?.params ?? null, calls[index]?.result ?? null);
+    }
+    insertPayloads.run(...payloads);
   }
 
   #insertsOf(count: number): Inserts {
@@ -77,14 +85,29 @@ export class CallWriter {
   }
 
   #routeOf({ server, tool, group, errorCode }: StoredCall): number {
-    const values = [server, tool, group, errorCode ?? ""];
-    // With the lengths, because a name may hold any separator.
-    const key = `${server.length} ${tool.length} ${group.length} ${values.join("")}`;
-    const known = this.#routes.get(key);
+    const tools = entryOf(this.#routes, server);
+    const ids = entryOf(tools, tool);
+    // No name holds a NUL (see stored-call.ts), so no group looks like a group with a code.
+    const key = errorCode === null ? group : `${group}\0${errorCode}`;
+    const known = ids.get(key);
     if (known !== undefined) return known;
+    const values = [server, tool, group, errorCode ?? ""];
     const id = Number(this.#findRoute.get(...values)?.["id"] ?? this.#addRoute.run(...values).lastInsertRowid);
-    if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
-    this.#routes.set(key, id);
+    if (++this.#routeCount > MAX_ROUTES) this.#forgetRoutes();
+    ids.set(key, id);
     return id;
   }
+
+  #forgetRoutes(): void {
+    this.#routes.clear();
+    this.#routeCount = 0;
+  }
+}
+
+function entryOf<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const entry = new Map<string, V>();
+  map.set(key, entry);
+  return entry;
 }

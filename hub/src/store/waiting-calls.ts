@@ -33,8 +33,9 @@ export class WaitingCalls {
 
   /** Takes the first ones away; returns their size. */
   remove(count: number): number {
-    const removed = this.first(count).reduce((sum, call) => sum + sizeBytes(call), 0);
-    this.#calls = count >= this.#calls.length ? [] : this.#calls.slice(count);
+    const isAll = count >= this.#calls.length;
+    const removed = isAll ? this.#bytes : this.first(count).reduce((sum, call) => sum + sizeBytes(call), 0);
+    this.#calls = isAll ? [] : this.#calls.slice(count);
     this.#bytes -= removed;
     return removed;
   }
