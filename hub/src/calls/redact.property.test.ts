@@ -2,6 +2,7 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { hasCredentialMember } from "./credential-members.ts";
 import { Redactor } from "./redact.ts";
 
 const RUNS = Number(process.env["PLUGBOARD_REDACT_RUNS"] ?? 500);
@@ -118,6 +119,7 @@ it("T12 what holds no secret keeps its bytes", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const bytes = Buffer.from(JSON.stringify({ value }));
+      fc.pre(!hasCredentialMember(bytes));
       expect(redactor.redact(bytes)).toEqual({ json: bytes, truncated: false });
     }),
     { numRuns: RUNS },

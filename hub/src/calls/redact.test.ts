@@ -81,6 +81,22 @@ describe("Redactor", () => {
     expect(out).toContain("{'api_key': '***'}");
   });
 
+  it("T12 hides it at every level of nesting, and leaves JSON that is text readable", () => {
+    let text = JSON.stringify({ password: 'a"\\b\\', next: 1 });
+    for (let level = 0; level < 4; level++) {
+      const out = redact({ text }, new Redactor());
+      let inner = (out as { text: string }).text;
+      for (let count = 0; count < level; count++) inner = (JSON.parse(inner) as { inner: string }).inner;
+      expect(JSON.parse(inner)).toEqual({ password: "***", next: 1 });
+      text = JSON.stringify({ inner: text });
+    }
+  });
+
+  it("T12 hides everything where a secret stands across values, or comes about by hiding another", () => {
+    expect(redact(["xa", "bx"], redactorOf('a","b'))).toBe("***");
+    expect(redact({ a: "abWXYZcd" }, redactorOf("ab***cd", "WXYZ"))).toBe("***");
+  });
+
   it("RS-4 gives back the very bytes where there is nothing to hide", () => {
     const bytes = Buffer.from('{"big": 12345678901234567890, "text":"100% \\"sure\\" \\u00e9"}');
     expect(redactorOf(SECRET).redact(bytes).json).toBe(bytes);

@@ -2,7 +2,8 @@
 // forget it; and the one way out, as the row that people see.
 
 import type { CallEntry, CallRow } from "./log.ts";
-import type { Redactor } from "./redact.ts";
+import type { Redacted, Redactor } from "./redact.ts";
+import { shapeOf } from "./shape.ts";
 
 const MAX_NAME = 256;
 /** Beyond it JavaScript has no date; a damaged file may hold anything. */
@@ -24,9 +25,17 @@ export interface StoredCall {
   readonly truncated: boolean;
 }
 
-export function toStoredCall(entry: CallEntry, redactor: Redactor): StoredCall {
-  const params = redactor.redact(entry.params);
-  const result = redactor.redact(entry.result);
+/** What every log is told about what it may keep. */
+export interface Keeping {
+  readonly redactor: Redactor;
+  /** For each server: its calls' contents, or only their shape. All of it unless told. */
+  readonly keep?: (server: string) => "all" | "shape";
+}
+
+export function toStoredCall(entry: CallEntry, { redactor, keep }: Keeping): StoredCall {
+  const isShape = keep?.(entry.server) === "shape";
+  const params = isShape ? shaped(redactor.redact(entry.params)) : redactor.redact(entry.params);
+  const result = isShape ? shaped(redactor.redact(entry.result)) : redactor.redact(entry.result);
   return {
     at: whole(entry.at),
     server: short(entry.server),
@@ -64,6 +73,10 @@ export function toCallRow(id: number, call: StoredCall): CallRow {
 /** What a call takes in memory or on the disk, roughly. */
 export function sizeBytes({ params, result }: StoredCall): number {
   return 64 + (params?.length ?? 0) + (result?.length ?? 0);
+}
+
+function shaped({ json, truncated }: Redacted): Redacted {
+  return { json: json && shapeOf(json), truncated };
 }
 
 /** Without NUL, at which some readers of a database take a text to end. */

@@ -3,8 +3,7 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { CallEntry, CallLog, CallPage, CallQuery } from "../calls/log.ts";
-import type { Redactor } from "../calls/redact.ts";
-import { toStoredCall } from "../calls/stored-call.ts";
+import { toStoredCall, type Keeping } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
 import { CallFile } from "./call-file.ts";
 import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
@@ -20,8 +19,7 @@ const PRUNE_EVERY_MS = 600_000;
 /** Calls of one transaction, when there are many: a few milliseconds. */
 const MAX_BATCH = 500;
 
-export interface CallLogOptions {
-  readonly redactor: Redactor;
+export interface CallLogOptions extends Keeping {
   readonly retention?: Partial<Retention>;
   /** Told what people should know: a damaged file, the beginning and the end of a failure. */
   readonly onWarning?: (message: string) => void;
@@ -38,7 +36,7 @@ type Health =
 /** @example const log = await SqliteCallLog.open(join(paths.data, "calls.db"), { redactor }); */
 export class SqliteCallLog implements CallLog {
   readonly #path: string;
-  readonly #redactor: Redactor;
+  readonly #keeping: Keeping;
   readonly #retention: Retention;
   readonly #warn: (message: string) => void;
   readonly #pruneTimer: NodeJS.Timeout;
@@ -54,9 +52,9 @@ export class SqliteCallLog implements CallLog {
   #bytesSincePrune = 0;
   #lost = 0;
 
-  private constructor(path: string, { redactor, retention, onWarning }: CallLogOptions) {
+  private constructor(path: string, { retention, onWarning, ...keeping }: CallLogOptions) {
     this.#path = path;
-    this.#redactor = redactor;
+    this.#keeping = keeping;
     this.#retention = { ...DEFAULT_RETENTION, ...retention };
     this.#warn = onWarning ?? (() => undefined);
     this.#pruneTimer = setInterval(() => this.#pruneSoon(), PRUNE_EVERY_MS).unref();
@@ -84,7 +82,7 @@ export class SqliteCallLog implements CallLog {
 
   append(entry: CallEntry): Promise<void> {
     if (this.#health.state === "closed") return Promise.reject(new HubError("DatabaseError", "The call log is closed"));
-    const call = toStoredCall(entry, this.#redactor);
+    const call = toStoredCall(entry, this.#keeping);
     if (this.#health.state === "degraded") {
       if (!this.#waiting.keep(call)) this.#lost++;
       return Promise.resolve();

@@ -61,21 +61,33 @@ it(
     const memory = new MemoryCallLog({ redactor, retention });
     const asked: CallQuery[] = [];
     const compare = async (query: CallQuery) => {
-      asked.push(query);
       const expected = await memory.query(query);
-      expect(await file.query(query)).toEqual(expected);
-      if (expected.next_cursor === null) return;
-      const next = { ...query, cursor: expected.next_cursor };
-      expect(await file.query(next)).toEqual(await memory.query(next));
+      expect([query, await file.query(query)]).toEqual([query, expected]);
+      return expected.next_cursor;
+    };
+    const compareAll = async (query: CallQuery) => {
+      asked.push(query);
+      const cursor = await compare(query);
+      if (cursor !== null) await compare({ ...query, cursor });
+      // What was learnt from a part must not be taken for the whole.
+      await compare({ ...query, after: undefined, since: undefined, until: undefined });
+      await compare({ ...query, after: undefined });
     };
     try {
       await append([file, memory], 0, 35_000);
-      await fc.assert(fc.asyncProperty(queries, compare), { numRuns: 100 });
+      await fc.assert(fc.asyncProperty(queries, compareAll), { numRuns: 100 });
+      // The first and the last call of a stretch, to the millisecond.
+      for (const index of [0, 9999, 10_000, 19_999, 20_000]) {
+        const { at } = entryAt(index);
+        await compare({ since: at, until: at + 1 });
+        await compare({ until: at, limit: 1 });
+        await compare({ since: at + 1, until: at + 1001 });
+      }
       await append([file, memory], 35_000, 41_500);
-      for (const query of asked.splice(0)) await compare(query);
+      for (const query of asked.splice(0)) await compareAll(query);
       const now = START + retention.maxAgeMs + 15_000_000;
       expect(await file.prune(now)).toBe(await memory.prune(now));
-      for (const query of asked.splice(0)) await compare(query);
+      for (const query of asked.splice(0)) await compareAll(query);
     } finally {
       await file.close();
       await rm(dir, { recursive: true, force: true });

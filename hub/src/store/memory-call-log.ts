@@ -3,8 +3,7 @@
 
 import { parseBounds, toCursor } from "../calls/call-query.ts";
 import type { CallEntry, CallLog, CallPage, CallQuery, CallRow } from "../calls/log.ts";
-import type { Redactor } from "../calls/redact.ts";
-import { sizeBytes, toCallRow, toStoredCall, type StoredCall } from "../calls/stored-call.ts";
+import { sizeBytes, toCallRow, toStoredCall, type Keeping, type StoredCall } from "../calls/stored-call.ts";
 import type { Retention } from "./call-pruner.ts";
 import { copyOf } from "./waiting-calls.ts";
 
@@ -18,20 +17,20 @@ interface KeptCall {
 export class MemoryCallLog implements CallLog {
   readonly degraded = undefined;
   readonly lost = 0;
-  readonly #redactor: Redactor;
+  readonly #keeping: Keeping;
   readonly #retention: Retention;
   /** Oldest first. */
   #calls: KeptCall[] = [];
   #bytes = 0;
   #lastId = 0;
 
-  constructor({ redactor, retention }: { redactor: Redactor; retention?: Partial<Retention> }) {
-    this.#redactor = redactor;
+  constructor({ retention, ...keeping }: Keeping & { retention?: Partial<Retention> }) {
+    this.#keeping = keeping;
     this.#retention = { ...DEFAULT_RETENTION, ...retention };
   }
 
   async append(entry: CallEntry): Promise<void> {
-    const call = copyOf(toStoredCall(entry, this.#redactor));
+    const call = copyOf(toStoredCall(entry, this.#keeping));
     this.#calls.push({ id: ++this.#lastId, call });
     this.#bytes += sizeBytes(call);
     // Removing one by one would move all the others each time.

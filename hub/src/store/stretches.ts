@@ -29,6 +29,7 @@ export class Stretch {
   readonly to: number;
   /** No call will be added to this stretch any more. */
   readonly isFull: boolean;
+  /** The query sees all of it; then it is full, too. */
   readonly isWhole: boolean;
 
   constructor(newest: number, { oldest, last }: { readonly oldest: number; readonly last: number }) {
@@ -60,8 +61,8 @@ export class Stretches {
   }
 
   /** The filter was tried, and found nothing. */
-  learnNone({ index, isFull, isWhole }: Stretch, { since, until, key }: CallFilter): void {
-    if (!isFull || !isWhole || hasTime({ since, until })) return;
+  learnNone({ index, isWhole }: Stretch, { since, until, key }: CallFilter): void {
+    if (!isWhole || hasTime({ since, until })) return;
     const stretches = this.#empty.get(key) ?? new Set();
     stretches.add(index);
     // At the end: the one that was not asked for longest goes first.
