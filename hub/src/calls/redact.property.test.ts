@@ -7,15 +7,15 @@ import { Redactor } from "./redact.ts";
 
 const RUNS = Number(process.env["PLUGBOARD_REDACT_RUNS"] ?? 500);
 
-const oneOf = (units: string) => fc.constantFrom(...units.split(" "), ...(units.includes("%") ? [" "] : []));
+const oneOf = (letters: string) => fc.constantFrom(...Array.from(letters));
 const text = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: "grapheme", maxLength: 12 }));
 /** Tokens as people have them, and texts that nobody would choose. */
 const secret = fc
   .oneof(
-    fc.string({ unit: oneOf("a b c X Y Z 0 1 9 + / = _ -"), minLength: 4, maxLength: 40 }),
-    fc.string({ unit: oneOf('" \\ / % \n u 0 4 1 { } : , é 😀'), minLength: 4, maxLength: 12 }),
+    fc.string({ unit: oneOf("abcXYZ019+/=_-"), minLength: 4, maxLength: 40 }),
+    fc.string({ unit: oneOf('"\\/% \nu041{}:,é😀'), minLength: 4, maxLength: 12 }),
     fc.string({ unit: "grapheme", minLength: 4, maxLength: 20 }),
-    fc.string({ unit: oneOf("0 1 2 3 4 5 6 7 8 9"), minLength: 4, maxLength: 25 }),
+    fc.string({ unit: oneOf("0123456789"), minLength: 4, maxLength: 25 }),
   )
   // What is trimmed away is not part of a secret; and the mask itself cannot be hidden.
   .filter((value) => value.trim().length >= 4 && !'"***"'.includes(value) && !/\p{Surrogate}/u.test(value));

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { CallEntry, CallLog, CallPage, CallQuery } from "../calls/log.ts";
-import { toStoredCall, type Keeping } from "../calls/stored-call.ts";
+import { toStoredCall, type Keeping, type StoredCall } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
 import { CallFile } from "./call-file.ts";
 import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
@@ -81,10 +81,10 @@ export class SqliteCallLog implements CallLog {
   }
 
   append(entry: CallEntry): Promise<void> {
-    if (this.#health.state === "closed") return Promise.reject(new HubError("DatabaseError", "The call log is closed"));
-    const call = toStoredCall(entry, this.#keeping);
-    if (this.#health.state === "degraded") {
-      if (!this.#waiting.keep(call)) this.#lost++;
+    const call = this.#toCall(entry);
+    if (this.#health.state !== "writing") {
+      // After closing it is a call that outlasted the hub's patience: its answer must not fail for that.
+      if (this.#health.state === "closed" || !this.#waiting.keep(call)) this.#lost++;
       return Promise.resolve();
     }
     this.#waiting.add(call);
@@ -125,10 +125,21 @@ export class SqliteCallLog implements CallLog {
     await this.#pruning;
   }
 
+  /** Whatever a server sends, its answer must not fail because we cannot record it. */
+  #toCall(entry: CallEntry): StoredCall {
+    try {
+      return toStoredCall(entry, this.#keeping);
+    } catch (error) {
+      this.#warn(`The contents of a call to ${entry.server} are not kept: ${messageOf(error)}`);
+      return toStoredCall({ ...entry, params: undefined, result: undefined }, this.#keeping);
+    }
+  }
+
   /** Commits what came in during one turn of the event loop. */
   #endTurn(resolve: () => void, startedAt: number): void {
     try {
-      this.#commit(this.#waiting.length);
+      // Where reading met damage meanwhile, what is waiting is for the next file.
+      if (this.#health.state === "writing") this.#commit(this.#waiting.length);
     } catch (error) {
       if (isBusy(error) && performance.now() - startedAt < BUSY_MS) {
         // What comes in meanwhile waits with it, so that the order stays.
