@@ -182,16 +182,16 @@ describe("SqliteCallLog", () => {
     const waited = performance.now() - startedAt;
     expect(waited).toBeGreaterThan(150);
     // A loaded machine may take its time; what matters is that it is not for ever.
-    expect(waited).toBeLessThan(2000);
+    expect(waited).toBeLessThan(20_000);
     expect(log.degraded).toMatch(/locked/);
     const next = performance.now();
     for (let count = 0; count < 100; count++) await log.append(entry());
-    expect(performance.now() - next).toBeLessThan(1000);
+    expect(performance.now() - next).toBeLessThan(10_000);
     // Reading is not held up by a writer.
     expect(await countOf(log)).toBe(1);
     other.exec("ROLLBACK");
     await other.close();
-    await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 5000);
+    await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 20_000);
     expect([await countOf(log), log.lost]).toEqual([102, 0]);
     expect(warnings).toEqual([expect.stringMatching(/cannot be written/), expect.stringMatching(/written again/)]);
   });
@@ -243,7 +243,7 @@ describe("SqliteCallLog", () => {
     expect(log.degraded).toMatch(/cannot be written/);
     await expect(log.query({})).rejects.toMatchObject({ kind: "DatabaseError" });
     await rm(join(dir, "data"));
-    await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 5000);
+    await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 20_000);
     expect(await countOf(log)).toBe(1);
   });
 });
@@ -278,7 +278,7 @@ describe("a full disk", () => {
         expect(readable).toBeGreaterThanOrEqual(appended - 1);
         for (let count = 0; count < 10; count++) await log.append(entry({ tool: `t${appended + count}` }));
         expect(spawnSync("mount", ["-o", "remount,size=64m", disk]).status).toBe(0);
-        await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 5000);
+        await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 20_000);
         expect(log.lost).toBe(0);
         const names = (await log.query({ limit: 1000 })).items.map(({ tool_name }) => tool_name);
         expect(names.toReversed()).toEqual(Array.from({ length: appended + 10 }, (_, index) => `t${index}`));
