@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ["hub/src/**/*.test.ts", "test/**/*.test.ts"],
     // Real processes on slow machines: a hang is caught, slowness is not punished.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Two at a time: the tests start many processes, and a loaded machine helps nobody.
     maxWorkers: 2,
     pool: "forks",
