@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { toTarget, wordsAfterDashes } from "./add.ts";
 import { fromCommand, parseTarget } from "./target.ts";
 
-const cwd = "/work";
+const cwd = "/project";
 
 describe("targets", () => {
   it.each([
@@ -23,7 +23,7 @@ describe("targets", () => {
       "db",
       { command: "docker", args: ["run", "--rm", "-i", "ghcr.io/acme/mcp-db:1.0"] },
     ],
-    ["./bin/my-server", "my", { command: "/work/bin/my-server" }],
+    ["./bin/my-server", "my", { command: "/project/bin/my-server" }],
     ["/opt/tool.exe", "tool", { command: "/opt/tool.exe" }],
     ["https://mcp.sentry.dev/mcp", "sentry", { url: "https://mcp.sentry.dev/mcp" }],
     ["http://127.0.0.1:8080/mcp", "local", { url: "http://127.0.0.1:8080/mcp" }],
@@ -58,7 +58,7 @@ describe("targets", () => {
   });
 
   it.each([
-    [["node", "./server.js", "--port", "0"], "server", { command: "node", args: ["/work/server.js", "--port", "0"] }],
+    [["node", "./server.js", "--port", "0"], "server", { command: "node", args: ["/project/server.js", "--port", "0"] }],
     [["npx", "-y", "@acme/server-git@2"], "git", { command: "npx", args: ["-y", "@acme/server-git@2"] }],
     [["python3", "-m", "mcp_server_time"], "time", { command: "python3", args: ["-m", "mcp_server_time"] }],
     [["../tool"], "tool", { command: "/tool" }],
