@@ -10,7 +10,7 @@ const command = (launcher: Launcher): LaunchCommand => ({ command: launcher, arg
 
 // Words of the real tools (npm 11.19 and 8, uv 0.13 and 0.5), as they were seen; the tools themselves are asked in
 // test/integration/launchers.test.ts.
-const NPM_404 = "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/x";
+const NPM_404 = "npm error code E404\nnpm error 404 Not Found - GET https://registry.example/x";
 const UV_NONE = `error: No solution found when resolving tool dependencies
   cause: Because x was not found in the package registry and you require x, we can conclude that your requirements are unsatisfiable.`;
 const UV_REFUSED = `error: Request failed after 3 retries in 6.1s
