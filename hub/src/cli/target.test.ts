@@ -58,7 +58,11 @@ describe("targets", () => {
   });
 
   it.each([
-    [["node", "./server.js", "--port", "0"], "server", { command: "node", args: ["/project/server.js", "--port", "0"] }],
+    [
+      ["node", "./server.js", "--port", "0"],
+      "server",
+      { command: "node", args: ["/project/server.js", "--port", "0"] },
+    ],
     [["npx", "-y", "@acme/server-git@2"], "git", { command: "npx", args: ["-y", "@acme/server-git@2"] }],
     [["python3", "-m", "mcp_server_time"], "time", { command: "python3", args: ["-m", "mcp_server_time"] }],
     [["../tool"], "tool", { command: "/tool" }],

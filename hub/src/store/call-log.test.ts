@@ -1,4 +1,4 @@
-// What only the log in a file can show: transactions, locks, damage, a full disk, rights.
+// What only the log in a file can show: transactions, locks, a full disk, rights. Damage is in damage.test.ts.
 
 import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
@@ -285,9 +285,10 @@ describe("a full disk", () => {
         const raw = await openRaw(join(disk, "calls.db"));
         expect(raw.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
         await raw.close();
-        await log.close();
       } finally {
-        spawnSync("umount", [disk]);
+        // Closed first, also after a failure: a disk in use cannot be taken away.
+        for (const log of logs.splice(0)) await log.close();
+        spawnSync("umount", ["-l", disk]);
       }
     },
   );

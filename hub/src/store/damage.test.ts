@@ -112,7 +112,7 @@ describe("a damaged file", () => {
     expect(text.slice(0, 8)).toBe("damage 4");
   });
 
-  it("F36 500 mutations: it opens or is set aside, and then it works", { timeout: 300_000 }, async () => {
+  it(`F36 ${MUTATIONS} mutations: it opens or is set aside, and then it works`, { timeout: 300_000 }, async () => {
     const good = join(dir, "good.db");
     const first = await open(good);
     for (let turn = 0; turn < 10; turn++) {
