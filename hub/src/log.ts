@@ -9,6 +9,8 @@ import type { HubEvents } from "./events.ts";
 import type { Status } from "./servers/status.ts";
 
 const MAX_FILE_BYTES = 16 << 20;
+const GATHER_BYTES = 8 << 10;
+const GATHER_MS = 1000;
 
 /** Logs to a file. One that has grown large is kept aside, and the one aside before it goes. */
 export async function startFileLog(events: HubEvents, path: string): Promise<Logger> {
@@ -20,7 +22,9 @@ export async function startFileLog(events: HubEvents, path: string): Promise<Log
     () => 0,
   );
   if (size > MAX_FILE_BYTES) await rename(path, `${path}.1`);
-  return startLog(events, pino.destination({ dest: path, mode: 0o600, sync: false }));
+  // Written together, at the latest after a second: one write for each call would cost as much as recording it.
+  const gathered = { sync: false, minLength: GATHER_BYTES, periodicFlush: GATHER_MS };
+  return startLog(events, pino.destination({ dest: path, mode: 0o600, ...gathered }));
 }
 
 export async function startLog(events: HubEvents, destination: DestinationStream): Promise<Logger> {
