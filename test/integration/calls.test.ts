@@ -4,6 +4,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { rawParams } from "../../hub/src/wire/jsonrpc.ts";
 import { fixture, type Servers } from "../support/hub.ts";
 import { callText, callTool, openInProcess, textOf, untilState, type InProcess } from "../support/in-process.ts";
 import { nextLine, processesWithMark } from "../support/processes.ts";
@@ -212,7 +213,7 @@ describe("time", () => {
     const seen: unknown[] = [];
     const reply = await hub.calls.tool({
       method: "tools/call",
-      params: { value: params, bytes: Buffer.from(JSON.stringify(params)) },
+      params: rawParams(params),
       group: "default",
       server: "it",
       name: "progress",

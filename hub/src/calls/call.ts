@@ -5,7 +5,7 @@ import { toHubError, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
-import { isObject } from "../wire/json.ts";
+import { isObject, valueOf } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog } from "./log.ts";
@@ -70,7 +70,7 @@ export class Calls {
       group,
       ...(client === undefined ? {} : { client }),
       ...(workflowId === undefined ? {} : { workflowId }),
-      params: params?.bytes,
+      params: params && valueOf(params.bytes, params.members, "arguments"),
       result,
       success: ok,
       durationMs,

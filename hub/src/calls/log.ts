@@ -10,7 +10,7 @@ export interface CallEntry {
   readonly group: string;
   readonly client?: string;
   readonly workflowId?: string;
-  /** JSON as it came; the log redacts it before anything is kept. */
+  /** The tool's arguments, JSON as it came; the log redacts it before anything is kept. */
   readonly params: Buffer | undefined;
   /** JSON of the result or of the error; redacted like the parameters. */
   readonly result: Buffer | undefined;

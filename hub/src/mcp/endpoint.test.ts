@@ -152,9 +152,7 @@ interface AskOptions {
 async function ask(endpoint: Endpoint, method: string, params?: JsonObject | string, options: AskOptions = {}) {
   const heard: { method: string; params: unknown }[] = [];
   const given =
-    typeof params === "string"
-      ? { bytes: Buffer.from(params), value: JSON.parse(params) }
-      : params && rawParams(params);
+    typeof params === "string" ? rawParams(JSON.parse(params), Buffer.from(params)) : params && rawParams(params);
   const reply = await endpoint.handle({
     request: { kind: "request", id: options.id ?? 1, method, params: given },
     era: options.era ?? "legacy",

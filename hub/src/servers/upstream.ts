@@ -164,7 +164,7 @@ export class Upstream {
     if (meta !== undefined || given !== undefined)
       changes["_meta"] = meta === undefined ? undefined : JSON.stringify(meta);
     if (Object.keys(changes).length === 0) return params?.bytes;
-    return editObject(params?.bytes ?? NO_MEMBERS, changes);
+    return editObject(params?.bytes ?? NO_MEMBERS, changes, params?.members);
   }
 }
 

@@ -20,8 +20,8 @@ export class LazyCallLog implements CallLog {
     return this.#log?.lost ?? 0;
   }
 
-  async append(entry: CallEntry): Promise<void> {
-    await (this.#log ?? (await this.ready())).append(entry);
+  append(entry: CallEntry): Promise<void> {
+    return this.#log?.append(entry) ?? this.ready().then((log) => log.append(entry));
   }
 
   async query(query: CallQuery): Promise<CallPage> {

@@ -48,11 +48,21 @@ export function membersOf(bytes: Buffer, maxDepth = 256): Member[] | undefined {
   }
 }
 
+/** The bytes of one member's value. */
+export function valueOf(bytes: Buffer, members: readonly Member[], key: string): Buffer | undefined {
+  const member = members.find((candidate) => candidate.key === key);
+  return member && bytes.subarray(member.valueStart, member.valueEnd);
+}
+
 /** The object with some members replaced (a string of JSON or bytes) or removed (undefined). New ones go to the end. */
-export function editObject(bytes: Buffer, changes: Readonly<Record<string, string | Buffer | undefined>>): Buffer {
+export function editObject(
+  bytes: Buffer,
+  changes: Readonly<Record<string, string | Buffer | undefined>>,
+  members: readonly Member[] = membersOf(bytes) ?? [],
+): Buffer {
   const parts: Buffer[] = [];
   const add = (part: Buffer) => parts.push(parts.length === 0 ? OPEN : SEPARATOR, part);
-  for (const member of membersOf(bytes) ?? []) {
+  for (const member of members) {
     if (!Object.hasOwn(changes, member.key)) add(bytes.subarray(member.keyStart, member.valueEnd));
   }
   for (const [key, value] of Object.entries(changes)) {

@@ -6,6 +6,7 @@ import { isObject } from "./json.ts";
 import {
   failure,
   raw,
+  rawParams,
   readMessage,
   RPC,
   success,
@@ -252,7 +253,7 @@ describe("writing", () => {
     fc.assert(
       fc.property(id, method, fc.option(object, { nil: undefined }), (given, name, params) => {
         const payload = params === undefined ? undefined : Buffer.from(JSON.stringify(params));
-        const carried = payload === undefined ? undefined : { bytes: payload, value: JSON.parse(payload.toString()) };
+        const carried = payload === undefined ? undefined : rawParams(JSON.parse(payload.toString()), payload);
         expect(read(writeRequest(given, name, payload))).toEqual({
           kind: "request",
           id: Object.is(given, -0) ? 0 : given,

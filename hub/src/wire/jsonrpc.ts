@@ -1,7 +1,7 @@
 // JSON-RPC 2.0 messages: reading them from bytes, and writing them. Payloads are carried as the bytes they came in.
 
 import { isUtf8 } from "node:buffer";
-import { isObject, membersOf, type JsonObject, type Member } from "./json.ts";
+import { isObject, membersOf, valueOf, type JsonObject, type Member } from "./json.ts";
 
 export type Id = string | number;
 
@@ -43,6 +43,8 @@ export interface NotificationMessage {
 
 export interface RawParams extends Raw {
   readonly value: JsonObject;
+  /** Where they stand in the bytes: found once, when the message is read. */
+  readonly members: readonly Member[];
 }
 
 export interface ResponseMessage {
@@ -106,8 +108,8 @@ function classify(
     if (params !== undefined && !isObject(params)) {
       return malformed(RPC.invalidRequest, "`params` must be an object", id);
     }
-    const carried = params === undefined ? undefined : { bytes: slice(bytes, members, "params"), value: params };
-    if (carried !== undefined && repeats(membersOf(carried.bytes) ?? [])) {
+    const carried = params === undefined ? undefined : rawParams(params, slice(bytes, members, "params"));
+    if (carried !== undefined && repeats(carried.members)) {
       return malformed(RPC.invalidRequest, "A member of `params` stands there twice", id);
     }
     if (!Object.hasOwn(value, "id")) return { kind: "notification", method, params: carried };
@@ -138,12 +140,17 @@ export function isId(value: unknown): value is Id {
  * by the rules of Unicode (U+017F is an s, U+212A a k).
  */
 function repeats(members: readonly Member[]): boolean {
+  // Names in small letters, which almost all messages have, are the same only where they are equal.
+  if (members.every(({ key }) => PLAIN_NAME.test(key))) {
+    return members.some(({ key }, index) => members.findIndex((member) => member.key === key) < index);
+  }
   return new Set(members.map(({ key }) => key.toLowerCase().toUpperCase())).size !== members.length;
 }
 
+const PLAIN_NAME = /^[a-z_]{1,32}$/;
+
 function slice(bytes: Buffer, members: readonly Member[], key: string): Buffer {
-  const member = members.find((candidate) => candidate.key === key);
-  return member === undefined ? bytes.subarray(0, 0) : bytes.subarray(member.valueStart, member.valueEnd);
+  return valueOf(bytes, members, key) ?? bytes.subarray(0, 0);
 }
 
 function malformed(code: Malformed["code"], message: string, id?: Id): Malformed {
@@ -155,8 +162,9 @@ export function raw(value: unknown): Raw {
   return { bytes: Buffer.from(JSON.stringify(value)), value };
 }
 
-export function rawParams(value: JsonObject): RawParams {
-  return { bytes: Buffer.from(JSON.stringify(value)), value };
+/** The bytes are what the value was read from, where it was read. */
+export function rawParams(value: JsonObject, bytes: Buffer = Buffer.from(JSON.stringify(value))): RawParams {
+  return { bytes, value, members: membersOf(bytes) ?? [] };
 }
 
 export function success(value: unknown): Reply {

@@ -53,7 +53,7 @@ it("T41 an event is one frame, whatever its data says", () => {
   const log = logOf(5);
   log.append("warning", undefined, { message: 'a\n\nid: 7\nevent: forged\ndata: {"x":1}\r\n\u2028' });
   const [event] = log.after(0, ALL) ?? [];
-  expect(event?.frame.split(/\r\n|\r|\n/)).toEqual([
+  expect(event?.frame().split(/\r\n|\r|\n/)).toEqual([
     "id: 1",
     "event: warning",
     expect.stringMatching(/^data: \{/),

@@ -9,7 +9,7 @@ export interface LiveEvent {
   /** The server that it is about; none: about the hub as a whole. */
   readonly server: string | undefined;
   /** As server-sent events have it. */
-  readonly frame: string;
+  frame(): string;
 }
 
 export interface EventLogOptions {
@@ -42,7 +42,8 @@ export class EventLog {
 
   append(event: EventName, server: string | undefined, data: object): void {
     const id = ++this.#last;
-    const live = { id, event, server, frame: toFrame(event, id, data) };
+    // Written out when somebody reads it: most of what happens is watched by nobody.
+    const live = { id, event, server, frame: () => toFrame(event, id, data) };
     let ring = this.#rings.get(event);
     if (ring === undefined) this.#rings.set(event, (ring = new Ring(this.#size)));
     ring.push(live);

@@ -45,7 +45,7 @@ export class EventStreams {
     response.writeHead(200, HEADERS);
     response.write([`retry: ${RETRY_MS}\n\n`, ...this.#missed(lastEventId, events, wanted)].join(""));
     const unfollow = this.#log.follow((event) => {
-      if (wanted(event)) write(response, event.frame);
+      if (wanted(event)) write(response, event.frame());
     });
     this.#open.add(response);
     this.#heartbeat ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
@@ -72,7 +72,7 @@ export class EventStreams {
     if (lastEventId === undefined) return [];
     const missed = this.#log.after(/^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : -1, events);
     if (missed === undefined) return [toFrame("reset", this.#log.last, { reason: "The events since then are gone" })];
-    return missed.filter(wanted).map(({ frame }) => frame);
+    return missed.filter(wanted).map((event) => event.frame());
   }
 
   #beat(): void {
