@@ -42,6 +42,7 @@ export const ERRORS = {
   RateLimited: { code: "RATE_LIMITED", http: 429, rpc: -31429, exit: 1 },
   ProcessSpawnFailed: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   ServerNotRunning: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
+  Overloaded: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   CircuitOpen: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DockerNotRunning: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   ToolFailed: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 5 },
@@ -57,6 +58,13 @@ export const ERRORS = {
 
 export type ErrorKind = keyof typeof ERRORS;
 
+/**
+ * How far a request came that failed, where that is known. `unsent`: no byte of it left the hub. `refused`: the server
+ * turned it away before any work (busy, session forgotten). `unknown`: it was sent, and may have run. `rejected`: the
+ * server says that the request itself is wrong.
+ */
+export type Delivery = "unsent" | "refused" | "unknown" | "rejected";
+
 export interface ErrorDetails {
   /** The input that is wrong, as a path: `env.API_KEY`. */
   readonly field?: string;
@@ -64,6 +72,9 @@ export interface ErrorDetails {
   readonly detail?: string;
   /** What to do about it, as a command or a sentence. */
   readonly hint?: string;
+  readonly delivery?: Delivery;
+  /** When to try again, as the server or a breaker says. */
+  readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
@@ -75,6 +86,7 @@ export interface ErrorBody {
   field?: string;
   detail?: string;
   hint?: string;
+  retry_after_ms?: number;
 }
 
 /**
@@ -88,13 +100,17 @@ export class HubError extends Error {
   readonly field: string | undefined;
   readonly detail: string | undefined;
   readonly hint: string | undefined;
+  readonly delivery: Delivery | undefined;
+  readonly retryAfterMs: number | undefined;
 
-  constructor(kind: ErrorKind, message: string, { field, detail, hint, cause }: ErrorDetails = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.kind = kind;
-    this.field = field;
-    this.detail = detail;
-    this.hint = hint;
+    this.field = details.field;
+    this.detail = details.detail;
+    this.hint = details.hint;
+    this.delivery = details.delivery;
+    this.retryAfterMs = details.retryAfterMs;
   }
 
   get code(): ErrorCode {
@@ -113,6 +129,7 @@ export class HubError extends Error {
       ...(this.field === undefined ? {} : { field: this.field }),
       ...(this.detail === undefined ? {} : { detail: this.detail }),
       ...(this.hint === undefined ? {} : { hint: this.hint }),
+      ...(this.retryAfterMs === undefined ? {} : { retry_after_ms: Math.ceil(this.retryAfterMs) }),
     };
   }
 }

@@ -4,6 +4,7 @@ import { EventEmitter } from "node:events";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { ConfigChanges } from "./config/diff.ts";
 import type { ErrorBody } from "./errors.ts";
+import type { Breaker } from "./servers/breaker.ts";
 import type { Status } from "./servers/status.ts";
 
 export interface CallRecord {
@@ -20,6 +21,8 @@ export interface CallRecord {
 interface HubEventMap {
   "server.status": [{ readonly server: string; readonly status: Status }];
   "server.log": [{ readonly server: string; readonly at: number; readonly text: string }];
+  /** Calls are let through to a server again, or no longer. */
+  "server.circuit": [{ readonly server: string; readonly breaker: Breaker }];
   "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];
   "call.finished": [CallRecord];
   "config.reloaded": [{ readonly changes: ConfigChanges; readonly description: string }];

@@ -86,6 +86,7 @@ export class Hub {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
         onResolved: ({ name, config }, values) => this.#redactor.setSecrets(name, [...values, ...secretsOf(config)]),
+        onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
@@ -141,7 +142,7 @@ export class Hub {
     const api = createApi({ ...managed, token });
     const admin = createAdminEndpoint(managed, token);
     // Before the groups: `@admin` is none of them.
-    const metrics = createMetrics({ supervisor, latency: this.latency, callLog: this.callLog, token });
+    const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
     const own: Edge[] = [api, metrics, admin, (request, response) => mcp.handle(request, response)];
     this.#listener = await Listener.open({ host, port, edges: [...edges, ...own] });
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());

@@ -31,6 +31,10 @@ export async function startLog(events: HubEvents, destination: DestinationStream
   const { pino } = await import("pino");
   const log = pino({ name: "plugboard", level: "info", timestamp: pino.stdTimeFunctions.isoTime }, destination);
   events.on("server.status", ({ server, status }) => logStatus(log, server, status));
+  events.on("server.circuit", ({ server, breaker }) => {
+    if (breaker.state === "open") log.warn({ server }, "circuit opened");
+    else log.info({ server }, `circuit ${breaker.state}`);
+  });
   events.on("call.finished", ({ server, tool, group, durationMs, ok, error }) => {
     const duration_ms = Math.round(durationMs * 1000) / 1000;
     log.info({ server, tool, group, duration_ms, ok, ...failure(error) }, ok ? "call finished" : "call failed");

@@ -68,12 +68,12 @@ async function measure(variant) {
       hub.once("exit", (code) => reject(new Error(`the hub ended with ${code}`)));
     });
     await load(url, WARM_CALLS);
-    const cpuBefore = await cpuUs(hub.pid);
+    const cpuBefore = await cpuTime(hub.pid);
     const startedAt = performance.now();
     const calls = Number(options.calls);
     await load(url, calls);
     const seconds = (performance.now() - startedAt) / 1000;
-    return { perSecond: calls / seconds, cpuUs: ((await cpuUs(hub.pid)) - cpuBefore) / calls };
+    return { perSecond: calls / seconds, cpuUs: ((await cpuTime(hub.pid)) - cpuBefore) / calls };
   } finally {
     const ended = new Promise((resolve) => hub.once("exit", resolve));
     if (hub.connected) hub.disconnect();
@@ -128,7 +128,7 @@ function requestBytes(host) {
 }
 
 /** Time that all threads of a process were on a CPU. */
-async function cpuUs(pid) {
+async function cpuTime(pid) {
   const threads = await readdir(`/proc/${pid}/task`);
   const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8")));
   return stats.reduce((sum, stat) => sum + Number(stat.split(" ")[0]) / 1000, 0);

@@ -65,7 +65,8 @@ describe("a server's output", () => {
   });
 
   it("SE-5 F08 T24 a line without an end is cut off, the call fails, the hub goes on", async () => {
-    const { hub, home } = await open(fixture("line-bomb"), { other: fixture("echo") });
+    const bomb = { ...fixture("line-bomb"), resilience: { restart: false } };
+    const { hub, home } = await open(bomb, { other: fixture("echo") });
     await expect(callTool(hub, "it", "bomb")).rejects.toMatchObject({ kind: "ProtocolError" });
     expect(await untilState(hub, "it", "error")).toMatchObject({ error: { code: "NETWORK_ERROR" } });
     expect(await callText(hub, "other", "echo", { text: "still here" })).toBe("still here");
@@ -253,7 +254,8 @@ describe("time", () => {
 
 describe("crashes", () => {
   it("F01 LC-6 a server that ends in the middle of a call fails it with the reason, and leaves the lists", async () => {
-    const { hub, url } = await open(fixture("echo"), { other: fixture("echo") });
+    const mortal = { ...fixture("echo"), resilience: { restart: false } };
+    const { hub, url } = await open(mortal, { other: fixture("echo") });
     const session = await connect(url);
     const stream = await openStream(url, { headers: session.headers });
     const names = async () =>
@@ -267,7 +269,7 @@ describe("crashes", () => {
       expect(result.isError).toBe(true);
       expect(result._meta["io.plugboard/error"]).toMatchObject({
         code: "SERVICE_UNAVAILABLE",
-        message: "The server exited with code 7",
+        message: "The server exited with code 7. The outcome is unknown: the call may have run",
         detail: "about to crash",
       });
     }
@@ -281,7 +283,7 @@ describe("crashes", () => {
   });
 
   it("GR-5 a call to a server that went down says «Server unavailable»", async () => {
-    const { hub, url } = await open(fixture("echo"));
+    const { hub, url } = await open({ ...fixture("echo"), resilience: { restart: false } });
     const session = await connect(url);
     await callTool(hub, "it", "crash").catch(() => undefined);
     await untilState(hub, "it", "error");
@@ -306,7 +308,7 @@ describe("crashes", () => {
   });
 
   it("LC-1 MC-T9 a server that closes its stdout and goes on running is lost, and ended", async () => {
-    const { hub, home } = await open(fixture("echo"));
+    const { hub, home } = await open({ ...fixture("echo"), resilience: { restart: false } });
     await expect(callTool(hub, "it", "go_silent")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
     expect(await untilState(hub, "it", "error")).toMatchObject({ error: { message: "The server closed its output" } });
     await hub.supervisor.get("it").stop();

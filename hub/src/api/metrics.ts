@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ManagementToken } from "../auth/management-token.ts";
+import type { Calls } from "../calls/call.ts";
 import type { CallLog } from "../calls/log.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson } from "../wire/http-answer.ts";
@@ -11,12 +12,14 @@ import { sendProblem } from "./refusal.ts";
 
 export interface MetricsOptions {
   readonly supervisor: Supervisor;
+  readonly calls: Pick<Calls, "retries">;
   readonly latency: { prometheus(): string };
   readonly callLog: Pick<CallLog, "lost">;
   readonly token: ManagementToken;
 }
 
 const STATES = ["stopped", "starting", "running", "error", "disabled", "disconnected"] as const;
+const CIRCUIT_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export function createMetrics(
@@ -34,7 +37,7 @@ export function createMetrics(
   };
 }
 
-function render({ supervisor, latency, callLog }: MetricsOptions): string {
+function render({ supervisor, calls, latency, callLog }: MetricsOptions): string {
   const { servers } = supervisor;
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
@@ -59,6 +62,24 @@ function render({ supervisor, latency, callLog }: MetricsOptions): string {
       "gauge",
       "Tools that a server offers now",
       servers.map(({ name, status }) => [{ server: name }, status.state === "running" ? status.tools.length : 0]),
+    ),
+    metric(
+      "hub_server_restarts_total",
+      "counter",
+      "How often a server was started again by itself",
+      servers.map(({ name, restartCount }) => [{ server: name }, restartCount]),
+    ),
+    metric(
+      "hub_circuit_state",
+      "gauge",
+      "0 closed, 1 half-open, 2 open",
+      servers.map(({ name, circuit }) => [{ server: name }, CIRCUIT_VALUES[circuit.breaker.state]]),
+    ),
+    metric(
+      "hub_retries_total",
+      "counter",
+      "Requests that were sent to a server again",
+      servers.map(({ name }) => [{ server: name }, calls.retries.get(name) ?? 0]),
     ),
     metric("hub_audit_dropped_total", "counter", "Calls that could not be recorded", [[{}, callLog.lost]]),
     metric("hub_build_info", "gauge", "Versions", [[{ version: VERSION, node: process.versions.node }, 1]]),

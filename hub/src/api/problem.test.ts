@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { TooManyFailures } from "../auth/management-token.ts";
 import { ERRORS, HubError, type ErrorKind } from "../errors.ts";
 import { HttpFailure, toProblem } from "./problem.ts";
 
@@ -45,7 +44,7 @@ describe("a failure of the hub", () => {
   });
 
   it("T05 says when to come again", () => {
-    const { problem, headers } = toProblem(new TooManyFailures(1500), "");
+    const { problem, headers } = toProblem(new HubError("RateLimited", "Slowly", { retryAfterMs: 1500 }), "");
     expect(problem).toMatchObject({ status: 429, code: "RATE_LIMITED", retry_after_ms: 1500 });
     expect(headers).toEqual({ "retry-after": "2" });
   });

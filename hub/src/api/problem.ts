@@ -44,7 +44,7 @@ export class HttpFailure extends Error {
 export function toProblem(thrown: unknown, requestId: string): ProblemAnswer {
   if (thrown instanceof HttpFailure) return { problem: ofHttp(thrown, requestId), headers: {} };
   const error = toHubError(thrown);
-  const waitMs = "retryAfterMs" in error && typeof error.retryAfterMs === "number" ? error.retryAfterMs : undefined;
+  const waitMs = error.retryAfterMs;
   return { problem: ofHub(error, requestId, waitMs), headers: headersOf(error, waitMs) };
 }
 

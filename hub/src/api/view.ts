@@ -18,7 +18,7 @@ export interface Surroundings {
 }
 
 export function toServer(server: ManagedServer, { savedAt, groups }: Surroundings): Server {
-  const { config, status, listing, available, hello, pid } = server;
+  const { config, status, listing, available, hello, pid, circuit, nextTry } = server;
   const { transport } = config;
   const offered = available ? listing : undefined;
   const refs = Object.entries(config.env).flatMap(([name, { secretRef }]) =>
@@ -37,6 +37,11 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
     protocol_version: hello?.version ?? null,
     since: "since" in status ? new Date(status.since).toISOString() : null,
     stage: status.state === "starting" ? status.stage : null,
+    circuit: circuit.breaker.state,
+    next_try:
+      nextTry === undefined
+        ? null
+        : { at: new Date(nextTry.at).toISOString(), tries: nextTry.tries, crash_loop: nextTry.crashLoop },
     secret_refs: Object.fromEntries(refs),
     groups: [...groups],
   };

@@ -41,17 +41,8 @@ export class ManagementToken {
     if (timingSafeEqual(digestOf(presented), this.#digest)) return;
     const waitMs = this.#failures.fail(source);
     if (waitMs === undefined) throw unauthenticated("This is not the management token");
-    throw new TooManyFailures(waitMs);
-  }
-}
-
-/** Wrong too often. */
-export class TooManyFailures extends HubError {
-  readonly retryAfterMs: number;
-
-  constructor(retryAfterMs: number) {
-    super("RateLimited", "Too many wrong tokens", { hint: `Wait ${Math.ceil(retryAfterMs / 1000)} s, then try again` });
-    this.retryAfterMs = retryAfterMs;
+    const hint = `Wait ${Math.ceil(waitMs / 1000)} s, then try again`;
+    throw new HubError("RateLimited", "Too many wrong tokens", { hint, retryAfterMs: waitMs });
   }
 }
 

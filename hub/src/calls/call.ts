@@ -1,5 +1,5 @@
 // One call, from any edge: finds the server, asks it, and tells the hub how it went. The place where a call's ordered
-// steps stand (policy, breaker, retry come here), so that no edge has its own idea of them.
+// steps stand (breaker and retries: attempts.ts), so that no edge has its own idea of them.
 
 import { toHubError, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
@@ -7,8 +7,10 @@ import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
 import { isObject, valueOf } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
+import { attempt } from "./attempts.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog } from "./log.ts";
+import { repeatOf } from "./retry.ts";
 
 export interface ToolCall extends Ask {
   readonly group: string;
@@ -31,16 +33,24 @@ const WORKFLOW_META = "io.plugboard/workflow_id";
 
 export class Calls {
   readonly #options: CallsOptions;
+  readonly #retries = new Map<string, number>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
+  }
+
+  /** How often requests to each server were sent again. */
+  get retries(): ReadonlyMap<string, number> {
+    return this.#retries;
   }
 
   /** Calls a tool. The server's answer comes back unchanged, its errors included; a HubError is the hub's own failure. */
   async tool(call: ToolCall): Promise<Reply> {
     const started = { at: Date.now(), on: performance.now() };
     try {
-      const reply = await this.#options.supervisor.get(call.server).ask(call);
+      const server = this.#options.supervisor.get(call.server);
+      const repeat = repeatOf(call.name, call.tool, server.resilience);
+      const reply = await attempt(server, call, { repeat, onRetry: () => this.#retried(call.server) });
       await this.#finished(call, started, { ok: succeeded(reply), reply });
       return reply;
     } catch (thrown) {
@@ -51,8 +61,15 @@ export class Calls {
   }
 
   /** Any other question to a server: a prompt, a resource, a completion. */
-  ask(server: string, ask: Ask): Promise<Reply> {
-    return this.#options.supervisor.get(server).ask(ask);
+  async ask(server: string, ask: Ask): Promise<Reply> {
+    return attempt(this.#options.supervisor.get(server), ask, {
+      repeat: "safe",
+      onRetry: () => this.#retried(server),
+    });
+  }
+
+  #retried(server: string): void {
+    this.#retries.set(server, (this.#retries.get(server) ?? 0) + 1);
   }
 
   /** The caller gets its answer when the call is recorded, so that no answered call is missing after a kill. */

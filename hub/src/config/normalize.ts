@@ -34,6 +34,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     env: toEnv(parsed),
     ...(parsed["config"] === undefined ? {} : { config: parsed["config"] }),
     timeouts: { ...(startMs === undefined ? {} : { startMs }), ...(requestMs === undefined ? {} : { requestMs }) },
+    ...(parsed.resilience === undefined ? {} : { resilience: parsed.resilience }),
     groups: [...new Set(groups)],
   };
 }

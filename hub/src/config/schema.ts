@@ -4,6 +4,7 @@
 import * as z from "zod";
 import { HubError } from "../errors.ts";
 import * as limits from "./limits.ts";
+import { resilienceEntry } from "./resilience.ts";
 import * as rule from "./text.ts";
 
 const args = z
@@ -105,6 +106,7 @@ export const serverEntry = z.looseObject({
       request_ms: timeoutMs.optional(),
     })
     .optional(),
+  resilience: resilienceEntry.optional(),
   groups: z.array(rule.name).max(limits.GROUP_ENTRIES_MAX).optional(),
 });
 

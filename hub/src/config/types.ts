@@ -1,6 +1,8 @@
 // What the user wrote, in one normal form. Both spellings of a server end here (normalize.ts); nothing is filled in yet:
 // `${NAME}` and secret references are still there, and are resolved only when a server starts.
 
+import type { ResilienceEntry } from "./resilience.ts";
+
 /** One environment variable that the user grants to a server. */
 export interface EnvEntry {
   readonly value?: string;
@@ -53,6 +55,8 @@ export interface ServerConfig {
     /** One request. */
     readonly requestMs?: number;
   };
+  /** How it is kept alive and how its failures are met, as far as the user says. */
+  readonly resilience?: ResilienceEntry;
   /** Groups that this server joins without being named there. */
   readonly groups: readonly string[];
 }

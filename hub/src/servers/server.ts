@@ -3,18 +3,24 @@
 
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
+import type { Breaker } from "./breaker.ts";
+import { Circuit } from "./circuit.ts";
 import { childEnvironment } from "./environment.ts";
 import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
+import { Health } from "./health.ts";
 import { launchCommand } from "./launch.ts";
 import { openHttp, openStdio } from "./link.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
+import { resilienceOf, type Resilience } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
+import { Restarts, type NextTry } from "./restarts.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import { Upstream, type Ask } from "./upstream.ts";
 
@@ -35,20 +41,29 @@ export interface ServerObserver {
   onResolved?(server: ManagedServer, secrets: readonly string[]): void;
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
+  /** Calls are let through to it again, or no longer. */
+  onCircuit?(server: ManagedServer, breaker: Breaker): void;
 }
 
 /** A launcher may have to download the server first. */
 const START_MS = { npx: 120_000, uvx: 120_000, docker: 120_000, binary: 30_000, remote: 30_000 } as const;
 const PROBE_MS = { npx: 20_000, uvx: 20_000, docker: 20_000, binary: 5000, remote: 5000 } as const;
 const REQUEST_MS = { stdio: 120_000, remote: 30_000 } as const;
-const RECONNECT_MS = [1000, 2000, 4000, 8000, 16_000, 30_000] as const;
 const RELIST_MS = 100;
+const CHECK_MS = 30_000;
+/** A caller who retries waits no longer than this. */
+const SOON_MS = 2000;
 
 export class ManagedServer {
   #config: ServerConfig;
   readonly #world: ServerWorld;
   readonly #observer: ServerObserver;
   readonly #log: ServerLog;
+  readonly circuit: Circuit;
+  readonly #restarts: Restarts;
+  readonly #health: Health;
+  readonly #awaited = new Set<() => void>();
+  #resilience: Resilience;
   #status: Status;
   #listing: Listing | undefined;
   #upstream: Upstream | undefined;
@@ -56,7 +71,8 @@ export class ManagedServer {
   #leaving: Promise<void> | undefined;
   #starting: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
   #stopping: Promise<void> | undefined;
-  #reconnect: AbortController | undefined;
+  /** There was a connection since somebody last started it. */
+  #wasConnected = false;
   #relisting: Promise<void> | undefined;
   #outdated = false;
   #logLevel: string | undefined;
@@ -67,6 +83,22 @@ export class ManagedServer {
     this.#observer = observer;
     this.#log = new ServerLog((line) => observer.onLog?.(this, line));
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
+    this.#resilience = resilienceOf(config.resilience);
+    this.circuit = new Circuit({
+      server: config.name,
+      limits: () => this.#resilience.breaker,
+      probe: () => this.#probe(),
+      onChange: (breaker) => observer.onCircuit?.(this, breaker),
+    });
+    this.#restarts = new Restarts({
+      rule: () => this.#resilience.restart,
+      // A failure is in the status, and plans the next try.
+      start: () => void this.#startOnce().catch(() => undefined),
+    });
+    this.#health = new Health({
+      intervalMs: () => this.#resilience.healthCheckMs,
+      check: () => this.#checkHealth(),
+    });
   }
 
   get config(): ServerConfig {
@@ -76,6 +108,12 @@ export class ManagedServer {
   /** Takes over what a running server need not know of: description, groups. */
   redescribe(config: ServerConfig): void {
     this.#config = config;
+    this.#resilience = resilienceOf(config.resilience);
+    if (this.available) this.#health.start();
+  }
+
+  get resilience(): Resilience {
+    return this.#resilience;
   }
 
   get name(): string {
@@ -100,6 +138,16 @@ export class ManagedServer {
     return this.#status.state === "running";
   }
 
+  /** When it is tried again, where it is down and wanted. */
+  get nextTry(): NextTry | undefined {
+    return this.#restarts.next;
+  }
+
+  /** How often it was started again by itself. */
+  get restartCount(): number {
+    return this.#restarts.count;
+  }
+
   get hello() {
     return this.#upstream?.hello;
   }
@@ -114,8 +162,8 @@ export class ManagedServer {
       const hint = `Set "enabled": true for ${this.name} in mcp_server.json`;
       return Promise.reject(new HubError("ServerDisabled", `Server "${this.name}" is disabled`, { hint }));
     }
-    this.#reconnect?.abort();
-    this.#reconnect = undefined;
+    this.#restarts.forget();
+    this.#wasConnected = false;
     return this.#startOnce();
   }
 
@@ -133,6 +181,7 @@ export class ManagedServer {
 
   /** Stops it, or the start that is under way; nothing of it is left when this resolves. */
   stop(): Promise<void> {
+    this.#restarts.forget();
     this.#starting?.abort.abort();
     this.#stopping ??= this.#stop().finally(() => {
       this.#stopping = undefined;
@@ -141,23 +190,46 @@ export class ManagedServer {
   }
 
   async #stop(): Promise<void> {
-    this.#reconnect?.abort();
-    this.#reconnect = undefined;
     if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
     const upstream = this.#upstream;
     this.#upstream = undefined;
     await Promise.all([upstream?.close(), this.#leaving]);
+    // A start that was under way may have failed meanwhile.
+    this.#restarts.forget();
+    this.circuit.reset();
     this.#set({ type: "stopped" });
   }
 
   /** One request to the server, on behalf of a client. */
   ask(ask: Ask): Promise<Reply> {
-    if (this.#upstream === undefined || this.#status.state !== "running") {
-      const state = this.#stopping === undefined ? this.#status.state : "being stopped";
-      const detail = `Server "${this.name}" is ${state}`;
-      return Promise.reject(new HubError("ServerNotRunning", "Server unavailable", { detail }));
-    }
+    if (this.#upstream === undefined || this.#status.state !== "running") return Promise.reject(this.#unavailable());
     return this.#upstream.ask(ask);
+  }
+
+  /** How long a request may take in all. */
+  requestMs({ timeoutMs }: Pick<Ask, "timeoutMs"> = {}): number {
+    const { timeouts, transport } = this.#config;
+    return timeoutMs ?? timeouts.requestMs ?? REQUEST_MS[transport.type === "stdio" ? "stdio" : "remote"];
+  }
+
+  /** Calls back when it is running; the function that comes back ends the wait. */
+  onceRunning(callback: () => void): () => void {
+    this.#awaited.add(callback);
+    return () => this.#awaited.delete(callback);
+  }
+
+  #unavailable(): HubError {
+    const state = this.#stopping === undefined ? this.#status.state : "being stopped";
+    const { next } = this.#restarts;
+    const leftMs = next === undefined ? undefined : Math.max(0, next.at - Date.now());
+    const isBack = state === "starting" && this.#wasConnected;
+    const isSoon = isBack || (leftMs !== undefined && leftMs < SOON_MS);
+    return new HubError("ServerNotRunning", "Server unavailable", {
+      detail: `Server "${this.name}" is ${state}`,
+      // Only where it may be back before the caller gives up is it worth to try again.
+      ...(isSoon ? { delivery: "unsent" } : {}),
+      ...(leftMs === undefined ? {} : { retryAfterMs: leftMs }),
+    });
   }
 
   /** The lowest level that any client wants; set again when the server comes back. */
@@ -189,8 +261,8 @@ export class ManagedServer {
     } catch (thrown) {
       await upstream?.close();
       const error = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
-      const failed = this.#reconnect === undefined ? "failed" : "lost";
-      this.#set(signal.aborted ? { type: "stopped" } : { type: failed, error: error.toJSON(), at: Date.now() });
+      if (signal.aborted) this.#set({ type: "stopped" });
+      else this.#down(error);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -202,7 +274,7 @@ export class ManagedServer {
       known: this.#world.eras.recall(this.config.transport),
       probeMs: PROBE_MS[this.#method],
       timeoutMs: startMs,
-      requestMs: this.config.timeouts.requestMs ?? REQUEST_MS[resolved.transport.type === "stdio" ? "stdio" : "remote"],
+      requestMs: this.requestMs(),
       signal,
       open: (handlers) => {
         if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers);
@@ -223,36 +295,63 @@ export class ManagedServer {
 
   #running(upstream: Upstream): void {
     this.#upstream = upstream;
+    this.#wasConnected = true;
+    this.#restarts.up();
+    this.#health.start();
+    this.circuit.succeeded();
     this.#set({ type: "ready", tools: toolNames(this.#listing), at: Date.now() });
     upstream.follow();
     if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
     void upstream.lost.then((error) => this.#lost(upstream, error));
+    for (const callback of this.#awaited) callback();
+    this.#awaited.clear();
   }
 
   #lost(upstream: Upstream, error: HubError): void {
     if (this.#upstream !== upstream) return; // stopped by us
     this.#upstream = undefined;
     this.#leaving = upstream.close();
-    const remote = this.config.transport.type !== "stdio";
-    this.#set({ type: remote ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
-    if (remote) void this.#reconnectUntilBack();
+    this.#down(error);
   }
 
-  /** A remote server that went away is tried again for as long as it is wanted. */
-  async #reconnectUntilBack(): Promise<void> {
-    const abort = new AbortController();
-    this.#reconnect = abort;
-    for (let tries = 0; !abort.signal.aborted; tries++) {
-      const delayMs = RECONNECT_MS[Math.min(tries, RECONNECT_MS.length - 1)];
-      await sleep(delayMs, undefined, { signal: abort.signal, ref: false }).catch(() => undefined); // stopped meanwhile
-      if (abort.signal.aborted) return;
-      const back = await this.#startOnce().then(
-        () => true,
-        () => false,
-      );
-      if (back) break;
+  /** It went down or did not come up. It is tried again, unless somebody has to change something first. */
+  #down(error: HubError): void {
+    this.#health.stop();
+    if (error.code !== "VALIDATION_ERROR" && error.code !== "NOT_FOUND") this.#restarts.down();
+    const isLost = this.config.transport.type !== "stdio" && this.#wasConnected;
+    this.#set({ type: isLost ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
+  }
+
+  /** Lists what it offers, as a client would; the list is taken over where it is another one. */
+  async #check(): Promise<void> {
+    const upstream = this.#upstream;
+    if (upstream === undefined) throw this.#unavailable();
+    const listing = await upstream.list(AbortSignal.timeout(CHECK_MS));
+    if (this.#upstream === upstream && !isDeepStrictEqual(listing, this.#listing)) this.#offer(listing);
+  }
+
+  async #checkHealth(): Promise<void> {
+    try {
+      await this.#check();
+      this.circuit.succeeded();
+    } catch {
+      if (this.available) this.circuit.failed();
     }
-    if (this.#reconnect === abort) this.#reconnect = undefined;
+  }
+
+  /** A process that stays silent although it was left in peace for the cooldown will not come to itself. */
+  async #probe(): Promise<void> {
+    const upstream = this.#upstream;
+    try {
+      await this.#check();
+    } catch (thrown) {
+      const { kind } = toHubError(thrown);
+      const isStuck = kind === "Timeout" || kind === "Cancelled";
+      if (upstream !== undefined && isStuck && this.config.transport.type === "stdio") {
+        this.#lost(upstream, new HubError("Timeout", "The server no longer answers"));
+      }
+      throw thrown;
+    }
   }
 
   /** A burst of announcements is answered with one new listing; what comes while that is read, with another. */
@@ -265,12 +364,15 @@ export class ManagedServer {
       const upstream = this.#upstream;
       // The old listing stays if this fails; a lost connection is reported by itself.
       const listing = await upstream?.list().catch(() => undefined);
-      if (listing === undefined || this.#upstream !== upstream) continue;
-      this.#listing = listing;
-      this.#set({ type: "listed", tools: toolNames(listing) });
-      this.#observer.onOffer(this);
+      if (listing !== undefined && this.#upstream === upstream) this.#offer(listing);
     }
     this.#relisting = undefined;
+  }
+
+  #offer(listing: Listing): void {
+    this.#listing = listing;
+    this.#set({ type: "listed", tools: toolNames(listing) });
+    this.#observer.onOffer(this);
   }
 
   get #method(): keyof typeof START_MS {

@@ -79,7 +79,8 @@ export class Supervisor {
   /** Starts a config that is not saved, looks what it offers, and leaves nothing running. */
   async test(config: ServerConfig): Promise<TestResult> {
     const silent = { onStatus: () => undefined, onOffer: () => undefined };
-    const server = new ManagedServer({ ...config, enabled: true }, this.#world, silent);
+    const resilience = { ...config.resilience, restart: false, health_check_ms: 0 as const };
+    const server = new ManagedServer({ ...config, resilience, enabled: true }, this.#world, silent);
     const startedAt = performance.now();
     const latency = () => Math.round(performance.now() - startedAt);
     try {

@@ -2,7 +2,7 @@
 // belongs to that request. Also holds the one GET stream on which a legacy server speaks unasked.
 
 import { Pool, type Dispatcher } from "undici";
-import { HubError, type ErrorKind } from "../errors.ts";
+import { HubError, type Delivery, type ErrorKind } from "../errors.ts";
 import { onOneLine } from "./json.ts";
 import { readMessage, type RpcError } from "./jsonrpc.ts";
 import type { Channel, OutgoingRequest } from "./peer.ts";
@@ -20,18 +20,43 @@ export interface HttpChannelOptions {
   onUnreachable(error: HubError): void;
 }
 
+interface StatusHints {
+  readonly retryAfterMs?: number | undefined;
+  /** The server no longer knows our session, and so turned the request away unread. */
+  readonly isForgotten?: boolean;
+}
+
 /** The server answered with an HTTP status in place of a JSON-RPC answer. */
 export class HttpStatusError extends HubError {
   readonly status: number;
   /** The JSON-RPC error in the body, where there was one without a usable id. */
   readonly rpcError: RpcError | undefined;
 
-  constructor(status: number, rpcError: RpcError | undefined) {
-    const details = rpcError === undefined ? {} : { detail: rpcError.message };
-    super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, details);
+  constructor(status: number, rpcError: RpcError | undefined, { retryAfterMs, isForgotten = false }: StatusHints = {}) {
+    const delivery = isForgotten ? "refused" : deliveryOf(status, retryAfterMs);
+    super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, {
+      ...(rpcError === undefined ? {} : { detail: rpcError.message }),
+      ...(delivery === undefined ? {} : { delivery }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
     this.status = status;
     this.rpcError = rpcError;
   }
+}
+
+/** What a status says about the request. Nothing is known for the others: the server, or one in between, failed over it. */
+function deliveryOf(status: number, retryAfterMs: number | undefined): Delivery | undefined {
+  if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return "refused";
+  if (status === 502 || status === 503) return "unknown";
+  return status < 500 ? "rejected" : undefined;
+}
+
+/** Retry-After in either of its forms: seconds, or a date. */
+function retryAfter(headers: Headers): number | undefined {
+  const text = String(headers["retry-after"] ?? "").trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
 const KIND_OF_STATUS: ReadonlyMap<number, ErrorKind> = new Map([
@@ -129,6 +154,7 @@ export class HttpChannel implements Channel {
   ): void {
     let body: Body | undefined;
     let status = 0;
+    let isForgotten = false;
     this.#pool.dispatch(options, {
       onRequestStart: (controller) => {
         if (via === undefined) return;
@@ -137,17 +163,19 @@ export class HttpChannel implements Channel {
       },
       onResponseStart: (controller, code, headers) => {
         status = code;
+        // A GET may just find no such route.
+        isForgotten = options.method === "POST" && code === 404 && this.#session !== undefined;
         this.#learnSession(headers);
-        body = this.#bodyReader(code, headers, via, () => controller.abort(tooLarge(this.#options.maxMessageBytes)));
+        const onOverflow = () => controller.abort(tooLarge(this.#options.maxMessageBytes));
+        body = this.#bodyReader({ status: code, headers, via, isForgotten, onOverflow });
       },
       onResponseData: (_, chunk) => body?.push(chunk),
       onResponseEnd: () => {
         if (via !== undefined) this.#open.delete(via);
         const failure = body?.end();
-        done(failure ?? new HubError("ProtocolError", "The server ended the exchange without an answer"), status);
-        // It forgot our session, by a restart as a rule: only a new handshake helps. A GET may just find no such route.
-        const forgotten = options.method === "POST" && status === 404 && this.#session !== undefined;
-        if (failure !== undefined && forgotten) this.#options.onUnreachable(failure);
+        done(failure ?? unanswered(), status);
+        // By a restart as a rule: only a new handshake helps.
+        if (failure !== undefined && isForgotten) this.#options.onUnreachable(failure);
       },
       onResponseError: (_, error) => {
         if (via !== undefined) this.#open.delete(via);
@@ -164,18 +192,27 @@ export class HttpChannel implements Channel {
     if (this.#session === undefined && typeof session === "string") this.#session = session;
   }
 
-  #bodyReader(status: number, headers: Headers, via: number | undefined, onOverflow: () => void): Body {
+  #bodyReader({ status, headers, via, isForgotten, onOverflow }: Response): Body {
     const maxBytes = this.#options.maxMessageBytes;
     const onMessage = (bytes: Buffer) => this.#options.onMessage(onOneLine(bytes), via);
     if (status >= 200 && status < 300 && String(headers["content-type"]).startsWith("text/event-stream")) {
       const parser = new SseParser({ maxBytes, onEvent: ({ data }) => onMessage(data), onOverflow });
       return {
         push: (chunk) => parser.push(chunk),
-        end: () => new HubError("ConnectionFailed", "The server closed the stream before it answered"),
+        end: () =>
+          new HubError("ConnectionFailed", "The server closed the stream before it answered", { delivery: "unknown" }),
       };
     }
-    return wholeBody({ status, maxBytes, onMessage, onOverflow });
+    return wholeBody({ status, isForgotten, retryAfterMs: retryAfter(headers), maxBytes, onMessage, onOverflow });
   }
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly via: number | undefined;
+  readonly isForgotten: boolean;
+  onOverflow(): void;
 }
 
 /** How the body of one response is read. `end` gives the error for a request that is still unanswered then. */
@@ -186,6 +223,8 @@ interface Body {
 
 function wholeBody(options: {
   status: number;
+  isForgotten: boolean;
+  retryAfterMs: number | undefined;
   maxBytes: number;
   onMessage: (bytes: Buffer) => void;
   onOverflow: () => void;
@@ -204,7 +243,7 @@ function wholeBody(options: {
       if (bytes.length > 0 && readMessage(bytes, { lenient: true }).kind !== "malformed") {
         options.onMessage(bytes);
       }
-      return options.status >= 400 ? new HttpStatusError(options.status, errorIn(bytes)) : undefined;
+      return options.status >= 400 ? new HttpStatusError(options.status, errorIn(bytes), options) : undefined;
     },
   };
 }
@@ -219,6 +258,10 @@ function errorIn(bytes: Buffer): RpcError | undefined {
   }
 }
 
+function unanswered(): HubError {
+  return new HubError("ProtocolError", "The server ended the exchange without an answer", { delivery: "unknown" });
+}
+
 function tooLarge(maxBytes: number): HubError {
   return new HubError("ProtocolError", `The server's answer is larger than ${maxBytes} bytes`);
 }
@@ -227,7 +270,7 @@ function broken(error: Error, status: number): HubError {
   const detail = codeOf(error);
   const refused = status === 0 && NO_CONNECTION.has(detail);
   const message = refused ? "The server cannot be reached" : "The connection broke before the answer was complete";
-  return new HubError("ConnectionFailed", message, { detail, cause: error });
+  return new HubError("ConnectionFailed", message, { detail, delivery: refused ? "unsent" : "unknown", cause: error });
 }
 
 function codeOf(error: Error): string {

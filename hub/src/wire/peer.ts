@@ -1,7 +1,7 @@
 // The request table of one connection to a server: ids, progress, time-outs, cancellation, and who an incoming
 // message belongs to. Knows no transport: a Channel carries the bytes. Knows no era: the caller builds the params.
 
-import { HubError } from "../errors.ts";
+import { HubError, type Delivery } from "../errors.ts";
 import {
   readMessage,
   writeNotification,
@@ -83,7 +83,7 @@ export class Peer {
 
   /** Sends a request. `build` gets the id, which is also the progress token, and returns the params. */
   request(method: string, build: (id: number) => Buffer | undefined, options: RequestOptions): Promise<Reply> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#failure !== undefined) return Promise.reject(withDelivery(this.#failure, "unsent"));
     if (options.signal?.aborted === true) return Promise.reject(cancelled(method));
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
@@ -146,7 +146,8 @@ export class Peer {
   fail(error: HubError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    for (const id of this.#pending.keys()) this.failRequest(id, error);
+    const lost = withDelivery(error, "unknown");
+    for (const id of this.#pending.keys()) this.failRequest(id, lost);
   }
 
   #answer(id: string | number, reply: Reply): void {
@@ -187,7 +188,8 @@ export class Peer {
     const limitMs = leftMs < timeoutMs ? maxTotalMs : timeoutMs;
     pending.timer = setTimeout(
       () => {
-        const error = new HubError("Timeout", `No answer to ${pending.method} within ${limitMs} ms`);
+        const message = `No answer to ${pending.method} within ${limitMs} ms`;
+        const error = new HubError("Timeout", message, { delivery: "unknown" });
         this.#giveUp(pending, error, "The request timed out");
       },
       Math.min(timeoutMs, leftMs),
@@ -215,6 +217,13 @@ export class Peer {
 /** That something of the server changed, whoever is asking it just now. */
 function isNews(method: string): boolean {
   return method.endsWith("/list_changed") || method === "notifications/resources/updated";
+}
+
+/** The same failure, for a request that came so far. What the transport knows of this request alone is better. */
+function withDelivery(error: HubError, delivery: Delivery): HubError {
+  const { kind, message, field, detail, hint, cause } = error;
+  const told = Object.fromEntries(Object.entries({ field, detail, hint }).filter(([, text]) => text !== undefined));
+  return new HubError(kind, message, { ...told, delivery, cause });
 }
 
 function cancelled(method: string): HubError {

@@ -32,6 +32,9 @@ export function collect({ events, supervisor }: Pick<Core, "events" | "superviso
       error: errorOf(status, secrets(server)),
     }),
   );
+  events.on("server.circuit", ({ server, breaker }) =>
+    log.append("server.circuit", server, { server, circuit: breaker.state }),
+  );
   events.on("server.log", ({ server, at, text }) =>
     log.append("server.log", server, {
       server,

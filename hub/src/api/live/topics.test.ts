@@ -4,6 +4,7 @@ import { parseTopics } from "./topics.ts";
 
 const ALL = [
   "server.status",
+  "server.circuit",
   "server.log",
   "catalog.changed",
   "call.finished",
@@ -15,10 +16,10 @@ const ALL = [
 describe("topics", () => {
   it.each<[string | undefined, string[]]>([
     [undefined, ALL],
-    ["server", ["server.status"]],
+    ["server", ["server.status", "server.circuit"]],
     ["config", ["config.reloaded", "config.rejected"]],
     ["config.rejected", ["config.rejected"]],
-    ["server, call", ["server.status", "call.finished"]],
+    ["server, call", ["server.status", "server.circuit", "call.finished"]],
     ["log,server.log", ["server.log"]],
   ])("%s are %j", (topics, events) => expect([...parseTopics(topics)]).toEqual(events));
 

@@ -1,6 +1,7 @@
 // A server, as it is written and as it is shown; its life and its logs.
 
 import { z } from "@hono/zod-openapi";
+import { resilienceEntry } from "../../config/resilience.ts";
 import { serverEntry as fileEntry } from "../../config/schema.ts";
 import { errorBody } from "./error.ts";
 import { json } from "./json.ts";
@@ -23,6 +24,7 @@ const serverConfig = z
     source: json.optional(),
     config: z.unknown().optional(),
     timeouts: z.object({ start_ms: z.number().optional(), request_ms: z.number().optional() }).optional(),
+    resilience: resilienceEntry.optional(),
     groups: z.array(z.string()).optional(),
   })
   .openapi("MCPServerConfig");
@@ -44,6 +46,11 @@ export const server = z
     protocol_version: z.string().nullable(),
     since: z.string().nullable().openapi({ description: "When it came into this state" }),
     stage: z.enum(["resolving", "launching", "handshake", "listing"]).nullable(),
+    circuit: z.enum(["closed", "open", "half-open"]).openapi({ description: "Whether calls are let through to it" }),
+    next_try: z
+      .object({ at: z.string(), tries: z.number().int(), crash_loop: z.boolean() })
+      .nullable()
+      .openapi({ description: "When a server that is down is started again by itself, and how often that failed" }),
     secret_refs: z
       .record(z.string(), z.string())
       .openapi({ description: "Which secret of the store each variable takes" }),

@@ -1,0 +1,62 @@
+// One request to a server, tried as often as it may be: the breaker, then attempts with pauses, all within one deadline.
+
+import { HubError, toHubError } from "../errors.ts";
+import type { ManagedServer } from "../servers/server.ts";
+import type { Ask } from "../servers/upstream.ts";
+import type { Reply } from "../wire/jsonrpc.ts";
+import { countsAgainst, retryDelay, type Repeat } from "./retry.ts";
+
+export interface Attempts {
+  readonly repeat: Repeat;
+  onRetry?(error: HubError): void;
+}
+
+/** The server's answer, its errors included; rejects with the hub's own failure, which then counts against the server. */
+export async function attempt(server: ManagedServer, ask: Ask, { repeat, onRetry }: Attempts): Promise<Reply> {
+  server.circuit.admit();
+  const startedAt = performance.now();
+  const leftMs = () => server.requestMs(ask) - (performance.now() - startedAt);
+  const isCall = ask.method === "tools/call";
+  for (let tries = 0; ; tries++) {
+    try {
+      const reply = await server.ask(tries === 0 ? ask : { ...ask, timeoutMs: Math.max(1, leftMs()) });
+      server.circuit.succeeded();
+      return reply;
+    } catch (thrown) {
+      const error = toHubError(thrown);
+      const delayMs = retryDelay({ error, tries, repeat, isCall, leftMs: leftMs() });
+      if (delayMs === undefined || ask.signal?.aborted === true) {
+        if (countsAgainst(error)) server.circuit.failed();
+        throw isCall && error.delivery === "unknown" ? ambiguous(error) : error;
+      }
+      onRetry?.(error);
+      await pause(server, delayMs, ask.signal);
+    }
+  }
+}
+
+/** Waits; not longer than until a server that is down is back, or the caller has gone. */
+function pause(server: ManagedServer, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      forget();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, delayMs);
+    const forget = server.onceRunning(done);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
+
+/** Whoever called must know that calling again may do it twice. */
+function ambiguous(error: HubError): HubError {
+  const { kind, message, detail } = error;
+  return new HubError(kind, `${message}. The outcome is unknown: the call may have run`, {
+    ...(detail === undefined ? {} : { detail }),
+    hint: "Check whether it took effect before you call again",
+    delivery: "unknown",
+    cause: error,
+  });
+}

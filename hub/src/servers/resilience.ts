@@ -1,0 +1,47 @@
+// How a server is kept alive and how its failures are met: what the user wrote, with a default for everything else.
+
+import type { ResilienceEntry } from "../config/resilience.ts";
+
+export interface Resilience {
+  /** What its tools say of themselves is believed. */
+  readonly trusted: boolean;
+  readonly retry: "auto" | "always" | "never";
+  /** By the name that the server knows a tool by; stronger than what the tool says. */
+  readonly toolRetry: Readonly<Record<string, "safe" | "never">>;
+  readonly breaker: BreakerLimits;
+  /** 0: never. */
+  readonly healthCheckMs: number;
+  readonly restart: RestartRule;
+  readonly maxCalls: number;
+  readonly maxQueuedCalls: number;
+}
+
+export interface BreakerLimits {
+  /** One after another. */
+  readonly failures: number;
+  readonly cooldownMs: number;
+}
+
+export interface RestartRule {
+  readonly enabled: boolean;
+  /** Doubles with every failure, up to `maxMs`. */
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
+  return {
+    trusted: entry.trusted ?? false,
+    retry: entry.retry ?? "auto",
+    toolRetry: entry.tool_retry ?? {},
+    breaker: { failures: entry.breaker_failures ?? 3, cooldownMs: entry.breaker_cooldown_ms ?? 60_000 },
+    healthCheckMs: entry.health_check_ms ?? 300_000,
+    restart: {
+      enabled: entry.restart ?? true,
+      firstMs: entry.restart_first_ms ?? 1000,
+      maxMs: entry.restart_max_ms ?? 60_000,
+    },
+    maxCalls: entry.max_calls ?? 256,
+    maxQueuedCalls: entry.max_queued_calls ?? 1024,
+  };
+}
