@@ -4,7 +4,7 @@
 import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "./config/diff.ts";
 import { GROUP_FILE, SERVER_FILE } from "./config/documents.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./config/store.ts";
-import type { GroupConfig, HubConfig } from "./config/types.ts";
+import type { GroupConfig, HubConfig, ServerConfig } from "./config/types.ts";
 import { FolderWatch } from "./config/watch.ts";
 import { demoServer } from "./demo/config.ts";
 import { toHubError } from "./errors.ts";
@@ -69,8 +69,9 @@ export class Configuration {
     this.#watch = await FolderWatch.open(this.#options.folder, [SERVER_FILE, GROUP_FILE], onChange);
   }
 
-  /** Resolves when no change is under way any more. */
+  /** Nothing is started any more. Resolves when no change is under way. */
   async close(): Promise<void> {
+    this.#running = false;
     this.#watch?.close();
     await this.#changes;
     await Promise.all(this.#background);
@@ -172,7 +173,7 @@ export class Configuration {
     for (const server of changes.described) supervisor.get(server.name).redescribe(server);
     for (const server of changes.added) this.#inBackground(this.#start(supervisor.add(server)));
     for (const server of changes.restarted) {
-      this.#inBackground(supervisor.replace(server).then((fresh) => this.#start(fresh)));
+      this.#inBackground(supervisor.replace(server, { wanted: () => this.#isWanted(server) }));
     }
     onChange();
     events.emit("config.reloaded", { changes, description: describeChanges(changes) });
@@ -180,7 +181,11 @@ export class Configuration {
   }
 
   async #start(server: ManagedServer): Promise<void> {
-    if (this.#running && server.config.enabled) await server.start();
+    if (this.#isWanted(server.config)) await server.start();
+  }
+
+  #isWanted({ enabled }: ServerConfig): boolean {
+    return this.#running && enabled;
   }
 
   /** How it ends is in the server's status. */

@@ -50,7 +50,7 @@ export function post(
 }
 
 /** A legacy session: the handshake, then requests by method. Answers are parsed, from JSON or from an event stream. */
-export async function connect(url: string, protocolVersion = "2025-11-25") {
+export async function connect(url: string, protocolVersion = "2025-11-25", agent?: Agent) {
   const clientInfo = { name: "test", version: "1" };
   const hello = await post(url, {
     jsonrpc: "2.0",
@@ -68,7 +68,7 @@ export async function connect(url: string, protocolVersion = "2025-11-25") {
     headers,
     hello: JSON.parse(hello.body),
     request: async (method: string, params: unknown = {}) =>
-      answerOf((await post(url, { jsonrpc: "2.0", id: ++id, method, params }, headers)).body),
+      answerOf((await post(url, { jsonrpc: "2.0", id: ++id, method, params }, headers, agent)).body),
   };
 }
 

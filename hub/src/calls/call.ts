@@ -40,7 +40,7 @@ export class Calls {
   async tool(call: ToolCall): Promise<Reply> {
     const started = { at: Date.now(), on: performance.now() };
     try {
-      const reply = await this.#options.supervisor.get(call.server).ask(call);
+      const reply = await this.#options.supervisor.answering(call.server).ask(call);
       await this.#finished(call, started, { ok: succeeded(reply), reply });
       return reply;
     } catch (thrown) {
@@ -52,7 +52,7 @@ export class Calls {
 
   /** Any other question to a server: a prompt, a resource, a completion. */
   ask(server: string, ask: Ask): Promise<Reply> {
-    return this.#options.supervisor.get(server).ask(ask);
+    return this.#options.supervisor.answering(server).ask(ask);
   }
 
   /** The caller gets its answer when the call is recorded, so that no answered call is missing after a kill. */

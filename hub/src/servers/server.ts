@@ -35,6 +35,8 @@ export interface ServerObserver {
   onResolved?(server: ManagedServer, secrets: readonly string[]): void;
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
+  /** It was replaced or removed, and nothing of it is left. */
+  onGone?(server: ManagedServer): void;
 }
 
 /** A launcher may have to download the server first. */
@@ -150,6 +152,12 @@ export class ManagedServer {
     this.#set({ type: "stopped" });
   }
 
+  /** For one that is asked nothing new: what it was asked may come to its end, for a while. Then it is stopped. */
+  async retire(drainMs: number): Promise<void> {
+    await this.#upstream?.drain(drainMs);
+    await this.stop();
+  }
+
   /** One request to the server, on behalf of a client. */
   ask(ask: Ask): Promise<Reply> {
     if (this.#upstream === undefined || this.#status.state !== "running") {
@@ -158,6 +166,10 @@ export class ManagedServer {
       return Promise.reject(new HubError("ServerNotRunning", "Server unavailable", { detail }));
     }
     return this.#upstream.ask(ask);
+  }
+
+  get logLevel(): string | undefined {
+    return this.#logLevel;
   }
 
   /** The lowest level that any client wants; set again when the server comes back. */
