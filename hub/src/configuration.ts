@@ -7,7 +7,7 @@ import type { ConfigStore, EditOptions, LoadedConfig } from "./config/store.ts";
 import type { GroupConfig, HubConfig, ServerConfig } from "./config/types.ts";
 import { FolderWatch } from "./config/watch.ts";
 import { demoServer } from "./demo/config.ts";
-import { toHubError } from "./errors.ts";
+import { HubError, toHubError } from "./errors.ts";
 import type { HubEvents } from "./events.ts";
 import type { ManagedServer } from "./servers/server.ts";
 import type { Supervisor } from "./servers/supervisor.ts";
@@ -81,7 +81,9 @@ export class Configuration {
   reload(): Promise<ConfigChanges> {
     return this.#inTurn(async () => {
       try {
-        return this.#apply(await this.#options.store.load());
+        const loaded = await this.#options.store.load();
+        this.#refuseBlank(loaded);
+        return this.#apply(loaded);
       } catch (thrown) {
         const error = toHubError(thrown);
         this.#options.events.emit("config.rejected", { error: error.toJSON() });
@@ -160,6 +162,15 @@ export class Configuration {
     this.#demo = !present.servers;
     this.#revision = revision;
     this.#current = this.#demo ? { ...config, servers: [demoServer(this.#options.folder)] } : config;
+  }
+
+  /** Many editors empty a file before they write it: taken at its word, that would end every server. */
+  #refuseBlank({ blank = [] }: LoadedConfig): void {
+    const { servers, groups } = this.#current;
+    const hadServers = servers.length > 0 && !this.#demo;
+    const emptied = blank.find((file) => (file === SERVER_FILE ? hadServers : groups.length > 0));
+    if (emptied === undefined) return;
+    throw new HubError("InvalidConfig", `${emptied} is empty`, { hint: "If nothing is meant to be in it, write {}" });
   }
 
   /** Servers that the config does not change keep their process and their clients' sessions. */

@@ -79,7 +79,7 @@ describe("a running hub", () => {
     const pids = [pidOf("one"), pidOf("two")];
     const rejected: string[] = [];
     hub.events.on("config.rejected", ({ error }) => rejected.push(error.message));
-    for (let length = 1; length < whole.length - 1; length += 7) {
+    for (let length = 0; length < whole.length - 1; length += 7) {
       await writeFile(serverFile, whole.slice(0, length));
       await expect(hub.configuration.reload()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     }
