@@ -11,7 +11,7 @@ import { connect } from "../../hub/src/store/driver.ts";
 import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { Load } from "../support/load.ts";
 import { seesTags, untilNoneWithMark } from "../support/processes.ts";
-import { newSeed, seededRandom } from "../support/random.ts";
+import { withSeed } from "../support/random.ts";
 
 /** KILLS=200 is the whole proof; it takes some minutes. */
 const KILLS = Number(process.env["KILLS"] ?? 12);
@@ -20,62 +20,57 @@ const MAX_ANSWERS = 400;
 /** Longer than a call: a kill meets every part of one. */
 const MAX_DELAY_MS = 20;
 
-it(`RS-4 F41 ${KILLS} kills under load lose no answered call`, { timeout: 60_000 + KILLS * 10_000 }, async () => {
-  const seed = newSeed();
-  const random = seededRandom(seed);
-  const home = await makeHome({ it: fixture("echo") });
-  const startedAt = performance.now();
-  const tally = { kills: 0, answered: 0, unanswered: 0 };
-  let lastId = 0;
-  let hub = await startHub(home);
-  try {
-    for (; tally.kills < KILLS; tally.kills++) {
-      const load = new Load(`${hub.url}/mcp`, { inFlight: IN_FLIGHT, prefix: String(tally.kills) });
-      await load.untilAnswered(1 + Math.floor(random() * MAX_ANSWERS));
-      await sleep(random() * MAX_DELAY_MS);
+it(`RS-4 F41 ${KILLS} kills under load lose no answered call`, { timeout: 60_000 + KILLS * 10_000 }, () =>
+  withSeed(async (random, seed) => {
+    const home = await makeHome({ it: fixture("echo") });
+    const startedAt = performance.now();
+    const tally = { kills: 0, answered: 0, unanswered: 0 };
+    let lastId = 0;
+    let hub = await startHub(home);
+    try {
+      for (; tally.kills < KILLS; tally.kills++) {
+        const run = `${tally.kills}.`;
+        const load = new Load(`${hub.url}/mcp`, { inFlight: IN_FLIGHT, prefix: run });
+        await load.untilAnswered(1 + Math.floor(random() * MAX_ANSWERS));
+        await sleep(random() * MAX_DELAY_MS);
+        await hub.kill();
+        await load.broken();
+        // LC-5: the guard ends them when it sees that the hub has gone.
+        if (seesTags) await untilNoneWithMark(home.mark, 5000);
+        hub = await startHub(home);
+        const rows = await callsAfter(await clientOf(hub), lastId);
+        const found = new Set(rows.map(({ workflow_id }) => workflow_id ?? ""));
+        expect([run, load.answered.filter((marker) => !found.has(marker))]).toEqual([run, []]);
+        // Each call once, and only of this run: an id that came back would hide another call's row.
+        expect([found.size, rows.every(({ id }) => id > lastId)]).toEqual([rows.length, true]);
+        expect([...found].filter((marker) => !marker.startsWith(run))).toEqual([]);
+        // What was recorded but not answered was on its way.
+        expect(rows.length - load.answered.length).toBeLessThanOrEqual(IN_FLIGHT);
+        expect(hub.stderr()).not.toMatch(/call log|database/i);
+        lastId = Math.max(lastId, ...rows.map(({ id }) => id));
+        tally.answered += load.answered.length;
+        tally.unanswered += rows.length - load.answered.length;
+      }
+      await hub.stop();
+      await expectWhole(home, tally.answered + tally.unanswered);
+      if (process.env["KILLS"] !== undefined) {
+        const seconds = (performance.now() - startedAt) / 1000;
+        process.stdout.write(`${JSON.stringify({ ...tally, seconds, seed })}\n`);
+      }
+    } finally {
       await hub.kill();
-      await load.broken();
-      // LC-5: the guard ends them when it sees that the hub has gone.
       if (seesTags) await untilNoneWithMark(home.mark, 5000);
-      hub = await startHub(home);
-      const rows = await callsAfter(await clientOf(hub), lastId);
-      const found = new Set(rows.map(({ workflow_id }) => workflow_id));
-      const about = `seed ${seed}, kill ${tally.kills}`;
-      expect(
-        load.answered.filter((marker) => !found.has(marker)),
-        about,
-      ).toEqual([]);
-      // Each call once, and only of this run: an id that came back would hide another call's row.
-      expect([found.size, rows.every(({ id }) => id > lastId)], about).toEqual([rows.length, true]);
-      expect(
-        rows.every(({ workflow_id }) => workflow_id?.startsWith(`${tally.kills}.`)),
-        about,
-      ).toBe(true);
-      // What was recorded but not answered was on its way.
-      expect(rows.length - load.answered.length, about).toBeLessThanOrEqual(IN_FLIGHT);
-      expect(hub.stderr(), about).not.toMatch(/call log|database/i);
-      lastId = Math.max(lastId, ...rows.map(({ id }) => id));
-      tally.answered += load.answered.length;
-      tally.unanswered += rows.length - load.answered.length;
+      await home.remove();
     }
-    await hub.stop();
-    await expectWhole(home, tally.answered + tally.unanswered);
-    if (process.env["KILLS"] !== undefined) {
-      process.stdout.write(`${JSON.stringify({ ...tally, seconds: (performance.now() - startedAt) / 1000, seed })}\n`);
-    }
-  } finally {
-    await hub.kill();
-    if (seesTags) await untilNoneWithMark(home.mark, 5000);
-    await home.remove();
-  }
-});
+  }),
+);
 
 it("RS-4 RS-6 the log is read while it is written, the last answered call included", async () => {
   const home = await makeHome({ it: fixture("echo") });
   const hub = await startHub(home);
   try {
     const client = await clientOf(hub);
-    const load = new Load(`${hub.url}/mcp`, { inFlight: IN_FLIGHT, prefix: "r" });
+    const load = new Load(`${hub.url}/mcp`, { inFlight: IN_FLIGHT, prefix: "" });
     for (let round = 1; round <= 30; round++) {
       await load.untilAnswered(round * 20);
       const last = load.answered.at(-1) ?? "";

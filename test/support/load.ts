@@ -48,7 +48,7 @@ export class Load {
 
   async #lane(): Promise<void> {
     while (!this.#stopped) {
-      const marker = `${this.#prefix}.${this.#next++}`;
+      const marker = `${this.#prefix}${this.#next++}`;
       const params = {
         name: "echo",
         arguments: { text: marker },

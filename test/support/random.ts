@@ -1,12 +1,18 @@
-// Random numbers that can be had again: a test that fails prints its seed, and SEED=… repeats its decisions.
+// Random decisions that can be had again: a test that fails says its seed, and SEED=… repeats what it decided.
 
-/** One for each run of a test, unless SEED says which. */
-export function newSeed(): number {
-  return Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+/** Runs a test with random numbers from 0 to 1, without 1. */
+export async function withSeed(test: (random: () => number, seed: number) => Promise<void>): Promise<void> {
+  const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+  try {
+    await test(seededRandom(seed), seed);
+  } catch (error) {
+    if (error instanceof Error) error.message = `SEED=${seed}: ${error.message}`;
+    throw error;
+  }
 }
 
-/** Numbers from 0 to 1, without 1 (mulberry32). */
-export function seededRandom(seed: number): () => number {
+/** mulberry32 */
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

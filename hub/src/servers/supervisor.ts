@@ -85,7 +85,8 @@ export class Supervisor {
     else this.#standIns.set(config.name, standIn);
     const fresh = this.add(config);
     if (old.logLevel !== undefined) void fresh.setLogLevel(old.logLevel);
-    const left = Promise.all([old, before].map((server) => (server === standIn ? undefined : this.#retire(server))));
+    const others = [old, before].filter((server) => server !== standIn);
+    const left = Promise.all(others.map((server) => this.#retire(server)));
     // Without anybody to answer meanwhile, nothing is won by having two of them.
     if (standIn === undefined) await left;
     if (wanted() && this.#has(fresh)) await this.#start(fresh, standIn, wanted);
