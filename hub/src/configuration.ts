@@ -4,10 +4,10 @@
 import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "./config/diff.ts";
 import { GROUP_FILE, SERVER_FILE } from "./config/documents.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./config/store.ts";
-import type { GroupConfig, HubConfig } from "./config/types.ts";
+import type { GroupConfig, HubConfig, ServerConfig } from "./config/types.ts";
 import { FolderWatch } from "./config/watch.ts";
 import { demoServer } from "./demo/config.ts";
-import { toHubError } from "./errors.ts";
+import { HubError, toHubError } from "./errors.ts";
 import type { HubEvents } from "./events.ts";
 import type { ManagedServer } from "./servers/server.ts";
 import type { Supervisor } from "./servers/supervisor.ts";
@@ -69,8 +69,9 @@ export class Configuration {
     this.#watch = await FolderWatch.open(this.#options.folder, [SERVER_FILE, GROUP_FILE], onChange);
   }
 
-  /** Resolves when no change is under way any more. */
+  /** Nothing is started any more. Resolves when no change is under way. */
   async close(): Promise<void> {
+    this.#running = false;
     this.#watch?.close();
     await this.#changes;
     await Promise.all(this.#background);
@@ -80,7 +81,9 @@ export class Configuration {
   reload(): Promise<ConfigChanges> {
     return this.#inTurn(async () => {
       try {
-        return this.#apply(await this.#options.store.load());
+        const loaded = await this.#options.store.load();
+        this.#refuseBlank(loaded);
+        return this.#apply(loaded);
       } catch (thrown) {
         const error = toHubError(thrown);
         this.#options.events.emit("config.rejected", { error: error.toJSON() });
@@ -161,6 +164,15 @@ export class Configuration {
     this.#current = this.#demo ? { ...config, servers: [demoServer(this.#options.folder)] } : config;
   }
 
+  /** Many editors empty a file before they write it: taken at its word, that would end every server. */
+  #refuseBlank({ blank = [] }: LoadedConfig): void {
+    const { servers, groups } = this.#current;
+    const hadServers = servers.length > 0 && !this.#demo;
+    const emptied = blank.find((file) => (file === SERVER_FILE ? hadServers : groups.length > 0));
+    if (emptied === undefined) return;
+    throw new HubError("InvalidConfig", `${emptied} is empty`, { hint: "If nothing is meant to be in it, write {}" });
+  }
+
   /** Servers that the config does not change keep their process and their clients' sessions. */
   #apply(loaded: LoadedConfig): ConfigChanges {
     const { supervisor, events, onChange } = this.#options;
@@ -172,7 +184,7 @@ export class Configuration {
     for (const server of changes.described) supervisor.get(server.name).redescribe(server);
     for (const server of changes.added) this.#inBackground(this.#start(supervisor.add(server)));
     for (const server of changes.restarted) {
-      this.#inBackground(supervisor.replace(server).then((fresh) => this.#start(fresh)));
+      this.#inBackground(supervisor.replace(server, { wanted: () => this.#isWanted(server) }));
     }
     onChange();
     events.emit("config.reloaded", { changes, description: describeChanges(changes) });
@@ -180,7 +192,11 @@ export class Configuration {
   }
 
   async #start(server: ManagedServer): Promise<void> {
-    if (this.#running && server.config.enabled) await server.start();
+    if (this.#isWanted(server.config)) await server.start();
+  }
+
+  #isWanted({ enabled }: ServerConfig): boolean {
+    return this.#running && enabled;
   }
 
   /** How it ends is in the server's status. */

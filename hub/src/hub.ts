@@ -85,7 +85,9 @@ export class Hub {
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
-        onResolved: ({ name, config }, values) => this.#redactor.setSecrets(name, [...values, ...secretsOf(config)]),
+        // By the server itself: one that is being replaced still answers, and its secrets must not be recorded either.
+        onResolved: (server, values) => this.#redactor.setSecrets(server, [...values, ...secretsOf(server.config)]),
+        onGone: (server) => this.#redactor.setSecrets(server, []),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },

@@ -1229,7 +1229,7 @@ describe("MG-1 the typed client", () => {
     expect((await client.listGroupTools("work")).length).toBe(2);
     expect((await client.latency("echo"))[0]?.total_calls).toBeGreaterThan(0);
     expect((await client.calls({ limit: 1 })).items).toHaveLength(1);
-    expect(await client.serverLogs("echo", 3)).toBe("");
+    expect(await client.serverLogs("echo", 3)).toEqual({ server: "echo", text: "", lines: [] });
     expect((await client.validateConfig({})).valid).toBe(true);
     expect((await client.exportConfig()).groups).toEqual(GROUPS);
     expect((await client.reloadConfig()).description).toBe("nothing");

@@ -5,7 +5,9 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { HubClient } from "../../hub/src/api/client.ts";
+import { readManagementToken } from "../../hub/src/auth/management-token.ts";
 import {
   BIN,
   FIXTURES,
@@ -20,6 +22,7 @@ import {
   type Servers,
 } from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
+import { modern } from "../support/rpc.ts";
 import { noTerminal, onTerminal } from "../support/terminal.ts";
 
 const ESC = "\u001b";
@@ -357,7 +360,8 @@ describe("looking, with a hub that runs", () => {
     expect((await plugboard(home, ["logs", "broken", "-n", "0"])).stdout).toBe("");
     expect((await plugboard(home, ["logs"])).stdout).toMatch(/^broken +fatal: no configuration found$/m);
     const { stdout } = await plugboard(home, ["logs", "--json", "broken", "it", "-n", "1"]);
-    expect(JSON.parse(stdout)).toEqual({ server: "broken", line: "fatal: no configuration found" });
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(JSON.parse(stdout)).toEqual({ server: "broken", line: "fatal: no configuration found", timestamp });
     expect((await plugboard(home, ["logs", "--tail", "many"])).code).toBe(2);
   });
 });
@@ -687,6 +691,35 @@ describe("following", () => {
     const { code, stdout } = await until(home, ["logs", "-f", "it"], /^about to crash$/m, crash);
     expect(code).toBe(130);
     expect(stdout).not.toContain("quiet");
+  });
+
+  it("RS-6 logs of several servers are in the order in which they were written, each line once", async () => {
+    const { home, hub } = await withHub({ a: fixture("echo"), b: fixture("echo") });
+    const token = (await readManagementToken(join(home.dir, "data"))) ?? "";
+    const client = new HubClient({ url: hub.url, token });
+    const write = async (server: string, text: string) => {
+      await modern(`${hub.url}/mcp`, "tools/call", { name: `${server}__complain`, arguments: { text } });
+      await vi.waitUntil(async () => (await client.serverLogs(server)).text.includes(text));
+    };
+    for (const [server, text] of [
+      ["b", "1st"],
+      ["a", "2nd"],
+      ["b", "3rd"],
+      ["a", "4th"],
+    ] as const) {
+      await write(server, text);
+    }
+    const kept = "b  1st\na  2nd\nb  3rd\na  4th\n";
+    expect((await plugboard(home, ["logs"])).stdout).toBe(kept);
+    expect((await plugboard(home, ["logs", "b", "a", "-n", "1"])).stdout).toBe("b  3rd\na  4th\n");
+    let next = 5;
+    const { stdout } = await until(home, ["logs", "-f"], /^b +[5-9]th$[^]*^a +\d+th$/m, async () => {
+      await write("b", `${next++}th`);
+      await write("a", `${next++}th`);
+    });
+    expect(stdout.startsWith(kept)).toBe(true);
+    const lines = stdout.trim().split("\n");
+    expect(lines).toEqual([...new Set(lines)]);
   });
 
   it("LC-10 status --watch shows every change", async () => {

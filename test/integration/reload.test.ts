@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hubPaths } from "../../hub/src/config/paths.ts";
 import { Hub } from "../../hub/src/hub.ts";
 import { fixture, makeHome, type Home } from "../support/hub.ts";
+import { callText } from "../support/in-process.ts";
 import { processesWithMark } from "../support/processes.ts";
 
 describe("a running hub", () => {
@@ -79,7 +80,7 @@ describe("a running hub", () => {
     const pids = [pidOf("one"), pidOf("two")];
     const rejected: string[] = [];
     hub.events.on("config.rejected", ({ error }) => rejected.push(error.message));
-    for (let length = 1; length < whole.length - 1; length += 7) {
+    for (let length = 0; length < whole.length - 1; length += 7) {
       await writeFile(serverFile, whole.slice(0, length));
       await expect(hub.configuration.reload()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     }
@@ -87,6 +88,32 @@ describe("a running hub", () => {
     expect([pidOf("one"), pidOf("two")]).toEqual(pids);
     await writeFile(serverFile, whole);
     expect(await hub.configuration.reload()).toMatchObject({ added: [], removed: [], restarted: [] });
+  });
+
+  it("RS-4 F38 a call that a changed server still finishes is recorded without the old secret", async () => {
+    const { one } = await entries();
+    const withKey = (key: string) => ({ ...one, env: { ...one.env, API_KEY: key } });
+    await save({ one: withKey("old-s3cret-value") });
+    await hub.configuration.reload();
+    await running("one");
+    const path = join(home.dir, "go");
+    const waiting = callText(hub, "one", "wait_for_file", { path, name: "API_KEY" });
+    await save({ one: withKey("new-s3cret-value") });
+    await hub.configuration.reload();
+    await running("one");
+    await writeFile(path, "");
+    expect(await waiting).toBe("old-s3cret-value");
+    const { items } = await hub.callLog.query({ tool: "wait_for_file" });
+    expect(items).toHaveLength(1);
+    expect(JSON.stringify(items)).not.toContain("s3cret");
+  });
+
+  it("LC-5 a stop of the hub in the middle of a change leaves nothing running", async () => {
+    const { one, two } = await entries();
+    await save({ one: { ...one, env: { ...one.env, NEW: "1" } }, three: two });
+    const reloaded = hub.configuration.reload();
+    await Promise.all([hub.stop(), reloaded]);
+    expect(processesWithMark(home.mark)).toEqual([]);
   });
 
   it("LC-8 switching a server on that does not start switches it off again and says why", async () => {

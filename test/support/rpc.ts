@@ -1,6 +1,6 @@
 // The smallest possible MCP client over HTTP, for tests that look at the bytes. The SDKs are the realistic ones.
 
-import { request, type IncomingHttpHeaders } from "node:http";
+import { request, type Agent, type IncomingHttpHeaders } from "node:http";
 
 export interface HttpResult {
   readonly status: number;
@@ -12,12 +12,15 @@ export interface HttpOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer;
+  /** Keeps connections, where many requests should cost little. */
+  readonly agent?: Agent;
 }
 
 /** One exchange with full control over headers: fetch would not let a test send a foreign Host. */
-export function http(url: string, { method = "POST", headers = {}, body }: HttpOptions = {}): Promise<HttpResult> {
+export function http(url: string, options: HttpOptions = {}): Promise<HttpResult> {
+  const { method = "POST", headers = {}, body, agent = false } = options;
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent: false }, (response) => {
+    const outgoing = request(url, { method, headers, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () =>
@@ -40,13 +43,14 @@ export function post(
   url: string,
   message: unknown,
   headers: Readonly<Record<string, string>> = {},
+  agent?: Agent,
 ): Promise<HttpResult> {
   const body = typeof message === "string" || Buffer.isBuffer(message) ? message : JSON.stringify(message);
-  return http(url, { headers: { ...JSON_HEADERS, ...headers }, body });
+  return http(url, { headers: { ...JSON_HEADERS, ...headers }, body, ...(agent === undefined ? {} : { agent }) });
 }
 
 /** A legacy session: the handshake, then requests by method. Answers are parsed, from JSON or from an event stream. */
-export async function connect(url: string, protocolVersion = "2025-11-25") {
+export async function connect(url: string, protocolVersion = "2025-11-25", agent?: Agent) {
   const clientInfo = { name: "test", version: "1" };
   const hello = await post(url, {
     jsonrpc: "2.0",
@@ -64,7 +68,7 @@ export async function connect(url: string, protocolVersion = "2025-11-25") {
     headers,
     hello: JSON.parse(hello.body),
     request: async (method: string, params: unknown = {}) =>
-      answerOf((await post(url, { jsonrpc: "2.0", id: ++id, method, params }, headers)).body),
+      answerOf((await post(url, { jsonrpc: "2.0", id: ++id, method, params }, headers, agent)).body),
   };
 }
 
@@ -87,6 +91,7 @@ export function modern(
   method: string,
   params: Readonly<Record<string, unknown>> = {},
   headers: Readonly<Record<string, string>> = {},
+  agent?: Agent,
 ) {
   const name = params["name"] ?? params["uri"];
   const all = {
@@ -99,5 +104,6 @@ export function modern(
     url,
     { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: { ...ENVELOPE, ...(params["_meta"] as object) } } },
     all,
+    agent,
   );
 }

@@ -52,6 +52,8 @@ export interface EventsOptions {
   readonly server?: string;
   readonly lastEventId?: string;
   readonly signal?: AbortSignal;
+  /** Nothing from now on is missed, and nothing is handed out before this resolves: the time to read what was before. */
+  readonly onOpen?: () => Promise<void>;
 }
 
 /**
@@ -133,9 +135,8 @@ export class HubClient {
   }
 
   /** The last lines of its stderr. */
-  async serverLogs(id: string, tail?: number): Promise<string> {
-    const { text } = await this.#hub.ask<Logs>(`${server(id)}/logs`, { query: { tail } });
-    return text;
+  serverLogs(id: string, tail?: number): Promise<Logs> {
+    return this.#hub.ask(`${server(id)}/logs`, { query: { tail } });
   }
 
   callTool(request: ToolCallRequest, options?: CallOptions): Promise<ToolCallResult> {
@@ -220,13 +221,15 @@ export class HubClient {
   }
 
   /** What happens in the hub, as it happens. Ends when the hub ends the stream, or when the signal says so. */
-  async *events({ topics, server: name, lastEventId, signal }: EventsOptions = {}): AsyncGenerator<ReceivedEvent> {
+  async *events(options: EventsOptions = {}): AsyncGenerator<ReceivedEvent> {
+    const { topics, server: name, lastEventId, signal, onOpen } = options;
     const { body } = await this.#hub.open("/events", {
       query: { topics: topics?.join(","), server: name },
       headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
       signal,
     });
     if (body === null) throw new HubError("ProtocolError", "The hub sent no events");
+    await onOpen?.();
     yield* readEvents(body, signal);
   }
 

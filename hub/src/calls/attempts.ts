@@ -12,7 +12,9 @@ export interface Attempts {
 }
 
 /** The server's answer, its errors included; rejects with the hub's own failure, which then counts against the server. */
-export async function attempt(server: ManagedServer, ask: Ask, { repeat, onRetry }: Attempts): Promise<Reply> {
+export async function attempt(find: () => ManagedServer, ask: Ask, { repeat, onRetry }: Attempts): Promise<Reply> {
+  // Found anew for each attempt: the server may have been replaced meanwhile.
+  let server = find();
   server.circuit.admit();
   const startedAt = performance.now();
   const leftMs = () => server.requestMs(ask) - (performance.now() - startedAt);
@@ -31,6 +33,7 @@ export async function attempt(server: ManagedServer, ask: Ask, { repeat, onRetry
       }
       onRetry?.(error);
       await pause(server, delayMs, ask.signal);
+      server = find();
     }
   }
 }

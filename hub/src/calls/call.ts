@@ -48,9 +48,9 @@ export class Calls {
   async tool(call: ToolCall): Promise<Reply> {
     const started = { at: Date.now(), on: performance.now() };
     try {
-      const server = this.#options.supervisor.get(call.server);
-      const repeat = repeatOf(call.name, call.tool, server.resilience);
-      const reply = await attempt(server, call, { repeat, onRetry: () => this.#retried(call.server) });
+      const find = () => this.#options.supervisor.answering(call.server);
+      const repeat = repeatOf(call.name, call.tool, find().resilience);
+      const reply = await attempt(find, call, { repeat, onRetry: () => this.#retried(call.server) });
       await this.#finished(call, started, { ok: succeeded(reply), reply });
       return reply;
     } catch (thrown) {
@@ -61,11 +61,9 @@ export class Calls {
   }
 
   /** Any other question to a server: a prompt, a resource, a completion. */
-  async ask(server: string, ask: Ask): Promise<Reply> {
-    return attempt(this.#options.supervisor.get(server), ask, {
-      repeat: "safe",
-      onRetry: () => this.#retried(server),
-    });
+  ask(server: string, ask: Ask): Promise<Reply> {
+    const find = () => this.#options.supervisor.answering(server);
+    return attempt(find, ask, { repeat: "safe", onRetry: () => this.#retried(server) });
   }
 
   #retried(server: string): void {

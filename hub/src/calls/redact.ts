@@ -38,17 +38,17 @@ export interface Redacted {
  */
 export class Redactor {
   readonly #maxBytes: number;
-  readonly #secrets = new Map<string, ReadonlySet<string>>();
+  readonly #secrets = new Map<string | object, ReadonlySet<string>>();
   #forms = new SecretForms([]);
 
   constructor({ maxBytes = DEFAULT_MAX_BYTES }: { maxBytes?: number } = {}) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Replaces what is secret because of one server; nothing, where the server is gone. */
-  setSecrets(server: string, values: readonly string[]): void {
-    this.#secrets.set(server, new Set(values.flatMap((value) => [...secretParts(value)])));
-    if (values.length === 0) this.#secrets.delete(server);
+  /** Replaces what is secret because of one server, by its name or itself; nothing, where the server is gone. */
+  setSecrets(owner: string | object, values: readonly string[]): void {
+    this.#secrets.set(owner, new Set(values.flatMap((value) => [...secretParts(value)])));
+    if (values.length === 0) this.#secrets.delete(owner);
     this.#forms = new SecretForms(new Set([...this.#secrets.values()].flatMap((secrets) => [...secrets])));
   }
 

@@ -32,7 +32,7 @@ async function get(access: Access, name: string): Promise<void> {
   const rows = [
     ...described(server),
     ...(server.error === null ? [] : errorRows(server.error)),
-    ...lines("stderr", logs?.trimEnd() ?? ""),
+    ...lines("stderr", logs?.text.trimEnd() ?? ""),
   ];
   out.print(table(rows.map(([label, value]) => [{ text: `  ${label}`, paint: out.color.faint }, value])));
 }

@@ -1,5 +1,7 @@
-// `plugboard logs`: what servers wrote to stderr, as the hub has kept it, and what they write from now on.
+// `plugboard logs`: what servers wrote to stderr, as the hub has kept it, and what they write from now on; those of several
+// servers in the order in which they were written.
 
+import type { HubClient } from "../api/client.ts";
 import { isObject } from "../wire/json.ts";
 import { HubError } from "../errors.ts";
 import { requireHub, type RunningHub } from "./find-hub.ts";
@@ -41,21 +43,79 @@ async function logs(io: Io, hub: RunningHub, { names, tail, options }: Wanted): 
       ? (await client.listServers()).map(({ config }) => config.name)
       : await Promise.all(names.map(async (name) => (await client.getServer(name)).config.name));
   const width = Math.max(0, ...servers.map(({ length }) => length));
-  const print = (server: string, text: string, timestamp?: unknown) => {
-    for (const line of text === "" ? [] : text.replace(/\n$/, "").split("\n")) {
-      if (out.json) out.line({ server, line, ...(timestamp === undefined ? {} : { timestamp }) });
-      else out.print(`${servers.length > 1 ? `${out.color.strong(server.padEnd(width))}  ` : ""}${printable(line)}`);
-    }
+  const print = ({ server, timestamp, text }: LogLine) => {
+    if (out.json) out.line({ server, line: text, timestamp });
+    else out.print(`${servers.length > 1 ? `${out.color.strong(server.padEnd(width))}  ` : ""}${printable(text)}`);
   };
-  if (tail > 0) {
-    const shown = await Promise.all(servers.map((name) => client.serverLogs(name, tail)));
-    for (const [index, text] of shown.entries()) print(servers[index] ?? "", text);
+  const wanted = new Set(servers);
+  const kept = async () => (tail === 0 ? [] : mergeByTime(await Promise.all([...wanted].map(tailOf(client, tail)))));
+  if (options.follow !== true) {
+    for (const line of await kept()) print(line);
+    return 0;
   }
-  if (options.follow !== true) return 0;
-  return followed(io, hub, { topics: ["log"] }, ({ data }) => {
-    if (!isObject(data) || typeof data["server"] !== "string" || !servers.includes(data["server"])) return;
-    if (typeof data["text"] === "string") print(data["server"], data["text"], data["timestamp"]);
+  let shown = new ShownLines([]);
+  const onOpen = async () => {
+    const lines = await kept();
+    for (const line of lines) print(line);
+    shown = new ShownLines(lines);
+  };
+  return followed(io, hub, { topics: ["log"], onOpen }, ({ data }) => {
+    const line = parseLine(data);
+    if (line !== undefined && wanted.has(line.server) && !shown.take(line)) print(line);
   });
+}
+
+interface LogLine {
+  readonly server: string;
+  /** ISO 8601: the order of the texts is the order of the times. */
+  readonly timestamp: string;
+  readonly text: string;
+}
+
+function tailOf(client: HubClient, tail: number): (name: string) => Promise<LogLine[]> {
+  return async (name) => {
+    const { server, lines } = await client.serverLogs(name, tail);
+    return lines.map((line) => ({ server, ...line }));
+  };
+}
+
+/** Lines of the same millisecond stay in the order of the servers. */
+function mergeByTime(logsOfServers: readonly (readonly LogLine[])[]): LogLine[] {
+  return logsOfServers.flat().toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0));
+}
+
+/** What was kept and shown may come once more as an event: it was written after the stream was opened. */
+class ShownLines {
+  /** By server: how often each line was shown. */
+  readonly #shown = new Map<string, Map<string, number>>();
+
+  constructor(lines: readonly LogLine[]) {
+    for (const line of lines) {
+      const ofServer = this.#shown.get(line.server) ?? new Map<string, number>();
+      ofServer.set(keyOf(line), (ofServer.get(keyOf(line)) ?? 0) + 1);
+      this.#shown.set(line.server, ofServer);
+    }
+  }
+
+  /** True where this line was shown, each time once. The first that was not is the end of what can have been. */
+  take(line: LogLine): boolean {
+    const ofServer = this.#shown.get(line.server);
+    const left = ofServer?.get(keyOf(line)) ?? 0;
+    if (left > 0) ofServer?.set(keyOf(line), left - 1);
+    else this.#shown.delete(line.server);
+    return left > 0;
+  }
+}
+
+function keyOf({ timestamp, text }: LogLine): string {
+  return `${timestamp} ${text}`;
+}
+
+function parseLine(data: unknown): LogLine | undefined {
+  if (!isObject(data)) return undefined;
+  const { server, timestamp, text } = data;
+  const isLine = typeof server === "string" && typeof timestamp === "string" && typeof text === "string";
+  return isLine ? { server, timestamp, text } : undefined;
 }
 
 function parseTail(text: string): number {

@@ -51,6 +51,10 @@ export class ConfigFiles implements ConfigStore {
       revision: revisionOf(serverFile?.text, groupFile?.text),
       config: { servers, groups },
       present: { servers: serverFile !== undefined, groups: groupFile !== undefined },
+      blank: [
+        ...(serverFile?.text.trim() === "" ? [SERVER_FILE] : []),
+        ...(groupFile?.text.trim() === "" ? [GROUP_FILE] : []),
+      ],
       warnings: [...document.warnings, ...findWarnings(servers)],
     };
   }

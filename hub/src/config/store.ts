@@ -9,6 +9,8 @@ export interface LoadedConfig {
   readonly config: HubConfig;
   /** Which of the two parts exist at all: a hub without either has just been installed. */
   readonly present: { readonly servers: boolean; readonly groups: boolean };
+  /** Files without a single character. Fine for a new hub; while one runs, it is a save that has only begun. */
+  readonly blank?: readonly string[];
   /** What works, but is probably not meant. */
   readonly warnings: readonly string[];
 }

@@ -5,11 +5,15 @@ import { mkdir } from "node:fs/promises";
 
 /** Editors save in several steps (a temp file, a rename, a chmod); they are one change. */
 const CALM_MS = 150;
+/** Where somebody saves without a pause, what stands there is looked at this often all the same. */
+const MAX_WAIT_MS = 2000;
 
 export class FolderWatch {
   readonly #onChange: () => void;
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** When the first save was noticed that nobody was told of yet. */
+  #noticedAt: number | undefined;
 
   private constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -33,7 +37,15 @@ export class FolderWatch {
   }
 
   #schedule(): void {
+    const now = performance.now();
+    this.#noticedAt ??= now;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#onChange, CALM_MS);
+    this.#timer = setTimeout(
+      () => {
+        this.#noticedAt = undefined;
+        this.#onChange();
+      },
+      Math.max(0, Math.min(CALM_MS, this.#noticedAt + MAX_WAIT_MS - now)),
+    );
   }
 }

@@ -11,7 +11,7 @@ import type { Ask } from "./upstream.ts";
 export interface AnnouncementsOptions {
   readonly hello: Hello;
   ask(ask: Ask): Promise<Reply>;
-  /** Holds the GET stream of a legacy HTTP server; resolves when it ends, with the HTTP status. */
+  /** Holds the GET stream of a legacy HTTP server; resolves when it ends, with the HTTP status if there was one. */
   readonly listen?: () => Promise<number | undefined>;
   onListChanged(): void;
 }
@@ -47,7 +47,9 @@ export class Announcements {
     return async () => {
       // Something may have changed while nobody listened.
       this.#options.onListChanged();
-      return (await listen()) === 200;
+      const status = await listen();
+      // Without a status the connection broke before the answer; only the server's own refusal is final.
+      return status === 200 || status === undefined;
     };
   }
 

@@ -43,6 +43,8 @@ export interface ServerObserver {
   onLog?(server: ManagedServer, line: LogLine): void;
   /** Calls are let through to it again, or no longer. */
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
+  /** It was replaced or removed, and nothing of it is left. */
+  onGone?(server: ManagedServer): void;
 }
 
 /** A launcher may have to download the server first. */
@@ -73,6 +75,8 @@ export class ManagedServer {
   #stopping: Promise<void> | undefined;
   /** There was a connection since somebody last started it. */
   #wasConnected = false;
+  /** Replaced or removed: it does not come back. */
+  #isRetired = false;
   #relisting: Promise<void> | undefined;
   #outdated = false;
   #logLevel: string | undefined;
@@ -200,6 +204,13 @@ export class ManagedServer {
     this.#set({ type: "stopped" });
   }
 
+  /** For one that is asked nothing new: what it was asked may come to its end, for a while. Then it is stopped. */
+  async retire(drainMs: number): Promise<void> {
+    this.#isRetired = true;
+    await this.#upstream?.drain(drainMs);
+    await this.stop();
+  }
+
   /** One request to the server, on behalf of a client. */
   ask(ask: Ask): Promise<Reply> {
     if (this.#upstream === undefined || this.#status.state !== "running") return Promise.reject(this.#unavailable());
@@ -230,6 +241,10 @@ export class ManagedServer {
       ...(isSoon ? { delivery: "unsent" } : {}),
       ...(leftMs === undefined ? {} : { retryAfterMs: leftMs }),
     });
+  }
+
+  get logLevel(): string | undefined {
+    return this.#logLevel;
   }
 
   /** The lowest level that any client wants; set again when the server comes back. */
@@ -317,7 +332,8 @@ export class ManagedServer {
   /** It went down or did not come up. It is tried again, unless somebody has to change something first. */
   #down(error: HubError): void {
     this.#health.stop();
-    if (error.code !== "VALIDATION_ERROR" && error.code !== "NOT_FOUND") this.#restarts.down();
+    const isHopeless = error.code === "VALIDATION_ERROR" || error.code === "NOT_FOUND";
+    if (!isHopeless && !this.#isRetired) this.#restarts.down();
     const isLost = this.config.transport.type !== "stdio" && this.#wasConnected;
     this.#set({ type: isLost ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
   }

@@ -1,11 +1,17 @@
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { fixture } from "../../../test/support/hub.ts";
-import { processesWithTag } from "../../../test/support/processes.ts";
+import { textOf } from "../../../test/support/in-process.ts";
+import { isRunning, processesWithTag } from "../../../test/support/processes.ts";
 import { normalizeServer } from "../config/normalize.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
+import { rawParams } from "../wire/jsonrpc.ts";
 import { EraMemory } from "./era-memory.ts";
 import { Guard } from "./guard.ts";
+import type { ServerObserver } from "./server.ts";
 import { Supervisor } from "./supervisor.ts";
 
 const instance = randomUUID();
@@ -18,10 +24,14 @@ afterEach(async () => {
 });
 afterAll(() => guard.close());
 
-async function supervise(entries: Record<string, object>): Promise<Supervisor> {
+async function supervise(
+  entries: Record<string, object>,
+  { drainMs, onStatus = () => undefined }: { drainMs?: number; onStatus?: ServerObserver["onStatus"] } = {},
+): Promise<Supervisor> {
   const variables = { PATH: process.env["PATH"] };
   const world = { variables, secrets: new MemorySecrets(), guard, eras: await EraMemory.open(), instance };
-  const supervisor = new Supervisor(world, { onStatus: () => undefined, onOffer: () => undefined });
+  const observer = { onStatus, onOffer: () => undefined };
+  const supervisor = new Supervisor(world, observer, drainMs === undefined ? {} : { drainMs });
   for (const [name, entry] of Object.entries(entries)) supervisor.add(normalizeServer(name, entry));
   supervisors.push(supervisor);
   return supervisor;
@@ -84,6 +94,136 @@ describe("all of them", () => {
       ["a", true],
       ["b", false],
     ]);
+  });
+});
+
+describe("a server that is replaced or removed", () => {
+  const NEVER_MS = 3_600_000;
+  const wanted = () => true;
+  const changed = (entry: object) => normalizeServer("a", { ...entry, env: { CHANGED: "yes" } });
+  const call = async (supervisor: Supervisor, tool: string, args = {}) => {
+    const params = rawParams({ name: tool, arguments: args });
+    return textOf(await supervisor.answering("a").ask({ method: "tools/call", params }));
+  };
+
+  it("F38 CF-9 answers until the new one is up, and finishes what it was asked", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "plugboard-drain-"));
+    const states: string[] = [];
+    const supervisor = await supervise(
+      { a: fixture("echo") },
+      { drainMs: NEVER_MS, onStatus: ({ status }) => states.push(status.state) },
+    );
+    await supervisor.startAll();
+    const old = supervisor.get("a").pid ?? 0;
+    const path = join(dir, "go");
+    const waiting = call(supervisor, "wait_for_file", { path, name: "CHANGED" });
+    states.length = 0;
+    const replaced = supervisor.replace(changed(fixture("echo")), { wanted });
+    const fresh = supervisor.get("a");
+    const pids: string[] = [];
+    while (!fresh.available) pids.push(await call(supervisor, "pid"));
+    // What was asked of the old one an instant before may come from there.
+    while (pids.at(-1) !== String(fresh.pid)) pids.push(await call(supervisor, "pid"));
+    const first = pids.indexOf(String(fresh.pid));
+    expect(new Set(pids.slice(0, first))).toEqual(new Set([String(old)]));
+    expect(isRunning(old)).toBe(true);
+    await writeFile(path, "");
+    expect(await waiting).toBe("(unset)");
+    await replaced;
+    expect(processesWithTag(instance)).toEqual([fresh.pid]);
+    expect(await call(supervisor, "env", { name: "CHANGED" })).toBe("yes");
+    // That the old one ended is not what became of the server.
+    expect([...new Set(states)]).toEqual(["starting", "running"]);
+    await rm(dir, { recursive: true });
+  });
+
+  it("F38 is out of the set at once and finishes what it was asked when it is removed", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "plugboard-drain-"));
+    const supervisor = await supervise({ a: fixture("modern") }, { drainMs: NEVER_MS });
+    await supervisor.startAll();
+    const waiting = call(supervisor, "wait_for_file", { path: join(dir, "go"), name: "CHANGED" });
+    const removed = supervisor.remove("a");
+    expect(() => supervisor.answering("a")).toThrow(expect.objectContaining({ kind: "ServerNotFound" }));
+    await writeFile(join(dir, "go"), "");
+    expect(await waiting).toBe("(unset)");
+    await removed;
+    expect(processesWithTag(instance)).toEqual([]);
+    await rm(dir, { recursive: true });
+  });
+
+  it("F38 is stopped when its time is over, whatever it was asked", async () => {
+    const supervisor = await supervise({ a: fixture("echo") }, { drainMs: 50 });
+    await supervisor.startAll();
+    const hanging = call(supervisor, "hang").catch((error: unknown) => error);
+    await supervisor.replace(changed(fixture("echo")), { wanted });
+    expect(await hanging).toMatchObject({ kind: "ServerNotRunning" });
+    expect(processesWithTag(instance)).toEqual([supervisor.get("a").pid]);
+  });
+
+  it("LC-5 does not hold up the end of all", async () => {
+    const supervisor = await supervise({ a: fixture("echo"), b: fixture("echo") }, { drainMs: NEVER_MS });
+    await supervisor.startAll();
+    const hanging = call(supervisor, "hang").catch((error: unknown) => error);
+    const replaced = supervisor.replace(changed(fixture("echo")), { wanted });
+    const removed = supervisor.remove("b");
+    await supervisor.shutdownAll();
+    await Promise.all([replaced, removed]);
+    expect(await hanging).toMatchObject({ kind: "ServerNotRunning" });
+    expect(processesWithTag(instance)).toEqual([]);
+  });
+
+  it("F38 one that was replaced before it was up leaves the one before it answering", async () => {
+    const supervisor = await supervise({ a: fixture("echo") });
+    await supervisor.startAll();
+    const old = String(supervisor.get("a").pid);
+    const slow = { ...fixture("hung"), timeouts: { startMs: NEVER_MS } };
+    const first = supervisor.replace(changed(slow), { wanted });
+    expect(await call(supervisor, "pid")).toBe(old);
+    const second = supervisor.replace(changed(fixture("echo")), { wanted });
+    expect(await call(supervisor, "pid")).toBe(old);
+    await Promise.all([first, second]);
+    expect(await call(supervisor, "pid")).toBe(String(supervisor.get("a").pid));
+    expect(processesWithTag(instance)).toEqual([supervisor.get("a").pid]);
+  });
+
+  it("F38 holds what the new one needs: that one is started again when the old one is gone", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "plugboard-drain-"));
+    const entry = fixture("exclusive", join(dir, "only-one"));
+    const supervisor = await supervise({ a: entry });
+    await supervisor.startAll();
+    await supervisor.replace(changed(entry), { wanted });
+    expect(supervisor.get("a").status.state).toBe("running");
+    expect(await call(supervisor, "env", { name: "CHANGED" })).toBe("yes");
+    await supervisor.shutdownAll();
+    await rm(dir, { recursive: true });
+  });
+
+  it("LC-3 is gone also where the new one does not start, which says why", async () => {
+    const supervisor = await supervise({ a: fixture("echo") });
+    await supervisor.startAll();
+    await supervisor.replace(normalizeServer("a", { command: "/no/such/program" }), { wanted });
+    expect(supervisor.get("a").status).toMatchObject({ state: "error", error: { kind: "PackageNotFound" } });
+    expect(supervisor.listings().size).toBe(0);
+    expect(processesWithTag(instance)).toEqual([]);
+  });
+
+  it("LC-8 answers nothing more when it was switched off", async () => {
+    const supervisor = await supervise({ a: fixture("echo") });
+    await supervisor.startAll();
+    const replaced = supervisor.replace(normalizeServer("a", { ...fixture("echo"), enabled: false }), {
+      wanted: () => false,
+    });
+    await expect(call(supervisor, "echo")).rejects.toMatchObject({ detail: 'Server "a" is disabled' });
+    await replaced;
+    expect(processesWithTag(instance)).toEqual([]);
+  });
+
+  it("GR-7 hands its log level on", async () => {
+    const supervisor = await supervise({ a: fixture("echo") });
+    await supervisor.startAll();
+    await supervisor.get("a").setLogLevel("warning");
+    await supervisor.replace(changed(fixture("echo")), { wanted });
+    expect(await call(supervisor, "heard")).toContain("logging/setLevel");
   });
 });
 

@@ -1,8 +1,9 @@
-// The set of managed servers: who is there, starting and stopping them side by side, and trying one out unsaved.
+// The set of managed servers: who is there and who answers, starting and stopping them side by side, replacing one while
+// calls run, and trying one out unsaved.
 
 import type { ServerListing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
-import { HubError, toHubError, type ErrorBody } from "../errors.ts";
+import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { ManagedServer, type ServerObserver, type ServerWorld } from "./server.ts";
 
@@ -16,14 +17,36 @@ export interface TestResult {
   readonly error?: ErrorBody;
 }
 
+/** For the calls that a replaced or removed server was asked before. */
+const DRAIN_MS = 10_000;
+/** Of one name, at a time: each is a process that somebody still waits for. */
+const MAX_LEAVING = 4;
+/** How a server fails that needs what the one before it still holds: a port, a lock on a file. */
+const MAY_BE_HELD: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["ProcessSpawnFailed", "Timeout"]);
+
 export class Supervisor {
   readonly #world: ServerWorld;
   readonly #observer: ServerObserver;
+  /** The observer of each server: what one goes through after it was replaced or removed is no news of its name. */
+  readonly #news: ServerObserver;
+  readonly #drainMs: number;
+  /** By name: what the config says. */
   readonly #servers = new Map<string, ManagedServer>();
+  /** By name: those that were replaced, and answer until the new one is up. */
+  readonly #standIns = new Map<string, ManagedServer>();
+  /** Those that are asked nothing any more, until nothing of them is left. */
+  readonly #leaving = new Set<ManagedServer>();
 
-  constructor(world: ServerWorld, observer: ServerObserver) {
+  constructor(world: ServerWorld, observer: ServerObserver, { drainMs = DRAIN_MS }: { drainMs?: number } = {}) {
     this.#world = world;
     this.#observer = observer;
+    this.#news = {
+      ...observer,
+      onStatus: (server) => this.#has(server) && observer.onStatus(server),
+      onLog: (server, line) => this.#has(server) && observer.onLog?.(server, line),
+      onCircuit: (server, breaker) => this.#has(server) && observer.onCircuit?.(server, breaker),
+    };
+    this.#drainMs = drainMs;
   }
 
   get servers(): ManagedServer[] {
@@ -37,24 +60,47 @@ export class Supervisor {
     throw new HubError("ServerNotFound", `There is no server "${name}"`, { hint: `Configured servers: ${known}` });
   }
 
+  /** Who answers for a name: while a changed server starts, the one before it. */
+  answering(name: string): ManagedServer {
+    const server = this.get(name);
+    if (server.available) return server;
+    const standIn = this.#standIns.get(server.name);
+    return standIn?.available === true ? standIn : server;
+  }
+
   add(config: ServerConfig): ManagedServer {
-    const server = new ManagedServer(config, this.#world, this.#observer);
+    const server = new ManagedServer(config, this.#world, this.#news);
     this.#servers.set(config.name, server);
     return server;
   }
 
-  /** Puts a new server in the place of the one of the same name, which is stopped first. */
-  async replace(config: ServerConfig): Promise<ManagedServer> {
+  /**
+   * Puts a new server in the place of the one of the same name. New up first: the old one answers until then, finishes
+   * what it was asked, and is stopped. `wanted` is asked before each start. Never rejects: how it went is in the status.
+   */
+  async replace(config: ServerConfig, { wanted }: { wanted: () => boolean }): Promise<void> {
     const old = this.get(config.name);
-    const server = this.add(config);
-    await old.stop();
-    return server;
+    const before = this.#standIns.get(config.name);
+    const standIn = wanted() ? [old, before].find((server) => server?.available) : undefined;
+    if (standIn === undefined) this.#standIns.delete(config.name);
+    else this.#standIns.set(config.name, standIn);
+    const fresh = this.add(config);
+    if (old.logLevel !== undefined) void fresh.setLogLevel(old.logLevel);
+    const others = [old, before].filter((server) => server !== standIn);
+    const left = Promise.all(others.map((server) => this.#retire(server)));
+    // Without anybody to answer meanwhile, nothing is won by having two of them.
+    if (standIn === undefined) await left;
+    if (wanted() && this.#has(fresh)) await this.#start(fresh, standIn, wanted);
+    await left;
   }
 
+  /** Takes it out at once. Resolves when it has finished what it was asked, and nothing of it is left. */
   async remove(name: string): Promise<void> {
     const server = this.get(name);
+    const standIn = this.#standIns.get(server.name);
     this.#servers.delete(server.name);
-    await server.stop();
+    this.#standIns.delete(server.name);
+    await Promise.all([server, standIn].map((each) => this.#retire(each)));
   }
 
   /** Starts every enabled server, side by side. A failure is in that server's status and touches no other. */
@@ -64,13 +110,15 @@ export class Supervisor {
   }
 
   async shutdownAll(): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.stop()));
+    const all = new Set([...this.servers, ...this.#standIns.values(), ...this.#leaving]);
+    await Promise.all([...all].map((server) => server.stop()));
   }
 
   /** What each server offers, for the catalog. */
   listings(): Map<string, ServerListing> {
     const listings = new Map<string, ServerListing>();
-    for (const { name, listing, available } of this.servers) {
+    for (const name of this.#servers.keys()) {
+      const { listing, available } = this.answering(name);
       if (listing !== undefined) listings.set(name, { listing, available });
     }
     return listings;
@@ -95,5 +143,31 @@ export class Supervisor {
     } finally {
       await server.stop();
     }
+  }
+
+  async #start(fresh: ManagedServer, standIn: ManagedServer | undefined, wanted: () => boolean): Promise<void> {
+    await fresh.start().catch(() => undefined);
+    // Replaced or removed meanwhile: whoever did that has seen to the stand-in too.
+    if (standIn === undefined || !this.#has(fresh)) return;
+    this.#standIns.delete(fresh.name);
+    if (!fresh.available) this.#observer.onOffer(fresh);
+    await this.#retire(standIn);
+    const { status } = fresh;
+    const mayBeHeld = status.state === "error" && MAY_BE_HELD.has(status.error.kind);
+    if (mayBeHeld && wanted() && this.#has(fresh)) await fresh.start().catch(() => undefined);
+  }
+
+  async #retire(server: ManagedServer | undefined): Promise<void> {
+    if (server === undefined) return;
+    const [first, ...others] = [...this.#leaving].filter(({ name }) => name === server.name);
+    if (others.length + 1 >= MAX_LEAVING) void first?.stop();
+    this.#leaving.add(server);
+    await server.retire(this.#drainMs);
+    this.#leaving.delete(server);
+    this.#observer.onGone?.(server);
+  }
+
+  #has(server: ManagedServer): boolean {
+    return this.#servers.get(server.name) === server;
   }
 }

@@ -1,6 +1,7 @@
 // Our MCP client of one connected server: asks, lists, keeps its log level, and hears what it says unasked.
 // The caller's params and the server's results pass through as bytes; only names and `_meta` belong to each hop.
 
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Listing } from "../catalog/listing.ts";
 import type { HubError } from "../errors.ts";
 import { outgoingMeta, type Era } from "../wire/era.ts";
@@ -125,6 +126,17 @@ export class Upstream {
   async setLogLevel(level: string): Promise<void> {
     if (this.era === "modern" || !isObject(this.hello.capabilities["logging"])) return;
     await this.ask({ method: "logging/setLevel", params: rawParams({ level }) });
+  }
+
+  /** Nothing new is asked from now on. Resolves when what was asked is answered, or has had its time. */
+  async drain(limitMs: number): Promise<void> {
+    this.#announcements.stop();
+    const timer = new AbortController();
+    const limit = sleep(limitMs, undefined, { signal: timer.signal }).catch(() => undefined); // answered in time
+    await Promise.race([this.#link.peer.idle(), limit]);
+    timer.abort();
+    // Whoever got the last answer records it while the server's secrets are still known.
+    await nextTurn();
   }
 
   close(): Promise<void> {

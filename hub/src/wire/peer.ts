@@ -71,6 +71,8 @@ export class Peer {
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #failure: HubError | undefined;
+  /** Those who wait until nothing is open. */
+  #onIdle: (() => void)[] = [];
 
   constructor(channel: Channel, handlers: PeerHandlers) {
     this.#channel = channel;
@@ -79,6 +81,17 @@ export class Peer {
 
   get inFlight(): number {
     return this.#pending.size;
+  }
+
+  /** Resolves when everything that was asked has its answer or its failure. Subscriptions do not count: they never end. */
+  idle(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve();
+    return new Promise((resolve) => this.#onIdle.push(resolve));
+  }
+
+  get #isIdle(): boolean {
+    for (const { method } of this.#pending.values()) if (method !== "subscriptions/listen") return false;
+    return true;
   }
 
   /** Sends a request. `build` gets the id, which is also the progress token, and returns the params. */
@@ -210,6 +223,7 @@ export class Peer {
     this.#pending.delete(id);
     clearTimeout(pending.timer);
     if (pending.onAbort !== undefined) pending.options.signal?.removeEventListener("abort", pending.onAbort);
+    if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
     return pending;
   }
 }
