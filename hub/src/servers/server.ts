@@ -13,8 +13,10 @@ import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
 import { launchCommand } from "./launch.ts";
 import { openHttp, openStdio } from "./link.ts";
-import { ServerLog, type LogLine } from "./server-log.ts";
+import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
+import { secretsOf } from "./secrets-of.ts";
+import { ServerLog, type LogLine } from "./server-log.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import { Upstream, type Ask } from "./upstream.ts";
 
@@ -25,14 +27,13 @@ export interface ServerWorld {
   readonly guard: Guard;
   readonly eras: EraMemory;
   readonly instance: string;
+  readonly redactor: Redactor;
 }
 
 export interface ServerObserver {
   onStatus(server: ManagedServer): void;
   /** What the server offers has changed: another listing, or it came or went. */
   onOffer(server: ManagedServer): void;
-  /** It is about to start, and these are the values that must never be shown. */
-  onResolved?(server: ManagedServer, secrets: readonly string[]): void;
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
 }
@@ -49,6 +50,7 @@ export class ManagedServer {
   readonly #world: ServerWorld;
   readonly #observer: ServerObserver;
   readonly #log: ServerLog;
+  readonly #redact: Redact;
   #status: Status;
   #listing: Listing | undefined;
   #upstream: Upstream | undefined;
@@ -65,7 +67,10 @@ export class ManagedServer {
     this.#config = config;
     this.#world = world;
     this.#observer = observer;
-    this.#log = new ServerLog((line) => observer.onLog?.(this, line));
+    this.#redact = createRedact(world.redactor);
+    this.#log = new ServerLog({ redact: this.#redact, onLine: (line) => observer.onLog?.(this, line) });
+    // Before it starts for the first time too: another server's call may carry them.
+    world.redactor.setSecrets(this, secretsOf(config));
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
   }
 
@@ -150,6 +155,11 @@ export class ManagedServer {
     this.#set({ type: "stopped" });
   }
 
+  /** Nothing of it is left, and will not come back: its secrets need not be known any more. */
+  forget(): void {
+    this.#world.redactor.setSecrets(this, []);
+  }
+
   /** One request to the server, on behalf of a client. */
   ask(ask: Ask): Promise<Reply> {
     if (this.#upstream === undefined || this.#status.state !== "running") {
@@ -157,7 +167,9 @@ export class ManagedServer {
       const detail = `Server "${this.name}" is ${state}`;
       return Promise.reject(new HubError("ServerNotRunning", "Server unavailable", { detail }));
     }
-    return this.#upstream.ask(ask);
+    return this.#upstream.ask(ask).catch((thrown: unknown) => {
+      throw redactError(toHubError(thrown), this.#redact);
+    });
   }
 
   /** The lowest level that any client wants; set again when the server comes back. */
@@ -178,7 +190,7 @@ export class ManagedServer {
     try {
       await this.#leaving;
       const resolved = await resolveServer(this.config, this.#world);
-      this.#observer.onResolved?.(this, resolved.secrets);
+      this.#world.redactor.setSecrets(this, resolved.secrets);
       this.#set({ type: "stage", stage: "launching" });
       upstream = await this.#connect(resolved, either, startMs);
       this.#world.eras.remember(this.config.transport, upstream.era);
@@ -188,7 +200,8 @@ export class ManagedServer {
       this.#running(upstream);
     } catch (thrown) {
       await upstream?.close();
-      const error = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
+      const reason = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
+      const error = redactError(reason, this.#redact);
       const failed = this.#reconnect === undefined ? "failed" : "lost";
       this.#set(signal.aborted ? { type: "stopped" } : { type: failed, error: error.toJSON(), at: Date.now() });
       throw error;
@@ -209,9 +222,9 @@ export class ManagedServer {
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
-        const { secrets } = resolved;
-        this.#log.start(secrets);
-        return openStdio({ ...command, env }, handlers, { guard, secrets, onStderr: (chunk) => this.#log.push(chunk) });
+        this.#log.start();
+        const onStderr = (chunk: Buffer) => this.#log.push(chunk);
+        return openStdio({ ...command, env }, handlers, { guard, redact: this.#redact, onStderr });
       },
       onListChanged: () => {
         this.#outdated = true;
@@ -234,7 +247,7 @@ export class ManagedServer {
     this.#upstream = undefined;
     this.#leaving = upstream.close();
     const remote = this.config.transport.type !== "stdio";
-    this.#set({ type: remote ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
+    this.#set({ type: remote ? "lost" : "failed", error: redactError(error, this.#redact).toJSON(), at: Date.now() });
     if (remote) void this.#reconnectUntilBack();
   }
 

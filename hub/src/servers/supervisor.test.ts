@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { fixture } from "../../../test/support/hub.ts";
 import { processesWithTag } from "../../../test/support/processes.ts";
+import { createRedactor } from "../../../test/support/redactor.ts";
 import { normalizeServer } from "../config/normalize.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
 import { EraMemory } from "./era-memory.ts";
@@ -20,7 +21,8 @@ afterAll(() => guard.close());
 
 async function supervise(entries: Record<string, object>): Promise<Supervisor> {
   const variables = { PATH: process.env["PATH"] };
-  const world = { variables, secrets: new MemorySecrets(), guard, eras: await EraMemory.open(), instance };
+  const redactor = createRedactor();
+  const world = { variables, secrets: new MemorySecrets(), guard, eras: await EraMemory.open(), instance, redactor };
   const supervisor = new Supervisor(world, { onStatus: () => undefined, onOffer: () => undefined });
   for (const [name, entry] of Object.entries(entries)) supervisor.add(normalizeServer(name, entry));
   supervisors.push(supervisor);

@@ -48,6 +48,7 @@ export class Supervisor {
     const old = this.get(config.name);
     const server = this.add(config);
     await old.stop();
+    old.forget();
     return server;
   }
 
@@ -55,6 +56,7 @@ export class Supervisor {
     const server = this.get(name);
     this.#servers.delete(server.name);
     await server.stop();
+    server.forget();
   }
 
   /** Starts every enabled server, side by side. A failure is in that server's status and touches no other. */
@@ -93,6 +95,7 @@ export class Supervisor {
       return { success: false, message: error.message, tools: [], resources: [], latency_ms, error: error.toJSON() };
     } finally {
       await server.stop();
+      server.forget();
     }
   }
 }
