@@ -54,6 +54,7 @@ function* partsOf(secret: string): Generator<string> {
   const bare = secret.replace(/^["'](.*)["']$/s, "$1");
   yield bare;
   yield unescape(bare);
+  yield unquoted(bare);
   const colon = bare.indexOf(":");
   if (colon < 0) return;
   const [user, password] = [bare.slice(0, colon), bare.slice(colon + 1)];
@@ -61,4 +62,13 @@ function* partsOf(secret: string): Generator<string> {
   yield unescape(password);
   // A token may stand in the place of the user.
   if (!isCommonplace(user)) yield user;
+}
+
+/** Of a text that stands in JSON. */
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text; // it does not
+  }
 }
