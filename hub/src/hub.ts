@@ -5,9 +5,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createAdminEndpoint } from "./api/admin/endpoint.ts";
 import { createApi } from "./api/app.ts";
-import { secretsOf } from "./api/entry/entry.ts";
 import { createMetrics } from "./api/metrics.ts";
-import { ManagementToken } from "./auth/management-token.ts";
+import { ManagementToken, readManagementToken } from "./auth/management-token.ts";
 import { Calls } from "./calls/call.ts";
 import { Latency } from "./calls/latency.ts";
 import type { CallLog } from "./calls/log.ts";
@@ -81,13 +80,10 @@ export class Hub {
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
-      { variables, secrets: this.secrets, guard: this.#guard, eras, instance },
+      { variables, secrets: this.secrets, guard: this.#guard, eras, instance, redactor: this.#redactor },
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
-        // By the server itself: one that is being replaced still answers, and its secrets must not be recorded either.
-        onResolved: (server, values) => this.#redactor.setSecrets(server, [...values, ...secretsOf(server.config)]),
-        onGone: (server) => this.#redactor.setSecrets(server, []),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
@@ -134,6 +130,8 @@ export class Hub {
   async listen({ host, port, edges = [] }: ListenOptions): Promise<string> {
     const { calls, supervisor } = this;
     const token = await ManagementToken.open(this.#paths.data);
+    // Whoever has it may still hand it to a tool by mistake.
+    this.#redactor.setSecrets(ManagementToken, [(await readManagementToken(this.#paths.data)) ?? ""]);
     const managed = {
       hub: this,
       paths: this.#paths,

@@ -82,9 +82,12 @@ export interface RunningHub {
 /** `plugboard up` on a free port. Resolves when it prints its address; `ready` waits until its servers are up or failed. */
 export async function startHub(
   home: Home,
-  { ready = true, args = [] }: { ready?: boolean; args?: string[] } = {},
+  { ready = true, args = [], umask }: { ready?: boolean; args?: string[]; umask?: string } = {},
 ): Promise<RunningHub> {
-  const child = spawn(process.execPath, [BIN, "up", "--port", "0", ...args], {
+  const words = [process.execPath, BIN, "up", "--port", "0", ...args];
+  const [command = "", ...rest] =
+    umask === undefined ? words : ["sh", "-c", `umask ${umask}; exec "$@"`, "sh", ...words];
+  const child = spawn(command, rest, {
     env: home.env,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -5,8 +5,7 @@ import type { ManagedServer } from "../servers/server.ts";
 import type { TestResult as Trial } from "../servers/supervisor.ts";
 import type { Status } from "../servers/status.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
-import { secretsOf, toShown } from "./entry/entry.ts";
-import { redact } from "./entry/mask.ts";
+import { toShown } from "./entry/entry.ts";
 import type { Server, TestResult } from "./schemas/server.ts";
 import type { Resource, Tool } from "./schemas/tool.ts";
 
@@ -32,7 +31,7 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
     created_at: savedAt.toISOString(),
     updated_at: savedAt.toISOString(),
     kind: transport.type === "stdio" ? transport.launcher : transport.type,
-    error: errorOf(status, secretsOf(config)),
+    error: errorOf(status),
     pid: pid ?? null,
     protocol_version: hello?.version ?? null,
     since: "since" in status ? new Date(status.since).toISOString() : null,
@@ -47,17 +46,9 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
   };
 }
 
-export function errorOf(status: Status, secrets: readonly string[]): ErrorBody | null {
-  return "error" in status ? redactError(status.error, secrets) : null;
-}
-
-/** A server that fails may say its own secrets while it does. */
-export function redactError(error: ErrorBody, secrets: readonly string[]): ErrorBody {
-  return {
-    ...error,
-    message: redact(error.message, secrets),
-    ...(error.detail === undefined ? {} : { detail: redact(error.detail, secrets) }),
-  };
+/** Without secrets: the server's own words were cleaned when they came. */
+export function errorOf(status: Status): ErrorBody | null {
+  return "error" in status ? status.error : null;
 }
 
 export function toTool(definition: JsonObject): Tool {
@@ -82,14 +73,6 @@ export function toResource(definition: JsonObject): Resource {
   };
 }
 
-export function toTestResult(trial: Trial, secrets: readonly string[]): TestResult {
-  const { success, message, tools, resources, latency_ms, error } = trial;
-  return {
-    success,
-    message: redact(message, secrets),
-    tools: tools.map(toTool),
-    resources: resources.map(toResource),
-    latency_ms,
-    ...(error === undefined ? {} : { error: redactError(error, secrets) }),
-  };
+export function toTestResult({ tools, resources, ...trial }: Trial): TestResult {
+  return { ...trial, tools: tools.map(toTool), resources: resources.map(toResource) };
 }

@@ -1,7 +1,7 @@
 // Members of JSON whose name means a credential, found in text: also in JSON that stands in a string of JSON, however
 // often its quotes are escaped for that, and in the notation of Python.
 
-import { CREDENTIAL_HINTS, isCredentialKey } from "./credential-key.ts";
+import { CREDENTIAL_HINTS, isCredentialKey } from "../config/credential-key.ts";
 import type { Span } from "./secret-forms.ts";
 
 const COLON = 0x3a;

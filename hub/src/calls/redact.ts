@@ -2,7 +2,7 @@
 // values of members that are credentials by their name. Which values are secret is left to whoever sets them.
 
 import { onOneLine } from "../wire/json.ts";
-import { isCredential } from "./credential-key.ts";
+import { isCredential } from "../config/credential-key.ts";
 import { credentialValues, hasCredentialMember } from "./credential-members.ts";
 import { cutJson } from "./cut-json.ts";
 import { SecretForms, type Span } from "./secret-forms.ts";
@@ -38,18 +38,25 @@ export interface Redacted {
  */
 export class Redactor {
   readonly #maxBytes: number;
-  readonly #secrets = new Map<string | object, ReadonlySet<string>>();
-  #forms = new SecretForms([]);
+  readonly #secrets = new Map<unknown, ReadonlySet<string>>();
+  /** Made when it is needed: servers that start together tell their secrets together. */
+  #made: SecretForms | undefined;
 
   constructor({ maxBytes = DEFAULT_MAX_BYTES }: { maxBytes?: number } = {}) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Replaces what is secret because of one server, by its name or itself; nothing, where the server is gone. */
-  setSecrets(owner: string | object, values: readonly string[]): void {
-    this.#secrets.set(owner, new Set(values.flatMap((value) => [...secretParts(value)])));
-    if (values.length === 0) this.#secrets.delete(owner);
-    this.#forms = new SecretForms(new Set([...this.#secrets.values()].flatMap((secrets) => [...secrets])));
+  /** Replaces what is secret because of one owner, such as a server; nothing, where it is gone. */
+  setSecrets(owner: unknown, values: readonly string[]): void {
+    const secrets = new Set(values.flatMap((value) => [...secretParts(value)]));
+    const known = this.#secrets.get(owner) ?? new Set();
+    if (secrets.size === 0) this.#secrets.delete(owner);
+    else this.#secrets.set(owner, secrets);
+    if (secrets.size !== known.size || [...secrets].some((secret) => !known.has(secret))) this.#made = undefined;
+  }
+
+  get #forms(): SecretForms {
+    return (this.#made ??= new SecretForms(new Set([...this.#secrets.values()].flatMap((secrets) => [...secrets]))));
   }
 
   redact(json: Buffer | undefined): Redacted {

@@ -1,13 +1,16 @@
 // What must not be seen of a configured value: the value itself, and the parts that are secret on their own, such as the
 // token of an Authorization header or the password in a URL.
 
-import { isCredentialKey } from "./credential-key.ts";
+import { isCredentialKey } from "../config/credential-key.ts";
 
 /** Shorter ones stand in every other text by chance. */
 const MIN_LENGTH = 4;
 /** A line of a key file is telling on its own; a short one (`-----`, `{`) is not. */
 const MIN_LINE_LENGTH = 16;
 const SCHEME = /^(?:Basic|Bearer|Digest|Token)\s+(\S.*)$/is;
+/** Hidden, they would make every other text unreadable, and their place in a config tells nobody anything. */
+const COMMON =
+  /^(?:true|false|null|none|undefined|default|enabled|disabled|auto|production|development|staging|localhost|bearer|basic|\/tmp)$/i;
 /** What the redactor itself writes. */
 const MASK = '"***"';
 
@@ -15,7 +18,7 @@ const MASK = '"***"';
 export function secretParts(value: string): Set<string> {
   const parts = new Set<string>();
   const add = (part: string) => {
-    if (part.length >= MIN_LENGTH && !MASK.includes(part)) parts.add(part);
+    if (part.length >= MIN_LENGTH && !COMMON.test(part) && !MASK.includes(part)) parts.add(part);
   };
   // The end of the line that a file ends with is not part of what was meant.
   for (const whole of [value, value.trim()]) add(whole);

@@ -179,7 +179,7 @@ function parseHeader(word: string): [name: string, value: string] {
 /** A credential as plain text works, but everyone who reads the file or the shell's history has it. */
 async function credentialWarnings(entry: JsonObject, file: string): Promise<string[]> {
   const [{ isCredentialName, maskSecret }, { isObject }] = await Promise.all([
-    import("../api/entry/mask.ts"),
+    import("../config/mask.ts"),
     import("../wire/json.ts"),
   ]);
   const plain = (map: unknown) =>

@@ -8,9 +8,6 @@ import { SecretCommands } from "../api/commands/secrets.ts";
 import { ServerCommands } from "../api/commands/servers.ts";
 import { ToolCommands, type CallOutcome } from "../api/commands/tools.ts";
 import type { Managed } from "../api/core.ts";
-import { secretsOf } from "../api/entry/entry.ts";
-import { redactError } from "../api/view.ts";
-import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import type { Raw } from "../wire/jsonrpc.ts";
@@ -44,7 +41,7 @@ export class LocalAccess implements Access {
     join(file === "secrets" ? this.#places.data : this.#places.config, file);
 
   async ready(server?: string): Promise<void> {
-    const settled = server === undefined ? this.#hub.start() : this.#start(server);
+    const settled = server === undefined ? this.#hub.start() : this.#hub.supervisor.get(server).start();
     if (this.out.live) {
       const shown = () => this.#hub.supervisor.servers.filter(({ name }) => server === undefined || name === server);
       await new Progress(this.#io, this.out, () => shown().map(toStartup)).show(settled);
@@ -58,15 +55,6 @@ export class LocalAccess implements Access {
 
   async callGroupTool({ group, tool, args }: { group: string; tool: string; args: JsonObject }): Promise<Answer> {
     return toAnswer(await this.#tools.callInGroup(group, tool, args));
-  }
-
-  /** What it says while it fails may hold its own secrets. */
-  async #start(name: string): Promise<void> {
-    const server = this.#hub.supervisor.get(name);
-    await server.start().catch((thrown: unknown) => {
-      const { kind, message, ...details } = redactError(toHubError(thrown).toJSON(), secretsOf(server.config));
-      throw new HubError(kind, message, { ...details, cause: thrown });
-    });
   }
 }
 

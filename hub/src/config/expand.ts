@@ -5,6 +5,9 @@ import { HubError } from "../errors.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+/** Told of every value that is filled in, and the variable that it comes from. */
+export type OnFilled = (name: string, value: string) => void;
+
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /**
@@ -12,13 +15,16 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
  *
  * @example expandText("Bearer ${TOKEN}", { TOKEN: "t" }, "headers.Authorization") // "Bearer t"
  */
-export function expandText(text: string, variables: Variables, field: string): string {
+export function expandText(text: string, variables: Variables, field: string, onFilled?: OnFilled): string {
   return text.replace(REFERENCE, (_reference, name: string, fallback: string | undefined) => {
     // Own keys only: `${constructor}` must not find a function.
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     // As in a shell, `:-` also takes the place of an empty value.
-    if (fallback !== undefined) return value || fallback;
-    if (value !== undefined) return value;
+    const filled = fallback === undefined ? value : value || fallback;
+    if (filled !== undefined) {
+      onFilled?.(name, filled);
+      return filled;
+    }
     throw new HubError("InvalidConfig", "Missing required credentials", {
       field,
       detail: `The variable ${name} is not set`,
@@ -28,8 +34,13 @@ export function expandText(text: string, variables: Variables, field: string): s
 }
 
 /** Fills a list; the field of an error is `args.3`. */
-export function expandList(texts: readonly string[], variables: Variables, field: string): string[] {
-  return texts.map((text, index) => expandText(text, variables, `${field}.${index}`));
+export function expandList(
+  texts: readonly string[],
+  variables: Variables,
+  field: string,
+  onFilled?: OnFilled,
+): string[] {
+  return texts.map((text, index) => expandText(text, variables, `${field}.${index}`, onFilled));
 }
 
 /** Fills the values of a record; the field of an error is `headers.Authorization`. */
@@ -37,8 +48,9 @@ export function expandRecord(
   record: Readonly<Record<string, string>>,
   variables: Variables,
   field: string,
+  onFilled?: OnFilled,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(record).map(([key, text]) => [key, expandText(text, variables, `${field}.${key}`)]),
+    Object.entries(record).map(([key, text]) => [key, expandText(text, variables, `${field}.${key}`, onFilled)]),
   );
 }

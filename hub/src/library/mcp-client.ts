@@ -1,6 +1,7 @@
 // One MCP server without a hub around it: start it, list its tools, call them, end it.
 
 import { randomUUID } from "node:crypto";
+import { Redactor } from "../calls/redact.ts";
 import { normalizeServer } from "../config/normalize.ts";
 import { HubError } from "../errors.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
@@ -59,6 +60,7 @@ export class McpClient {
       guard,
       eras: await EraMemory.open(),
       instance,
+      redactor: new Redactor(),
     };
     const server = new ManagedServer(normalizeServer(name, entry), world, { onStatus: () => {}, onOffer: () => {} });
     const client = new McpClient(server, guard);

@@ -114,7 +114,8 @@ async function startEndpoint(
     list: async () => [],
   };
   const eras = await EraMemory.open();
-  const world = { variables: {}, secrets, guard: new Guard({ instance: "test" }), eras, instance: "test" };
+  const guard = new Guard({ instance: "test" });
+  const world = { variables: {}, secrets, guard, eras, instance: "test", redactor: new Redactor() };
   const supervisor = new Supervisor(world, { onStatus: () => undefined, onOffer: () => undefined });
   const events = new HubEvents();
   const servers = Object.entries(urls).map(([name, url]) => config(name, url));

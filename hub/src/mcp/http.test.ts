@@ -27,7 +27,8 @@ beforeEach(async () => {
     list: async () => [],
   };
   const eras = await EraMemory.open();
-  const world = { variables: {}, secrets, guard: new Guard({ instance: "test" }), eras, instance: "test" };
+  const guard = new Guard({ instance: "test" });
+  const world = { variables: {}, secrets, guard, eras, instance: "test", redactor: new Redactor() };
   const supervisor = new Supervisor(world, { onStatus: () => undefined, onOffer: () => undefined });
   const groups = ["work", "a b", "ä"].map((name) => ({ name, servers: [], tools: [] }));
   const catalog = Catalog.build({ servers: [], groups }, new Map());

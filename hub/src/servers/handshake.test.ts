@@ -46,7 +46,7 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
       if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers);
       const command = launchCommand(resolved, { instance, unique: String(++starts) });
       const env = childEnvironment(process.env, command.env, { tag: instance, launcher: "binary" });
-      return openStdio({ ...command, env }, handlers, { guard, secrets: [] });
+      return openStdio({ ...command, env }, handlers, { guard, redact: (text) => text });
     },
     ...options,
   });

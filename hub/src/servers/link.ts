@@ -8,6 +8,7 @@ import { diagnoseExit } from "./diagnose.ts";
 import type { Guard } from "./guard.ts";
 import type { LaunchCommand } from "./launch.ts";
 import { ServerProcess, type ProcessExit } from "./process.ts";
+import type { Redact } from "./redaction.ts";
 import type { ResolvedServer } from "./resolve.ts";
 
 export const MAX_MESSAGE_BYTES = 16 << 20;
@@ -37,8 +38,8 @@ export interface Link {
 
 export interface StdioOptions {
   readonly guard: Guard;
-  /** Values that must not be shown, should the server write them to stderr. */
-  readonly secrets: readonly string[];
+  /** What the server wrote to stderr is shown only after this. */
+  readonly redact: Redact;
   /** What the server writes to stderr, as it comes. */
   readonly onStderr?: (chunk: Buffer) => void;
 }
@@ -46,10 +47,10 @@ export interface StdioOptions {
 export async function openStdio(
   command: LaunchCommand,
   handlers: PeerHandlers,
-  { guard, secrets, onStderr = () => {} }: StdioOptions,
+  { guard, redact, onStderr = () => {} }: StdioOptions,
 ): Promise<Link> {
   const process = await ServerProcess.spawn(command, { guard, onStderr });
-  const stderr = (lines = SHOWN_LINES) => redact(process.stderr.tail(lines), secrets);
+  const stderr = (lines = SHOWN_LINES) => redact(process.stderr.tail(lines));
   const broken = deferred<HubError>();
   const giveUp = (error: HubError) => {
     broken.resolve(error);
@@ -86,12 +87,6 @@ export async function openStdio(
     close: async () => void (await process.stop()),
     kill: async () => void (await process.kill()),
   };
-}
-
-/** The longest first: one secret may be part of another. */
-function redact(text: string, secrets: readonly string[]): string {
-  const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
-  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
 }
 
 function howItEnded({ code, signal }: ProcessExit): string {

@@ -5,7 +5,16 @@ import { MemorySecrets } from "../secrets/memory-store.ts";
 import { resolveServer } from "./resolve.ts";
 
 const secrets = new MemorySecrets();
-const variables = { HOST: "example.org", EMPTY: "" };
+const variables = {
+  HOST: "example.org",
+  EMPTY: "",
+  FILLED: "k3y-of-a-d00r",
+  MY_TOKEN: "short",
+  SHORT: "words",
+  PWD: "/srv/p4thw1thd1g1ts99",
+  HOME: "/home/u5er1234567890abcdef",
+  DB: "postgres://u:pw@db/x",
+};
 
 const stdio = (...args: string[]): Transport => ({
   type: "stdio",
@@ -14,6 +23,8 @@ const stdio = (...args: string[]): Transport => ({
   args,
   hardened: false,
 });
+
+const remote = (url: string, headers: Record<string, string> = {}): Transport => ({ type: "http", url, headers });
 
 function server(given: Partial<ServerConfig>): ServerConfig {
   return {
@@ -47,7 +58,7 @@ describe("a server with everything filled in", () => {
       env: { TOKEN: { secretRef: "github_token" }, PLAIN: { value: "p" }, HIDDEN: { value: "h", isSecret: true } },
     });
     expect(resolved.env).toEqual({ TOKEN: "s3cret", PLAIN: "p", HIDDEN: "h" });
-    expect(resolved.secrets).toEqual(["s3cret", "h"]);
+    expect(resolved.secrets).toEqual(["h", "s3cret"]);
   });
 
   it("takes a variable for a secret by its name, unless told otherwise", async () => {
@@ -81,7 +92,36 @@ describe("a server with everything filled in", () => {
       url: "https://u:p%40ss@example.org/mcp?api_key=q1&page=2",
       headers: { Authorization: "Bearer s3cret", "X-Host": "example.org" },
     });
-    expect(resolved.secrets).toEqual(["s3cret", "Bearer s3cret", "p@ss", "q1"]);
+    expect(resolved.secrets).toEqual(expect.arrayContaining(["s3cret", "Bearer s3cret", "p@ss", "q1"]));
+    expect(resolved.secrets).not.toContain("example.org");
+  });
+
+  it.each<[string, Partial<ServerConfig>, string[]]>([
+    ["an argument", { transport: stdio("--mode", "${FILLED}") }, ["k3y-of-a-d00r"]],
+    ["a part of an argument", { transport: stdio("--x=a:${FILLED}:b") }, ["k3y-of-a-d00r"]],
+    ["a variable of a harmless name", { env: { MODE: { value: "${FILLED}" } } }, ["k3y-of-a-d00r"]],
+    ["the path of an address", { transport: remote("https://h/${FILLED}/mcp") }, ["k3y-of-a-d00r"]],
+    ["a header", { transport: remote("https://h/", { "X-A": "${FILLED}" }) }, ["k3y-of-a-d00r"]],
+    ["a variable that is marked as none", { env: { MODE: { value: "${FILLED}", isSecret: false } } }, []],
+    ["a short one, by the name it comes from", { env: { A: { value: "${MY_TOKEN}" } } }, ["short"]],
+    ["a short one, by the option before it", { transport: stdio("--api-key", "${SHORT}") }, ["words"]],
+    ["what could be anyone's", { transport: stdio("${SHORT}", "${HOST}", "${PWD}/x", "${NOPE:-production}") }, []],
+    ["what every program gets", { transport: stdio("${HOME}") }, []],
+    ["the password of an address", { env: { DB: { value: "${DB}" } } }, ["u:pw", "pw"]],
+    [
+      "what is written there itself",
+      { transport: stdio("--token=lit", "--config", '{"apiKey":"eral"}') },
+      ["lit", "eral"],
+    ],
+    ["a header that anyone sends", { transport: remote("https://h/", { Accept: "application/json" }) }, []],
+    [
+      "a token in the place of a user",
+      { transport: remote("https://k3y0fad00r9:x@h/") },
+      ["k3y0fad00r9:x", "x", "k3y0fad00r9"],
+    ],
+    ["free JSON", { config: { apiKey: "jk", list: [{ password: "jp" }], mode: "fast" } }, ["jk", "jp"]],
+  ])("SE-1 T12 knows what must not be shown: %s", async (_, given, expected) => {
+    expect((await resolve(given)).secrets).toEqual(expected);
   });
 
   it("T15 does not put a server's own variables into its arguments", async () => {

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { createRedactor } from "../../../test/support/redactor.ts";
+import { createRedact } from "./redaction.ts";
 import { ServerLog } from "./server-log.ts";
 
 describe("a server's log", () => {
   const log = (secrets: string[] = []) => {
     const seen: string[] = [];
-    const made = new ServerLog(({ text }) => seen.push(text));
-    made.start(secrets);
+    const redactor = createRedactor();
+    redactor.setSecrets("it", secrets);
+    const made = new ServerLog({ redact: createRedact(redactor), onLine: ({ text }) => seen.push(text) });
+    made.start();
     return { log: made, seen, push: (text: string) => made.push(Buffer.from(text)) };
   };
 
@@ -18,9 +22,30 @@ describe("a server's log", () => {
   });
 
   it("SE-1 T12 shows no secret, not even one that came byte by byte or holds another", () => {
-    const { log: made, seen } = log(["key", "key-longer"]);
-    for (const byte of Buffer.from("a key-longer b key c\n")) made.push(Buffer.of(byte));
+    const { log: made, seen } = log(["sesame", "sesame-longer"]);
+    for (const byte of Buffer.from("a sesame-longer b sesame c\n")) made.push(Buffer.of(byte));
     expect(seen).toEqual(["a *** b *** c"]);
+  });
+
+  it("SE-1 T12 shows none that has colours in it, is encoded, or says by its looks what it is", () => {
+    const { seen, push } = log(["sesame-open-42"]);
+    push("a \u001b[31mses\u001b[1mame-open\u0007-42\u001b[0m b\n");
+    push(`${Buffer.from("x sesame-open-42").toString("base64")} ${Buffer.from("sesame-open-42").toString("hex")}\n`);
+    push("token=of-its-own postgres://me:pw@db Authorization: Bearer 0123456789\n");
+    expect(seen).toEqual(["a *** b", "*** ***", "token=*** postgres://***@db Authorization: Bearer ***"]);
+  });
+
+  it("SE-1 T12 shows no part of a secret where a line is cut, wherever it stands and whatever the chunks", () => {
+    const secret = "sesame-open-".repeat(300);
+    for (const before of [0, 4000, 4090, 4096, 5000, 12_700, 12_800, 16_300, 16_380]) {
+      for (const size of [1 << 20, 1000]) {
+        const { log: made, seen } = log([secret, "sesame-open-shut"]);
+        const line = Buffer.from(`${secret}${"x".repeat(before)}${secret}${"y".repeat(20_000)}\n`);
+        for (let at = 0; at < line.length; at += size) made.push(line.subarray(at, at + size));
+        expect(seen).toHaveLength(1);
+        expect(seen.join()).not.toContain("sesa");
+      }
+    }
   });
 
   it("T41 a line cannot move the cursor or forge another", () => {

@@ -2,6 +2,8 @@
 // The tail that explains one failed start is stderr-ring.ts's.
 
 import { stripVTControlCharacters } from "node:util";
+import { MASK } from "../config/mask.ts";
+import type { Redact } from "./redaction.ts";
 
 export interface LogLine {
   /** Milliseconds since the epoch. */
@@ -11,30 +13,36 @@ export interface LogLine {
 
 const MAX_LINES = 2000;
 const MAX_LINE_CHARS = 4096;
+/** The longest value of a config, every byte of it escaped. */
+const MAX_SECRET_CHARS = 3 * 4096;
+const KEPT_CHARS = MAX_LINE_CHARS + MAX_SECRET_CHARS;
 const CONTROL = /(?!\t)[\p{Cc}\u2028\u2029]/gu;
 
+export interface ServerLogOptions {
+  readonly redact: Redact;
+  readonly onLine: (line: LogLine) => void;
+}
+
 export class ServerLog {
-  readonly #onLine: (line: LogLine) => void;
+  readonly #options: ServerLogOptions;
   #lines: LogLine[] = [];
-  #secrets: readonly string[] = [];
   #decoder = new TextDecoder();
   #rest = "";
 
-  constructor(onLine: (line: LogLine) => void) {
-    this.#onLine = onLine;
+  constructor(options: ServerLogOptions) {
+    this.#options = options;
   }
 
-  /** A new process writes from now on. Its secrets must not be shown; the longest first, as one may be part of another. */
-  start(secrets: readonly string[]): void {
-    this.#secrets = secrets.toSorted((a, b) => b.length - a.length);
+  /** A new process writes from now on. */
+  start(): void {
     this.#decoder = new TextDecoder();
     this.#rest = "";
   }
 
   push(chunk: Uint8Array): void {
     const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
-    // A line without an end is cut where it gets too long, so that it costs no memory; secrets are long done by then.
-    this.#rest = lines.pop()?.slice(-MAX_LINE_CHARS) ?? "";
+    // A line without an end costs no more memory than this: its beginning, and the rest of a secret that begins in it.
+    this.#rest = lines.pop()?.slice(0, KEPT_CHARS) ?? "";
     for (const line of lines) this.#add(line);
   }
 
@@ -44,13 +52,17 @@ export class ServerLog {
   }
 
   #add(line: string): void {
-    const shown = this.#secrets.reduce((text, secret) => text.replaceAll(secret, "***"), line);
-    const text = stripVTControlCharacters(shown).replace(CONTROL, "").slice(0, MAX_LINE_CHARS);
-    if (text === "") return;
+    // Colours first: they could stand in the middle of a secret.
+    const plain = stripVTControlCharacters(line.slice(0, KEPT_CHARS)).replace(CONTROL, "");
+    if (plain === "") return;
+    const shown = this.#options.redact(plain);
+    // Where the line was cut, the last characters may be a part of a secret that nobody could recognize.
+    const sure = line.length < KEPT_CHARS ? shown.length : shown.length - MAX_SECRET_CHARS;
+    const text = shown.slice(0, Math.max(0, Math.min(sure, MAX_LINE_CHARS))) || MASK;
     const entry = { at: Date.now(), text };
     this.#lines.push(entry);
     // Trimmed in bulk: shifting one line for each new one would copy the list every time.
     if (this.#lines.length > 2 * MAX_LINES) this.#lines = this.#lines.slice(-MAX_LINES);
-    this.#onLine(entry);
+    this.#options.onLine(entry);
   }
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { fixture } from "../../../test/support/hub.ts";
 import { processesWithTag } from "../../../test/support/processes.ts";
+import { createRedactor } from "../../../test/support/redactor.ts";
 import { startRemote } from "../../../test/support/remote.ts";
 import { normalizeServer } from "../config/normalize.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
@@ -32,6 +33,7 @@ async function manage(entry: object) {
     guard,
     eras: await EraMemory.open(),
     instance,
+    redactor: createRedactor(),
   };
   const server = new ManagedServer(normalizeServer("it", entry), world, {
     onStatus: ({ status }) => {

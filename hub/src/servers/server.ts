@@ -17,10 +17,12 @@ import type { Guard } from "./guard.ts";
 import { Health } from "./health.ts";
 import { launchCommand } from "./launch.ts";
 import { openHttp, openStdio } from "./link.ts";
-import { ServerLog, type LogLine } from "./server-log.ts";
+import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
+import { secretsOf } from "./secrets-of.ts";
+import { ServerLog, type LogLine } from "./server-log.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import { Upstream, type Ask } from "./upstream.ts";
 
@@ -31,20 +33,17 @@ export interface ServerWorld {
   readonly guard: Guard;
   readonly eras: EraMemory;
   readonly instance: string;
+  readonly redactor: Redactor;
 }
 
 export interface ServerObserver {
   onStatus(server: ManagedServer): void;
   /** What the server offers has changed: another listing, or it came or went. */
   onOffer(server: ManagedServer): void;
-  /** It is about to start, and these are the values that must never be shown. */
-  onResolved?(server: ManagedServer, secrets: readonly string[]): void;
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
   /** Calls are let through to it again, or no longer. */
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
-  /** It was replaced or removed, and nothing of it is left. */
-  onGone?(server: ManagedServer): void;
 }
 
 /** A launcher may have to download the server first. */
@@ -66,6 +65,7 @@ export class ManagedServer {
   readonly #health: Health;
   readonly #awaited = new Set<() => void>();
   #resilience: Resilience;
+  readonly #redact: Redact;
   #status: Status;
   #listing: Listing | undefined;
   #upstream: Upstream | undefined;
@@ -85,7 +85,10 @@ export class ManagedServer {
     this.#config = config;
     this.#world = world;
     this.#observer = observer;
-    this.#log = new ServerLog((line) => observer.onLog?.(this, line));
+    this.#redact = createRedact(world.redactor);
+    this.#log = new ServerLog({ redact: this.#redact, onLine: (line) => observer.onLog?.(this, line) });
+    // Before it starts for the first time too: another server's call may carry them.
+    world.redactor.setSecrets(this, secretsOf(config));
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
     this.#resilience = resilienceOf(config.resilience);
     this.circuit = new Circuit({
@@ -204,17 +207,23 @@ export class ManagedServer {
     this.#set({ type: "stopped" });
   }
 
-  /** For one that is asked nothing new: what it was asked may come to its end, for a while. Then it is stopped. */
+  /**
+   * For one that is asked nothing new and does not come back: what it was asked may come to its end, for a while. When
+   * nothing of it is left, its secrets need not be known any more.
+   */
   async retire(drainMs: number): Promise<void> {
     this.#isRetired = true;
     await this.#upstream?.drain(drainMs);
     await this.stop();
+    this.#world.redactor.setSecrets(this, []);
   }
 
   /** One request to the server, on behalf of a client. */
   ask(ask: Ask): Promise<Reply> {
     if (this.#upstream === undefined || this.#status.state !== "running") return Promise.reject(this.#unavailable());
-    return this.#upstream.ask(ask);
+    return this.#upstream.ask(ask).catch((thrown: unknown) => {
+      throw redactError(toHubError(thrown), this.#redact);
+    });
   }
 
   /** How long a request may take in all. */
@@ -265,7 +274,7 @@ export class ManagedServer {
     try {
       await this.#leaving;
       const resolved = await resolveServer(this.config, this.#world);
-      this.#observer.onResolved?.(this, resolved.secrets);
+      this.#world.redactor.setSecrets(this, resolved.secrets);
       this.#set({ type: "stage", stage: "launching" });
       upstream = await this.#connect(resolved, either, startMs);
       this.#world.eras.remember(this.config.transport, upstream.era);
@@ -275,7 +284,8 @@ export class ManagedServer {
       this.#running(upstream);
     } catch (thrown) {
       await upstream?.close();
-      const error = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
+      const reason = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
+      const error = redactError(reason, this.#redact);
       if (signal.aborted) this.#set({ type: "stopped" });
       else this.#down(error);
       throw error;
@@ -296,9 +306,9 @@ export class ManagedServer {
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
-        const { secrets } = resolved;
-        this.#log.start(secrets);
-        return openStdio({ ...command, env }, handlers, { guard, secrets, onStderr: (chunk) => this.#log.push(chunk) });
+        this.#log.start();
+        const onStderr = (chunk: Buffer) => this.#log.push(chunk);
+        return openStdio({ ...command, env }, handlers, { guard, redact: this.#redact, onStderr });
       },
       onListChanged: () => {
         this.#outdated = true;
@@ -326,7 +336,7 @@ export class ManagedServer {
     if (this.#upstream !== upstream) return; // stopped by us
     this.#upstream = undefined;
     this.#leaving = upstream.close();
-    this.#down(error);
+    this.#down(redactError(error, this.#redact));
   }
 
   /** It went down or did not come up. It is tried again, unless somebody has to change something first. */

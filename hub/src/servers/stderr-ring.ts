@@ -4,6 +4,8 @@ import { stripVTControlCharacters } from "node:util";
 
 const LIMIT_BYTES = 256 * 1024;
 const FIRST_BYTES = 4 * 1024;
+/** Of a line that is longer than the ring: what may be left of a secret whose beginning is lost. */
+const SEVERED_BYTES = 12 * 1024;
 const NEWLINE = 0x0a;
 // Everything that could move a cursor or fake a line; tab stays, and so does the newline until the lines are cut.
 const CONTROL = /(?![\t\n])[\p{Cc}\u2028\u2029]/gu;
@@ -65,8 +67,9 @@ export class StderrRing {
     if (!this.#dropped) return bytes;
     const newline = bytes.indexOf(NEWLINE);
     if (newline >= 0 && newline < bytes.length - 1) return bytes.subarray(newline + 1);
+    const rest = bytes.subarray(bytes.length > 2 * SEVERED_BYTES ? SEVERED_BYTES : 0);
     // Cut inside a character: its continuation bytes (10xxxxxx) mean nothing without their head.
-    const head = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
-    return bytes.subarray(Math.max(0, head));
+    const head = rest.findIndex((byte) => (byte & 0xc0) !== 0x80);
+    return rest.subarray(Math.max(0, head));
   }
 }

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { fixture } from "../../../test/support/hub.ts";
 import { textOf } from "../../../test/support/in-process.ts";
 import { isRunning, processesWithTag } from "../../../test/support/processes.ts";
+import { createRedactor } from "../../../test/support/redactor.ts";
 import { normalizeServer } from "../config/normalize.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
 import { rawParams } from "../wire/jsonrpc.ts";
@@ -29,7 +30,8 @@ async function supervise(
   { drainMs, onStatus = () => undefined }: { drainMs?: number; onStatus?: ServerObserver["onStatus"] } = {},
 ): Promise<Supervisor> {
   const variables = { PATH: process.env["PATH"] };
-  const world = { variables, secrets: new MemorySecrets(), guard, eras: await EraMemory.open(), instance };
+  const redactor = createRedactor();
+  const world = { variables, secrets: new MemorySecrets(), guard, eras: await EraMemory.open(), instance, redactor };
   const observer = { onStatus, onOffer: () => undefined };
   const supervisor = new Supervisor(world, observer, drainMs === undefined ? {} : { drainMs });
   for (const [name, entry] of Object.entries(entries)) supervisor.add(normalizeServer(name, entry));

@@ -141,7 +141,7 @@ export class Supervisor {
       const latency_ms = latency();
       return { success: false, message: error.message, tools: [], resources: [], latency_ms, error: error.toJSON() };
     } finally {
-      await server.stop();
+      await server.retire(0);
     }
   }
 
@@ -164,7 +164,6 @@ export class Supervisor {
     this.#leaving.add(server);
     await server.retire(this.#drainMs);
     this.#leaving.delete(server);
-    this.#observer.onGone?.(server);
   }
 
   #has(server: ManagedServer): boolean {

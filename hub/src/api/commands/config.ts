@@ -8,7 +8,7 @@ import { quoted, within } from "../../config/where.ts";
 import { toHubError, type ErrorBody } from "../../errors.ts";
 import type { Managed } from "../core.ts";
 import { toEntry } from "../entry/entry.ts";
-import { hideAll } from "../entry/mask.ts";
+import { hideAll } from "../../config/mask.ts";
 import { toJsonObject } from "../entry/object.ts";
 import type { ConfigChangesView, ConfigCheck, ConfigDocument, ConfigView } from "../schemas/config.ts";
 

@@ -11,7 +11,7 @@ import type { ServerConfig } from "../../config/types.ts";
 import { HubError } from "../../errors.ts";
 import type { ManagedServer } from "../../servers/server.ts";
 import type { Managed } from "../core.ts";
-import { secretsOf, toShown } from "../entry/entry.ts";
+import { toShown } from "../entry/entry.ts";
 import { mergePatch } from "../entry/merge-patch.ts";
 import { toJsonObject } from "../entry/object.ts";
 import { restoreMasked } from "../entry/restore.ts";
@@ -71,13 +71,13 @@ export class ServerCommands {
     const known = supervisor.servers.find(({ name, config }) => name === given["name"] || config.id === given["id"]);
     const config = normalizeServer("test", restoreMasked(given, known?.config));
     requireNoNewRisks(config, known?.config);
-    return toTestResult(await supervisor.test(config), secretsOf(config));
+    return toTestResult(await supervisor.test(config));
   }
 
   async testSaved(id: string): Promise<TestResult> {
     const { supervisor } = this.#managed.hub;
     const { config } = supervisor.get(id);
-    return toTestResult(await supervisor.test(config), secretsOf(config));
+    return toTestResult(await supervisor.test(config));
   }
 
   async #stored(id: string): Promise<{ before: ServerConfig; stored: JsonObject }> {

@@ -1,10 +1,9 @@
-// A server's config in the API's spelling, whichever one it was written in, with its secrets shown, hidden or collected.
+// A server's config in the API's spelling, whichever one it was written in, with its secrets shown or hidden.
 
-import { unescape } from "node:querystring";
-import { secretParts } from "../../calls/secret-parts.ts";
+import { hideAll, MASK, maskArgs, maskJson, maskSecret, maskText, maskUrl, type Hide } from "../../config/mask.ts";
 import type { EnvEntry, ServerConfig, Source } from "../../config/types.ts";
+import { isSecretVariable } from "../../servers/secrets-of.ts";
 import type { ShownConfig } from "../schemas/server.ts";
-import { hideAll, isCredentialName, MASK, maskArgs, maskJson, maskSecret, maskText, type Hide } from "./mask.ts";
 
 /** An entry as a file could have it; members at their default are left out. */
 export interface Entry extends Omit<ShownConfig, "command" | "args" | "env"> {
@@ -55,23 +54,6 @@ export function toText(variable: string | EnvEntry): string {
   return variable.secretRef === undefined ? (variable.value ?? "") : MASK;
 }
 
-/** Every credential that stands in a config as it is, in the parts in which a program may repeat it. */
-export function secretsOf(config: ServerConfig): string[] {
-  const found = new Set<string>();
-  const collect: Hide = (secret) => {
-    const bare = secret.replace(/^["'](.*)["']$/s, "$1");
-    const password = bare.slice(bare.indexOf(":") + 1);
-    for (const form of [bare, password, unescape(password)]) for (const part of secretParts(form)) found.add(part);
-    return secret;
-  };
-  toEntry(config, collect);
-  return [...found];
-}
-
-function isSecretVariable(name: string, { secretRef, isSecret }: EnvEntry): boolean {
-  return secretRef !== undefined || (isSecret ?? isCredentialName(name));
-}
-
 /** A variable as an entry has it: a text, or an object where it has marks. */
 export function toVariable(name: string, entry: EnvEntry, hide: Hide): string | EnvEntry {
   const { value, ...marks } = entry;
@@ -94,7 +76,7 @@ function toWay({ transport }: ServerConfig, hide: Hide): Partial<Entry> {
   const headers = Object.entries(transport.headers).map(([name, value]) => [name, maskSecret(value, hide)]);
   return {
     type: transport.type,
-    url: maskText(transport.url, hide),
+    url: maskUrl(transport.url, hide),
     ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
   };
 }

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from "../../config/plain.ts";
 import type { EnvEntry, ServerConfig } from "../../config/types.ts";
 import { HubError } from "../../errors.ts";
 import { asIs, toEntry, toText, toVariable } from "./entry.ts";
-import { hideAll, MASK } from "./mask.ts";
+import { hideAll, MASK } from "../../config/mask.ts";
 import { isJsonObject } from "./object.ts";
 
 /** The same place of an entry, as it is shown and as it is stored. */

@@ -1,26 +1,14 @@
 // What the hub's events are to those who watch it from outside: small, in snake_case, without parameters or secrets.
 
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { ServerConfig } from "../../config/types.ts";
 import type { Status } from "../../servers/status.ts";
 import type { Core } from "../core.ts";
-import { secretsOf } from "../entry/entry.ts";
-import { redact } from "../entry/mask.ts";
-import { errorOf, redactError } from "../view.ts";
+import { errorOf } from "../view.ts";
 import type { EventLog } from "./event-log.ts";
 
 /** Writes everything that happens in the hub from now on into the log. */
-export function collect({ events, supervisor }: Pick<Core, "events" | "supervisor">, log: EventLog): void {
+export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
   const starts = new Starts();
-  // By config, which never changes: a server may write thousands of lines a second.
-  const known = new WeakMap<ServerConfig, readonly string[]>();
-  const secrets = (server: string): readonly string[] => {
-    const config = supervisor.servers.find(({ name }) => name === server)?.config;
-    if (config === undefined) return [];
-    const found = known.get(config) ?? secretsOf(config);
-    known.set(config, found);
-    return found;
-  };
   events.on("server.status", ({ server, status }) =>
     log.append("server.status", server, {
       server,
@@ -29,7 +17,7 @@ export function collect({ events, supervisor }: Pick<Core, "events" | "superviso
       elapsed_ms: starts.elapsed(server, status),
       since: "since" in status ? new Date(status.since).toISOString() : null,
       tool_count: status.state === "running" ? status.tools.length : 0,
-      error: errorOf(status, secrets(server)),
+      error: errorOf(status),
     }),
   );
   events.on("server.circuit", ({ server, breaker }) =>
@@ -39,7 +27,7 @@ export function collect({ events, supervisor }: Pick<Core, "events" | "superviso
     log.append("server.log", server, {
       server,
       timestamp: new Date(at).toISOString(),
-      text: redact(text, secrets(server)),
+      text,
     }),
   );
   events.on("call.finished", ({ server, tool, group, durationMs, ok, error }) =>
@@ -49,7 +37,7 @@ export function collect({ events, supervisor }: Pick<Core, "events" | "superviso
       group,
       success: ok,
       duration_ms: Math.round(durationMs * 1000) / 1000,
-      error: error === undefined ? null : redactError(error, secrets(server)),
+      error: error ?? null,
     }),
   );
   events.on("catalog.changed", ({ catalog }) =>

@@ -1,7 +1,9 @@
-// What in a text is a credential, and the text without it. Where such texts stand in a config is left to entry.ts.
-// Rather one too many than one too few: a masked value that is sent back stands for the stored one.
+// What in a text is a credential, and the text without it. Where such texts stand in a config is left to those who show
+// one (api/entry) and to those who must know its secrets (servers/secrets-of.ts). Rather one too many than one too few: a
+// masked value that is sent back stands for the stored one.
 
-import { isCredentialKey } from "../../calls/credential-key.ts";
+import { isRandom } from "./commonplace.ts";
+import { isCredentialKey } from "./credential-key.ts";
 
 /** What is shown in place of a secret. */
 export const MASK = "***";
@@ -19,10 +21,12 @@ const SCHEME = /^(?:Bearer|Basic|Token)(?=\s|$)/i;
 const USERINFO = /([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s/?#]*)@/gi;
 /** In a query, a connection string, an option: `name=value`. */
 const ASSIGNMENT = /(^|[?&#;\s])([\w.%-]+)=("[^"]*"|'[^']*'|[^&#;\s]+)/g;
+/** A member of JSON, also of JSON in a string: `--config {"apiKey":"…"}`. The quotes of name and value are escaped alike. */
+const MEMBER = /(\\{0,7}["'])([\w.-]+)\1(\s*:\s*)\1((?:(?!\1).)+)\1/gs;
 const SCHEMED = /\b(Bearer|Basic)( +)([A-Za-z0-9._~+/=-]{6,})/gi;
 /** Tokens that say by their form what they are. */
 const KNOWN =
-  /\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]+\.[\w-]+\.[\w-]+|pb_[\w-]{43})/g;
+  /\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|(?<!-)eyJ[\w-]+\.[\w-]+\.[\w-]+|pb_[\w-]{43})/g;
 
 export function isCredentialName(name: string): boolean {
   return isCredentialKey(name) || CREDENTIAL_WORD.test(name);
@@ -41,8 +45,19 @@ export function maskText(text: string, hide: Hide): string {
     .replaceAll(ASSIGNMENT, (whole, before: string, name: string, value: string) =>
       isCredentialName(decode(name)) ? `${before}${name}=${maskSecret(value, hide)}` : whole,
     )
+    .replaceAll(MEMBER, (whole, quote: string, name: string, colon: string, value: string) =>
+      isCredentialName(name) ? quote + name + quote + colon + quote + maskSecret(value, hide) + quote : whole,
+    )
     .replaceAll(SCHEMED, (_, scheme: string, blank: string, value: string) => scheme + blank + hide(value))
     .replaceAll(KNOWN, (token) => hide(token));
+}
+
+/** An address to connect to: like any text, and a part of its path that nobody would choose is the key to it. */
+export function maskUrl(url: string, hide: Hide): string {
+  const [, before = "", path = "", rest = ""] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? [];
+  if (path === "") return maskText(url, hide);
+  const shown = path.replaceAll(/[^/]+/g, (part) => (isRandom(part) ? maskSecret(part, hide) : part));
+  return maskText(`${before}${shown}${rest}`, hide);
 }
 
 /** A command's arguments: `--token value`, `--token=value`, `-e NAME=value`, `-H "Name: value"`. */
@@ -66,12 +81,6 @@ export function maskJson(value: unknown, hide: Hide, name = ""): unknown {
   if (Array.isArray(value)) return value.map((item) => maskJson(item, hide, name));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, maskJson(member, hide, key)]));
-}
-
-/** A text without these secrets. The longest first: one may be part of another. */
-export function redact(text: string, secrets: readonly string[]): string {
-  const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
-  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, MASK), text);
 }
 
 function decode(name: string): string {

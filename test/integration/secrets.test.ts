@@ -1,0 +1,570 @@
+// No secret in any output: markers are planted wherever a secret can stand, servers give away all that they know, every
+// route and every command is used, and every byte that comes out is searched for every marker in every form. What a tool
+// itself answers to the one who called it is not searched: that is passed on unchanged.
+
+import { randomBytes } from "node:crypto";
+import { statSync, watch } from "node:fs";
+import { chmod, lstat, readFile, readdir, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { join, relative } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FileSecrets } from "../../hub/src/secrets/file-store.ts";
+import {
+  fixture,
+  launch,
+  makeHome,
+  plugboard,
+  startHub,
+  type Home,
+  type Launched,
+  type RunningHub,
+} from "../support/hub.ts";
+import { encodingsOf, Outputs } from "../support/leaks.ts";
+import { processesWithMark } from "../support/processes.ts";
+import { startRemote, type Remote } from "../support/remote.ts";
+import { connect, http, modern } from "../support/rpc.ts";
+
+const unique = () => randomBytes(6).toString("hex");
+/** With everything in it that one form or another has to escape. */
+const odd = (where: string) => `${where}"q\\/+%ü ${unique()}`;
+/** For places that take letters only. */
+const even = (where: string) => `${where}.Zq7-${unique()}`;
+
+/** Planted where each name says, in the config and in the hub's environment. */
+const planted = {
+  env: odd("env"),
+  marked: odd("marked"),
+  stored: odd("stored"),
+  connection: even("connection"),
+  hubEnv: odd("hubEnv"),
+  hubArg: odd("hubArg"),
+  hubPath: even("hubPath"),
+  hubHeader: even("hubHeader"),
+  arg: odd("arg"),
+  flag: odd("flag"),
+  jsonArg: odd("jsonArg"),
+  json: odd("json"),
+  header: even("header"),
+  oddHeader: even("oddHeader"),
+  query: even("query"),
+  userinfo: even("userinfo"),
+  urlPath: randomBytes(18).toString("base64url"),
+};
+
+/** Known to the hub by the names that they stand under, or while a server is tried; or not the hub's to know at all. */
+const passing = {
+  toolArg: odd("toolArg"),
+  toolResult: odd("toolResult"),
+  unsaved: odd("unsaved"),
+  unsavedHub: odd("unsavedHub"),
+  fromCli: odd("fromCli"),
+  brokenFile: odd("brokenFile"),
+  wrongToken: even("wrongToken"),
+  setByApi: odd("setByApi"),
+};
+
+const variables = {
+  HUB_PLAIN: planted.hubEnv,
+  HUB_ARG: planted.hubArg,
+  HUB_PATH: planted.hubPath,
+  HUB_TOKEN: planted.hubHeader,
+  HUB_UNSAVED: passing.unsavedHub,
+};
+
+/** All that a server on stdio can be given. */
+const leaky = (...args: string[]) => ({
+  ...fixture(
+    "leaky",
+    ...args,
+    "--api-key",
+    planted.arg,
+    `--token=${planted.flag}`,
+    "--mode",
+    "${HUB_ARG}",
+    "--config",
+    JSON.stringify({ apiKey: planted.jsonArg }),
+  ),
+  env: {
+    API_KEY: planted.env,
+    CODE: { value: planted.marked, isSecret: true },
+    STORED: { secretRef: "stored" },
+    MODE: "${HUB_PLAIN}",
+    DB: `postgres://app:${planted.connection}@db/x`,
+  },
+  config: { deep: [{ password: planted.json }] },
+});
+
+const remote = (port: string, path: string) => ({
+  url: `http://u:${planted.userinfo}@127.0.0.1:${port}${path}/\${HUB_PATH}/${planted.urlPath}?api_key=${planted.query}`,
+  headers: {
+    Authorization: `Bearer ${planted.header}`,
+    "X-Other": planted.oddHeader,
+    "X-Filled": "${HUB_TOKEN}",
+  },
+});
+
+const serversAt = (port: string) => ({
+  tells: leaky(),
+  exits: leaky("--fail=exit"),
+  refuses: leaky("--fail=refuse"),
+  hangs: { ...leaky("--fail=hang"), timeouts: { start_ms: 3000 } },
+  off: { ...leaky("--fail=exit"), enabled: false },
+  missing: { ...fixture("leaky"), env: { API_KEY: planted.env, OTHER: "${NOT_SET}" } },
+  absent: { command: "/no/such/program", args: ["--token", planted.flag] },
+  remote: remote(port, "/mcp"),
+  breaks: remote(port, "/gone"),
+  refused: remote(port, "/refuse"),
+  busy: remote(port, "/busy"),
+});
+
+const outputs = new Outputs();
+/** What was done: every route, every command, and the rest. */
+const done = new Set<string>();
+let operations = 0;
+let routes: string[] = [];
+let server: Remote;
+let home: Home;
+let hub: RunningHub;
+let token = "";
+/** Modes of what was seen in the hub's folders, temporary files too. */
+const modes = new Map<string, string>();
+
+const known = () => ({ ...planted, managementToken: token });
+const allMarkers = () => ({ ...known(), ...passing });
+
+/** One operation. What `run` gives is searched, unless it is the tool's own answer. */
+async function operation(name: string, run: () => Promise<readonly string[]>, { own = false } = {}): Promise<void> {
+  operations++;
+  done.add(name);
+  const shown = await run();
+  if (!own) outputs.add(name, ...shown);
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly own?: boolean;
+}
+
+/** The route as OpenAPI spells it, and the path that reaches it. */
+async function rest(template: string, path: string, { body, headers = {}, own = false }: Asked = {}): Promise<void> {
+  const [method = "GET"] = template.split(" ");
+  await operation(
+    template,
+    async () => {
+      const answer = await http(`${hub.url}/api/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      expect([template, answer.status >= 500 && answer.body.includes('"INTERNAL"')]).toEqual([template, false]);
+      return [JSON.stringify(answer.headers), answer.body];
+    },
+    { own },
+  );
+}
+
+/** A command for people and for programs. */
+async function cli(
+  words: readonly string[],
+  { own = false, stdin, at = home, env = {} }: { own?: boolean; stdin?: string; at?: Home; env?: object } = {},
+): Promise<void> {
+  const run = async (all: readonly string[]) => {
+    const { stdout, stderr } = await plugboard(at, all, {
+      env: { ...env },
+      ...(stdin === undefined ? {} : { stdin }),
+    });
+    return [stdout, stderr];
+  };
+  const name = `plugboard ${words[0] ?? ""}`.trim();
+  await Promise.all([
+    operation(name, () => run(words), { own }),
+    operation(`${name} --json`, () => run(["--json", ...words]), { own }),
+  ]);
+}
+
+async function readAll(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.map((entry) => join(entry.parentPath, entry.name));
+}
+
+async function noteModes(): Promise<void> {
+  for (const path of await readAll(home.dir)) {
+    const info = await lstat(path).catch(() => undefined); // a temporary file may be gone
+    if (info !== undefined) note(path, info.mode);
+  }
+}
+
+function note(path: string, mode: number): void {
+  modes.set(relative(home.dir, path), (mode & 0o777).toString(8));
+}
+
+/** All events from now on, as bytes. */
+function listen(): { stop: () => void } {
+  const headers = { authorization: `Bearer ${token}` };
+  const outgoing = request(`${hub.url}/api/v1/events`, { headers, agent: false }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => chunks.push(chunk));
+    response.on("error", () => undefined);
+    response.on("close", () => outputs.add("GET /events", JSON.stringify(response.headers), Buffer.concat(chunks)));
+  });
+  outgoing.on("error", () => undefined);
+  outgoing.end();
+  operations++;
+  done.add("GET /events");
+  return { stop: () => outgoing.destroy() };
+}
+
+const SKIPPED = /^config\/mcp_server\.json$|^data\/token$/;
+const started: Launched[] = [];
+
+beforeAll(async () => {
+  server = await startRemote("leaky-http");
+  home = await makeHome(serversAt(server.port), { work: { servers: ["tells", "remote"], tools: [] } });
+  await new FileSecrets(join(home.dir, "data")).set("stored", planted.stored);
+  for (const path of await readAll(join(home.dir, "config"))) await chmod(path, 0o600);
+  const watcher = watch(home.dir, { recursive: true }, (_, name) => {
+    const info = name === null ? undefined : statSync(join(home.dir, name), { throwIfNoEntry: false });
+    if (name !== null && info !== undefined) note(join(home.dir, name), info.mode);
+  });
+  try {
+    hub = await startHub({ ...home, env: { ...home.env, ...variables } }, { umask: "000" });
+    token = (await readFile(join(home.dir, "data/token"), "utf8")).trim();
+    const events = listen();
+    for (const words of [
+      ["logs", "-f"],
+      ["calls", "-f"],
+    ])
+      started.push(launch(home, words));
+    await useMcp();
+    await useRest();
+    await useAdmin();
+    await useCommands();
+    await noteModes();
+    await outputs.addFiles(home.dir, "while it runs", SKIPPED);
+    for (const { process: child } of started) child.kill("SIGINT");
+    for (const { finished } of started) {
+      const { stdout, stderr } = await finished;
+      outputs.add("plugboard -f", stdout, stderr);
+    }
+    events.stop();
+    expect(await hub.stop()).toBe(0);
+    outputs.add("plugboard up", hub.stdout(), hub.stderr());
+    await useCommandsAlone();
+    await noteModes();
+    await outputs.addFiles(home.dir, "at the end", SKIPPED);
+  } finally {
+    watcher.close();
+  }
+}, 900_000);
+
+afterAll(async () => {
+  for (const { process: child } of started) child.kill("SIGKILL");
+  await hub?.kill();
+  await server?.stop();
+  if (home !== undefined) expect(processesWithMark(home.mark)).toEqual([]);
+  await home?.remove();
+});
+
+const credentials = { text: "x", password: passing.toolArg, deep: [{ access_token: passing.toolResult }] };
+
+async function useMcp(): Promise<void> {
+  const client = await connect(`${hub.url}/mcp`);
+  outputs.add("initialize", JSON.stringify(client.hello));
+  const ask = async (name: string, args: unknown) =>
+    JSON.stringify(await client.request("tools/call", { name, arguments: args }));
+  /** Where the answer is the server's own, it must hold what it told. */
+  const call = (name: string, args: unknown, told: string) =>
+    operation(`tools/call ${name}`, async () => {
+      expect([name, (await ask(name, args)).includes(told)]).toEqual([name, true]);
+      return [];
+    });
+  const inside = (marker: string) => JSON.stringify(marker).slice(1, -1);
+  for (const [of, marker] of [
+    ["tells", planted.stored],
+    ["remote", planted.hubPath],
+  ] as const) {
+    for (const tool of ["tell", "tell_failing", "tell_error"]) await call(`${of}__${tool}`, {}, inside(marker));
+    await call(`${of}__repeat`, credentials, inside(passing.toolArg));
+    for (const secret of Object.values(known()))
+      await call(`${of}__repeat`, { text: `with ${secret} in it`, [secret]: 1 }, inside(secret));
+  }
+  await operation("tools/call breaks__tell", async () => [await ask("breaks__tell", {})]);
+  await operation("tools/list", async () => [JSON.stringify(await client.request("tools/list"))]);
+  await operation("tools/list, modern", async () => [(await modern(`${hub.url}/mcp/work`, "tools/list")).body]);
+  await operation("tools/call tells__crash", async () => {
+    const answer = await ask("tells__crash", {});
+    expect(answer).toContain("exited with code 9");
+    return [answer, await ask("tells__tell", {})];
+  });
+}
+
+async function useRest(): Promise<void> {
+  const names = Object.keys(serversAt(server.port));
+  await rest("GET /status", "/status");
+  await rest("GET /servers", "/servers");
+  await rest("POST /servers/{id}/start", "/servers/tells/start");
+  for (const name of names) {
+    await rest("GET /servers/{id}", `/servers/${name}`);
+    await rest("GET /servers/{id}/logs", `/servers/${name}/logs?tail=100000`);
+    await rest("GET /servers/{id}/tools", `/servers/${name}/tools`);
+  }
+  for (const name of ["exits", "refuses", "missing", "absent", "refused", "busy"]) {
+    await rest("POST /servers/{id}/start", `/servers/${name}/start`);
+    await rest("POST /servers/{id}/test", `/servers/${name}/test`);
+  }
+  await rest("POST /servers/{id}/test", "/servers/tells/test");
+  const unsaved = {
+    ...fixture("leaky", "--fail=exit", "--password", passing.unsaved, "${HUB_UNSAVED}"),
+    env: { API_KEY: passing.unsaved, LEVEL: "${HUB_UNSAVED}" },
+  };
+  await rest("POST /servers/test", "/servers/test", { body: unsaved });
+  await rest("POST /servers/test", "/servers/test", {
+    body: { ...unsaved, args: unsaved.args.with(1, "--fail=refuse") },
+  });
+  await rest("POST /servers/test", "/servers/test", {
+    body: { url: `http://${passing.wrongToken}@127.0.0.1:${server.port}/refuse?key=${passing.wrongToken}` },
+  });
+  await rest("POST /servers", "/servers", { body: { name: "made", ...unsaved } });
+  await rest("POST /servers", "/servers", { body: { name: "made", ...unsaved } });
+  await rest("POST /servers", "/servers", { body: { name: "b\0d", ...unsaved } });
+  await rest("POST /servers", "/servers", {
+    body: { name: "bad", ...unsaved, args: [`--token=${passing.unsaved}\0`] },
+  });
+  await rest("POST /servers", "/servers", { body: `{"name": "bad", "env": {"API_KEY": "${planted.env}` });
+  await rest("PUT /servers/{id}", "/servers/made", { body: { name: "made", ...unsaved, description: "new" } });
+  await rest("PATCH /servers/{id}", "/servers/made", { body: { env: { API_KEY: passing.setByApi }, enabled: false } });
+  await rest("PATCH /servers/{id}", "/servers/made", { body: { env: { "no name": passing.setByApi } } });
+  await rest("POST /servers/{id}/enable", "/servers/made/enable");
+  await rest("POST /servers/{id}/enable", "/servers/off/enable");
+  await rest("POST /servers/{id}/disable", "/servers/made/disable");
+  await rest("DELETE /servers/{id}", "/servers/made");
+  await rest("POST /servers/{id}/stop", "/servers/remote/stop");
+  await rest("POST /servers/{id}/restart", "/servers/remote/restart");
+  await rest("POST /servers/{id}/tools/{tool}/call", "/servers/tells/tools/tell_error/call", { body: {}, own: true });
+  await rest("POST /servers/{id}/tools/{tool}/call", "/servers/busy/tools/tell/call", { body: {} });
+  await rest("GET /groups", "/groups");
+  await rest("GET /groups/{name}", "/groups/work");
+  await rest("GET /groups/{name}/tools", "/groups/work/tools");
+  await rest("PUT /groups/{name}", "/groups/more", { body: { servers: ["tells"], tools: [] } });
+  await rest("PUT /groups/{name}", "/groups/more", { body: { servers: [planted.env] } });
+  await rest("POST /groups/{name}/tools/{tool}/call", "/groups/work/tools/tells:tell/call", { body: {}, own: true });
+  const uri = { uri: "test://static" };
+  await rest("POST /groups/{name}/resources/read", "/groups/more/resources/read", { body: uri, own: true });
+  await rest("POST /groups/{name}/prompts/{prompt}/get", "/groups/more/prompts/greet/get", { body: {}, own: true });
+  await rest("DELETE /groups/{name}", "/groups/more");
+  await rest("PUT /secrets/{name}", "/secrets/other", { body: { value: passing.setByApi } });
+  await rest("PUT /secrets/{name}", "/secrets/other", { body: { value: `\0${passing.setByApi}` } });
+  await rest("GET /secrets", "/secrets");
+  await rest("DELETE /secrets/{name}", "/secrets/other");
+  for (const query of ["", "?success=false", "?server=tells&limit=1000", "?tool=tell", "?slower_than_ms=0", "?x=1"])
+    await rest("GET /calls", `/calls${query}`);
+  await rest("GET /metrics/latency", "/metrics/latency?server=tells");
+  await rest("GET /config", "/config");
+  await rest("GET /config/export", "/config/export");
+  const wrong = { ...unsaved, args: [passing.unsaved, 7], env: { API_KEY: { value: passing.unsaved, required: 1 } } };
+  await rest("POST /config/validate", "/config/validate", { body: { mcpServers: { wrong, right: unsaved } } });
+  await reloadBroken();
+  await rest("GET /openapi.json", "/openapi.json");
+  routes = await readRoutes();
+  await rest("GET /status", "/status", { headers: { authorization: `Bearer ${passing.wrongToken}` } });
+  await rest("GET /status", `/status?token=${token}`, { headers: { authorization: "" } });
+  for (const path of ["/metrics", "/livez", "/readyz", "/healthz", "/", `/nothing/${token}`]) {
+    await operation(path, async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await http(`${hub.url}${path}`, { method: "GET", headers });
+      // The hub need not hide from somebody what is in the address that they ask for, and does not repeat it either.
+      return [JSON.stringify(answer.headers), answer.body];
+    });
+  }
+}
+
+async function readRoutes(): Promise<string[]> {
+  const { body } = await http(`${hub.url}/api/v1/openapi.json`, {
+    method: "GET",
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const { paths } = JSON.parse(body) as { paths: Record<string, object> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/^\/api\/v1/, "")}`),
+  );
+}
+
+/** Files that cannot be used: what is wrong with them is said without what is in them. */
+async function reloadBroken(): Promise<void> {
+  const path = join(home.dir, "config/mcp_server.json");
+  const good = await readFile(path, "utf8");
+  const secret = JSON.stringify(passing.brokenFile);
+  for (const broken of [
+    `{"mcpServers": {"a": {"command": "x", "env": {"API_KEY": ${secret}`,
+    `{"mcpServers": {"a": {"command": "x", "env": {"API_KEY": ${secret} ${secret}}}}}`,
+    `{"mcpServers": {"a": {"command": "x", "env": {"api key": ${secret}}}}}`,
+    `{"mcpServers": {"a": {"command": "x", "args": [${secret}, {"token": ${secret}}]}}}`,
+    `{"mcpServers": {"a": {"url": "nowhere://u:${encodeURIComponent(passing.brokenFile)}@x"}}}`,
+    `{"mcpServers": {"a": {"command": "x", "env": {"API_KEY": {"value": ${secret}, "required": ${secret}}}}}}`,
+    `{"mcpServers": {"a": {"command": "x", "cwd": 1, "headers": {"Authorization": ${secret}}}}}`,
+  ]) {
+    await writeFile(path, broken);
+    await rest("POST /config/reload", "/config/reload");
+    await operation("plugboard config validate", async () => {
+      const { stdout, stderr, code } = await plugboard(home, ["config", "validate"]);
+      expect([broken, code]).toEqual([broken, 2]);
+      return [stdout, stderr];
+    });
+  }
+  await cli(["doctor"]);
+  await writeFile(path, good);
+  await rest("POST /config/reload", "/config/reload");
+}
+
+async function useAdmin(): Promise<void> {
+  const admin = new Client({ name: "agent", version: "1" });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await admin.connect(new StreamableHTTPClientTransport(new URL(`${hub.url}/mcp/@admin`), { requestInit }));
+  const run = (name: string, args: Record<string, unknown>, own = false) =>
+    operation(`@admin ${name}`, async () => [JSON.stringify(await admin.callTool({ name, arguments: args }))], { own });
+  const config = { name: "agents", ...fixture("leaky", "--fail=exit"), env: { API_KEY: passing.unsaved } };
+  await operation("@admin tools/list", async () => [JSON.stringify(await admin.listTools())]);
+  await run("list_mcp_servers", {});
+  await run("get_mcp_server", { id: "tells" });
+  await run("test_mcp_server", { config });
+  await run("create_mcp_server", { config });
+  await run("update_mcp_server", { id: "agents", config: { ...config, enabled: false } });
+  await run("start_mcp_server", { id: "exits" });
+  await run("stop_mcp_server", { id: "exits" });
+  await run("list_mcp_tools", { server_name: "tells" });
+  await run("call_mcp_tool", { server_name: "tells", tool_name: "tell_error", arguments: {} }, true);
+  await run("call_mcp_tool", { server_name: "busy", tool_name: "tell", arguments: credentials });
+  await run("get_mcp_latency_metrics", {});
+  await run("delete_mcp_server", { id: "agents" });
+  await admin.close();
+}
+
+async function useCommands(): Promise<void> {
+  await cli([]);
+  for (const words of [["ls"], ["status"], ["tools"], ["tools", "tells"], ["stats"], ["stats", "tells"], ["calls"]])
+    await cli(words);
+  for (const name of ["tells", "hangs", "off", "remote", "refused"]) await cli(["get", name]);
+  for (const name of ["exits", "missing", "busy"]) await cli(["test", name]);
+  await cli(["start", "refuses"]);
+  await cli(["restart", "remote"]);
+  await cli(["stop", "remote"]);
+  await cli(["enable", "off"]);
+  await cli(["disable", "off"]);
+  await cli(["logs"]);
+  await cli(["logs", "tells", "-n", "100000"]);
+  await cli(["calls", "--failed", "-n", "1000"]);
+  await cli(["call", "tells.tell"], { own: true });
+  await cli(["call", "tells.repeat", JSON.stringify(credentials)], { own: true });
+  await cli(["call", "busy.tell"]);
+  await cli(["call", "exits.tell", `password=${passing.toolArg}`]);
+  await cli(["read", "test://static"], { own: true });
+  await cli(["prompt", "tells.greet", "who=me"], { own: true });
+  await cli(["group", "ls"]);
+  await cli(["group", "get", "work"]);
+  await cli(["secret", "set", "more"], { stdin: `${passing.setByApi}\n` });
+  await cli(["secret", "ls"]);
+  await cli(["secret", "rm", "more"]);
+  for (const what of ["path", "show", "validate", "schema"]) await cli(["config", what]);
+  await cli(["doctor"]);
+  await cli(["open"]);
+  await cli(["version"]);
+  await cli(["completion", "bash"]);
+  const variable = `API_KEY=${passing.fromCli}`;
+  await cli(["add", "-e", variable, "new", "--", ...Object.values(fixture("leaky", "--fail=exit")).flat()]);
+  await cli(["add", "--no-test", "--disabled", "-e", variable, "new", "--", "node", "--token", passing.fromCli]);
+  await cli([
+    "add",
+    `http://u:${passing.wrongToken}@127.0.0.1:${server.port}/refuse?token=${passing.wrongToken}`,
+    "url",
+  ]);
+  await cli(["add", "-H", passing.fromCli, "http://127.0.0.1:1/", "url"]);
+  await cli(["rm", "new"]);
+  await cli(["status"], { env: { PLUGBOARD_URL: hub.url, PLUGBOARD_TOKEN: passing.wrongToken } });
+}
+
+/** Where no hub runs, a command has one inside itself; or one is started in the background. */
+async function useCommandsAlone(): Promise<void> {
+  const env = variables;
+  for (const words of [["ls"], ["get", "tells"], ["tools", "tells"], ["test", "exits"], ["config", "show"], ["doctor"]])
+    await cli(words, { env });
+  await cli(["call", "refuses.tell"], { env });
+  await cli(["call", "tells.tell"], { env, own: true });
+  const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } };
+  const message = { jsonrpc: "2.0", id: 1, method: "initialize", params: hello };
+  await cli(["stdio"], { env, stdin: `${JSON.stringify(message)}\n` });
+  const inTurn = async (words: string[]) =>
+    operation(`plugboard ${words[0]}`, async () => {
+      const { stdout, stderr } = await plugboard(home, words, { env });
+      return [stdout, stderr];
+    });
+  await inTurn(["start", "--port", "0"]);
+  await inTurn(["status"]);
+  await inTurn(["logs"]);
+  await inTurn(["restart", "--port", "0"]);
+  await noteModes();
+  await inTurn(["stop"]);
+  await inTurn(["up", "--port", "none"]);
+}
+
+describe("SE-1 T12 secrets", () => {
+  it("are asked for by every route", () => {
+    expect(routes.length).toBeGreaterThan(30);
+    expect(routes.filter((route) => !done.has(route))).toEqual([]);
+  });
+
+  it("are asked for by every command", async () => {
+    const { stdout } = await plugboard(home, ["--help"]);
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? (?:\[|<).*$/gm)].map(([, name]) => name ?? "");
+    expect(commands.length).toBeGreaterThan(20);
+    expect(commands.filter((name) => name !== "help" && !done.has(`plugboard ${name}`))).toEqual([]);
+  });
+
+  it("are in no output, in no form", () => {
+    const markers = allMarkers();
+    const forms = Object.values(markers).reduce((sum, marker) => sum + encodingsOf(marker).size, 0);
+    const count = Object.keys(markers).length;
+    process.stderr.write(`${operations} operations, ${count} markers, ${forms} forms, ${outputs.bytes} bytes\n`);
+    expect(outputs.hits(markers)).toEqual([]);
+    expect([operations > 200, outputs.bytes > 1_000_000]).toEqual([true, true]);
+  });
+
+  it("were really there to be found", async () => {
+    const found = new Outputs();
+    await found.addFiles(home.dir, "", /^(?!config\/mcp_server\.json)/);
+    const kept = found.hits({ env: planted.env, query: planted.query, connection: planted.connection });
+    expect(kept.length).toBeGreaterThanOrEqual(3);
+    const calls = new Outputs();
+    await calls.addFiles(home.dir, "", /^(?!data\/calls)/);
+    expect(calls.hits({ mask: '"***"', tool: "tell_error" }).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("T13 files are 0600 and folders 0700, whatever the umask: databases, logs, token, temporary files", () => {
+    // The config folder and what stands in it from the beginning is the user's.
+    const others = [...modes].filter(([path]) => !/^(?:|config|config\/(?:mcp_server|group)\.json)$/.test(path));
+    expect(others.filter(([, mode]) => mode !== "600" && mode !== "700")).toEqual([]);
+    const seen = others.map(([path]) => path);
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        "data",
+        "data/token",
+        "data/calls.db",
+        "data/calls.db-wal",
+        "data/calls.db-shm",
+        "data/secrets",
+        "state",
+        "state/log.jsonl",
+        "state/hub.json",
+        "state/hub.log",
+      ]),
+    );
+    expect(modes.get("config/mcp_server.json")).toBe("600");
+  });
+});
