@@ -1,35 +1,8 @@
-// The library: every example of docs/library.md is run as it stands there, and must print what it says.
+// The library, where it fails and beside its examples, which docs.test.ts runs.
 
-import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHub, HubError, McpClient, type EmbeddedHub } from "../../hub/src/index.ts";
 import { fixture } from "../support/hub.ts";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const EXAMPLES = /## ([^\n]+)\n(?:(?!\n## )[\s\S])*?```js\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;
-
-describe("docs/library.md", () => {
-  const examples = [...readFileSync(join(ROOT, "docs/library.md"), "utf8").matchAll(EXAMPLES)].map(
-    ([, title = "", code = "", output = ""]) => ({ title, code, output }),
-  );
-
-  it("has its examples", () =>
-    expect(examples.map(({ title }) => title)).toEqual(["One server", "A hub", "Tools for a model"]));
-
-  it.each(examples)("MG-2 CL-8 $title", async ({ code, output }) => {
-    await mkdir(join(ROOT, "node_modules/.cache"), { recursive: true });
-    const folder = await mkdtemp(join(ROOT, "node_modules/.cache/example-"));
-    await writeFile(join(folder, "example.mjs"), code);
-    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "example.mjs")], { cwd: ROOT });
-    await rm(folder, { recursive: true });
-    expect(stdout).toBe(output);
-  });
-});
 
 describe("an embedded hub", () => {
   let hub: EmbeddedHub;
