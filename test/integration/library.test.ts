@@ -1,5 +1,8 @@
 // The library, where it fails and beside its examples, which docs.test.ts runs.
 
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHub, HubError, McpClient, type EmbeddedHub } from "../../hub/src/index.ts";
 import { fixture } from "../support/hub.ts";
@@ -26,6 +29,31 @@ describe("an embedded hub", () => {
       message: "Name is required",
     });
     expect(hub.list().map(({ name }) => name)).toEqual(["echo"]);
+  });
+
+  it("MG-2 has the twelve operations of the embedding interface", () => {
+    const operations =
+      "list get status start stop availableTools findToolProvider callTool create update delete shutdownAll";
+    for (const name of operations.split(" ")) expect([name, typeof Reflect.get(hub, name)]).toEqual([name, "function"]);
+  });
+
+  it("MG-2 MC-NT4 a server without a variable that it needs is neither created nor changed to, in files either", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "plugboard-library-"));
+    const path = join(folder, "mcp_server.json");
+    const text = '{ "mcpServers": { "it": { "command": "x" } } } // mine';
+    await writeFile(path, text);
+    const inFiles = await createHub({ configDir: folder });
+    const entry = { ...fixture("echo"), env: { API_KEY: { required: true } } };
+    const refused = { code: "VALIDATION_ERROR", message: "Missing required credentials", field: "env.API_KEY" };
+    for (const each of [hub, inFiles]) {
+      const before = each.list();
+      await expect(each.create({ name: "new", ...entry })).rejects.toMatchObject(refused);
+      await expect(each.update(before[0]?.id ?? "", entry)).rejects.toMatchObject(refused);
+      expect(each.list()).toEqual(before);
+    }
+    expect(await readFile(path, "utf8")).toBe(text);
+    await inFiles.shutdownAll();
+    await rm(folder, { recursive: true });
   });
 
   it("MG-2 creates, updates, stops, starts and deletes", async () => {
