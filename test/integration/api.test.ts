@@ -1,12 +1,10 @@
 // The management API through a real socket, on a real hub with real servers: scenario tables, and what must never be in
 // an answer. Every answer of this file is kept, and searched at the end for the secrets that were planted everywhere.
 
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HubClient } from "../../hub/src/api/client.ts";
 import { createRoutes } from "../../hub/src/api/routes.ts";
@@ -1263,44 +1261,3 @@ describe("MG-1 the typed client", () => {
     await expect(stranger.status()).rejects.toMatchObject({ kind: "Unauthenticated", hint: expect.any(String) });
   });
 });
-
-describe("the examples of docs/api.md do what they say", () => {
-  const blocks = async (language: string) => {
-    const text = await readFile(new URL("../../docs/api.md", import.meta.url), "utf8");
-    return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map((match) => match[1] ?? "");
-  };
-
-  it("in the shell", async () => {
-    const [script = ""] = await blocks("sh");
-    const env = { PATH: process.env["PATH"], PLUGBOARD_HOME: managed.home.dir, HUB: managed.url };
-    const { stdout } = await promisify(execFile)("sh", ["-euc", script], { env });
-    expect(stdout).toContain('"name":"second"');
-    expect(stdout).toMatch(/\{"success":true,"content":\[\{"type":"text","text":"5"\}\],"duration_ms":[\d.]+\}$/);
-    managed.seen.push(stdout);
-  });
-
-  it("in a program", async () => {
-    const own = await openManaged({ echo: fixture("echo") });
-    try {
-      await own.hub.start();
-      const [program = ""] = await blocks("js");
-      const names: string[] = [];
-      const heard: unknown[] = [];
-      const run = compile(["HubClient", "url", "token", "names", "heard"], `${program}\nreturn sum;`);
-      const sum = await run(HubClient, own.url, own.token, names, heard);
-      expect(names).toEqual(["echo: running"]);
-      expect(sum).toMatchObject({ success: true, content: [{ text: "5" }] });
-      expect(heard).toEqual(["reset", expect.any(Object)]);
-      expect(own.hub.supervisor.get("echo").config.description).toBe("Adds and echoes");
-    } finally {
-      expect(await own.end()).toEqual([]);
-    }
-  });
-});
-
-function compile(names: readonly string[], body: string): (...args: unknown[]) => Promise<unknown> {
-  const AsyncFunction = (async () => {}).constructor as new (
-    ...args: string[]
-  ) => (...args: unknown[]) => Promise<unknown>;
-  return new AsyncFunction(...names, body);
-}

@@ -228,11 +228,19 @@ describe("looking, with a hub that runs", () => {
     expect(finished).toMatchObject({ code, stdout: "" });
   });
 
-  it("call --json is the result as MCP has it", async () => {
-    expect(await json(home, "call", "it.echo", "text=x")).toEqual({ content: [{ type: "text", text: "x" }] });
+  it("RS-7 call --json is S4's result, also of a tool that failed", async () => {
+    expect(await json(home, "call", "it.echo", "text=x")).toEqual({
+      success: true,
+      content: [{ type: "text", text: "x" }],
+      duration_ms: expect.any(Number),
+    });
     const { code, stdout } = await plugboard(home, ["call", "it.fail", "--json"]);
     expect(code).toBe(5);
-    expect(JSON.parse(stdout)).toMatchObject({ isError: true, content: [{ type: "text", text: "it failed" }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      success: false,
+      content: [{ type: "text", text: "it failed" }],
+      error: "it failed",
+    });
   });
 
   it("call reads JSON from stdin, where no other user sees it", async () => {

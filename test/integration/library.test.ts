@@ -1,35 +1,11 @@
-// The library: every example of docs/library.md is run as it stands there, and must print what it says.
+// The library, where it fails and beside its examples, which docs.test.ts runs.
 
-import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHub, HubError, McpClient, type EmbeddedHub } from "../../hub/src/index.ts";
 import { fixture } from "../support/hub.ts";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const EXAMPLES = /## ([^\n]+)\n(?:(?!\n## )[\s\S])*?```js\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;
-
-describe("docs/library.md", () => {
-  const examples = [...readFileSync(join(ROOT, "docs/library.md"), "utf8").matchAll(EXAMPLES)].map(
-    ([, title = "", code = "", output = ""]) => ({ title, code, output }),
-  );
-
-  it("has its examples", () =>
-    expect(examples.map(({ title }) => title)).toEqual(["One server", "A hub", "Tools for a model"]));
-
-  it.each(examples)("MG-2 CL-8 $title", async ({ code, output }) => {
-    await mkdir(join(ROOT, "node_modules/.cache"), { recursive: true });
-    const folder = await mkdtemp(join(ROOT, "node_modules/.cache/example-"));
-    await writeFile(join(folder, "example.mjs"), code);
-    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "example.mjs")], { cwd: ROOT });
-    await rm(folder, { recursive: true });
-    expect(stdout).toBe(output);
-  });
-});
 
 describe("an embedded hub", () => {
   let hub: EmbeddedHub;
@@ -53,6 +29,31 @@ describe("an embedded hub", () => {
       message: "Name is required",
     });
     expect(hub.list().map(({ name }) => name)).toEqual(["echo"]);
+  });
+
+  it("MG-2 has the twelve operations of the embedding interface", () => {
+    const operations =
+      "list get status start stop availableTools findToolProvider callTool create update delete shutdownAll";
+    for (const name of operations.split(" ")) expect([name, typeof Reflect.get(hub, name)]).toEqual([name, "function"]);
+  });
+
+  it("MG-2 MC-NT4 a server without a variable that it needs is neither created nor changed to, in files either", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "plugboard-library-"));
+    const path = join(folder, "mcp_server.json");
+    const text = '{ "mcpServers": { "it": { "command": "x" } } } // mine';
+    await writeFile(path, text);
+    const inFiles = await createHub({ configDir: folder });
+    const entry = { ...fixture("echo"), env: { API_KEY: { required: true } } };
+    const refused = { code: "VALIDATION_ERROR", message: "Missing required credentials", field: "env.API_KEY" };
+    for (const each of [hub, inFiles]) {
+      const before = each.list();
+      await expect(each.create({ name: "new", ...entry })).rejects.toMatchObject(refused);
+      await expect(each.update(before[0]?.id ?? "", entry)).rejects.toMatchObject(refused);
+      expect(each.list()).toEqual(before);
+    }
+    expect(await readFile(path, "utf8")).toBe(text);
+    await inFiles.shutdownAll();
+    await rm(folder, { recursive: true });
   });
 
   it("MG-2 creates, updates, stops, starts and deletes", async () => {

@@ -1,5 +1,5 @@
-// The document is valid OpenAPI 3.1, by the rules of the specification that a document can break. Whether it says the
-// truth about the answers is checked with real answers, in test/integration/api.test.ts.
+// The document is OpenAPI 3.1 and complete, by our own rules. Whether an independent validator takes it, and whether it
+// says the truth about real answers, is checked in test/integration/openapi.test.ts.
 
 import { readFileSync } from "node:fs";
 import { OpenAPIHono } from "@hono/zod-openapi";

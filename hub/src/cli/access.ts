@@ -16,6 +16,8 @@ export type Api = Pick<
   | "listServers"
   | "getServer"
   | "createServer"
+  | "updateServer"
+  | "patchServer"
   | "deleteServer"
   | "enableServer"
   | "disableServer"
@@ -37,9 +39,10 @@ export type Api = Pick<
 
 /** What a server answered. */
 export interface Answer {
-  /** The result as JSON: the server's own bytes, where this process has them. */
+  /** S4's result of a call as JSON; its content is the server's own bytes, where this process has them. */
   readonly json: string;
-  readonly result: JsonObject;
+  readonly success: boolean;
+  readonly content: unknown;
   /** The server refused the call: its own message. */
   readonly error?: string;
 }
@@ -82,16 +85,11 @@ function remoteAccess(hub: RunningHub, out: Output): Access {
   };
 }
 
-/** The result as MCP has it. */
-function toAnswer({ success, content, structured_content, error, rpc_error }: ToolCallResult): Answer {
-  const result: JsonObject = {
-    content,
-    ...(structured_content === undefined ? {} : { structuredContent: structured_content }),
-    ...(success ? {} : { isError: true }),
-  };
+function toAnswer(outcome: ToolCallResult): Answer {
+  const { success, content, error, rpc_error } = outcome;
   const refused =
     rpc_error === undefined
       ? {}
       : { error: typeof rpc_error["message"] === "string" ? rpc_error["message"] : (error ?? "") };
-  return { json: JSON.stringify(result, null, 2), result, ...refused };
+  return { json: JSON.stringify(outcome, null, 2), success, content, ...refused };
 }

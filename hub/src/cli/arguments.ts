@@ -25,18 +25,18 @@ export function parseArguments(words: readonly string[], schema: unknown): JsonO
   return Object.fromEntries(args);
 }
 
-export function parseJson(text: string): JsonObject {
+export function parseJson(text: string, what = "The arguments are"): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new HubError("SerializationError", "The arguments are not valid JSON", {
+    throw new HubError("SerializationError", `${what} not valid JSON`, {
       detail: String(error),
       cause: error,
     });
   }
   if (isObject(value)) return value;
-  throw new HubError("InvalidConfig", "The arguments must be a JSON object");
+  throw new HubError("InvalidConfig", `${what} not a JSON object`);
 }
 
 /** The declared types decide. Without any, text that is JSON is taken as such, unless it is a JSON string. */

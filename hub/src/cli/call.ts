@@ -103,6 +103,6 @@ function print({ out }: Access, answer: Answer): number {
     throw new HubError("ToolFailed", "The server answered with an error", { detail: answer.error });
   }
   if (out.json) out.print(answer.json);
-  else printContent(out, answer.result["content"]);
-  return answer.result["isError"] === true ? TOOL_ERROR : 0;
+  else printContent(out, answer.content);
+  return answer.success ? 0 : TOOL_ERROR;
 }

@@ -1,6 +1,7 @@
 // A hub inside the command, in the shapes of the management API: the API's own commands, without HTTP in between.
 
 import { join } from "node:path";
+import { toCallResult } from "../api/call-result.ts";
 import { ConfigCommands } from "../api/commands/config.ts";
 import { GroupCommands } from "../api/commands/groups.ts";
 import { LifecycleCommands } from "../api/commands/lifecycle.ts";
@@ -68,6 +69,8 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     listServers: () => servers.list(),
     getServer: (id) => servers.get(id),
     createServer: (entry) => servers.create(entry),
+    updateServer: (id, entry) => servers.update(id, entry),
+    patchServer: (id, patch) => servers.patch(id, patch),
     deleteServer: (id) => servers.delete(id),
     enableServer: (id) => lifecycle.enable(id),
     disableServer: (id) => lifecycle.disable(id),
@@ -98,10 +101,15 @@ function toManaged(hub: Hub, paths: Places): Managed {
   };
 }
 
-function toAnswer({ reply }: CallOutcome): Answer {
-  if (reply.ok) return { json: reply.result.bytes.toString(), result: toObject(reply.result) };
-  const { message } = toObject(reply.error);
-  return { json: reply.error.bytes.toString(), result: {}, error: typeof message === "string" ? message : "" };
+function toAnswer(outcome: CallOutcome): Answer {
+  const { reply } = outcome;
+  const json = toCallResult(outcome).toString();
+  if (!reply.ok) {
+    const { message } = toObject(reply.error);
+    return { json, success: false, content: [], error: typeof message === "string" ? message : "" };
+  }
+  const { content, isError } = toObject(reply.result);
+  return { json, success: isError !== true, content };
 }
 
 function toObject({ value }: Raw): JsonObject {

@@ -12,6 +12,7 @@ import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
 import { disableCommand } from "./disable.ts";
 import { doctorCommand } from "./doctor.ts";
+import { editCommand } from "./edit.ts";
 import { enableCommand } from "./enable.ts";
 import { getCommand } from "./get.ts";
 import { groupCommand } from "./group.ts";
@@ -62,6 +63,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     addCommand,
     lsCommand,
     getCommand,
+    editCommand,
     rmCommand,
     enableCommand,
     disableCommand,

@@ -6,7 +6,7 @@ import { HubError } from "../errors.ts";
 import { SERVER_FILE, alreadyExists, findKey, parseServerDocument, toServers } from "./documents.ts";
 import { removeMember, renameMember, setMember } from "./edit.ts";
 import { requireCredentials } from "./env.ts";
-import { normalizeServer } from "./normalize.ts";
+import { nameOf, normalizeServer } from "./normalize.ts";
 import { isObject, toPlainJson } from "./plain.ts";
 import type { JsonObject } from "./plain.ts";
 import { findRisks } from "./risks.ts";
@@ -19,7 +19,7 @@ export function addServer(text: string, server: ServerConfig, entry: unknown): s
   requireCredentials(server);
   requireNoNewRisks(server, []);
   const { root, entries } = parseServerDocument(text);
-  requireFree(entries, server.name);
+  requireFree(entries, server);
   const written = toWritten(entry, { name: server.name, key: server.name });
   return sound(setMember(text, [root, server.name], written), { ...entries, [server.name]: written });
 }
@@ -36,7 +36,7 @@ export function replaceServer(
   const { [oldKey]: old, ...others } = entries;
   requireNoNewRisks(server, knownRisks(oldKey, old));
   const key = server.name === name ? oldKey : server.name;
-  if (key !== oldKey) requireFree(others, key);
+  requireFree(others, server);
   const written = toWritten(entry, { name: server.name, key });
   const renamed = key === oldKey ? text : renameMember(text, [root, oldKey], key);
   return sound(setMember(renamed, [root, key], written), { ...others, [key]: written });
@@ -78,8 +78,14 @@ function requireKey(entries: Readonly<JsonObject>, name: string): string {
   return key;
 }
 
-function requireFree(entries: Readonly<JsonObject>, name: string): void {
-  if (Object.hasOwn(entries, name) || findKey(entries, name) !== undefined) throw alreadyExists(name, "name");
+/** A name can be used wherever an id can: neither may be another's name or id. */
+function requireFree(entries: Readonly<JsonObject>, { name, id }: ServerConfig): void {
+  const handles = Object.entries(entries).flatMap(([key, entry]) => {
+    const written = [nameOf(key, entry), isObject(entry) ? entry["id"] : undefined];
+    return written.flatMap((text) => (typeof text === "string" ? [text.trim()] : []));
+  });
+  if (Object.hasOwn(entries, name) || handles.includes(name)) throw alreadyExists(name, "name");
+  if (handles.includes(id)) throw alreadyExists(id, "id");
 }
 
 /** What gives a server power over the machine is written into the file by a person, or not at all. */

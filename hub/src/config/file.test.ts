@@ -217,9 +217,13 @@ describe("createServer", () => {
   it("CF-7 a name or id that is taken is a conflict, and nothing changes", async () => {
     await files.createServer({ name: "a", id: "one", command: "x" });
     const before = await saved();
-    for (const entry of [{ name: "a" }, { name: "b", id: "a" }, { name: "one" }]) {
+    for (const [entry, field] of [
+      [{ name: "a" }, "name"],
+      [{ name: "b", id: "a" }, "id"],
+      [{ name: "one" }, "name"],
+    ] as const) {
       const error = await refusal(files.createServer({ ...entry, command: "y" }));
-      expect(error).toMatchObject({ code: "CONFLICT", kind: "ServerAlreadyExists" });
+      expect(error).toMatchObject({ code: "CONFLICT", kind: "ServerAlreadyExists", field });
     }
     expect(await saved()).toBe(before);
   });

@@ -70,7 +70,8 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       "Latency of calls (p50, p95, p99), per server",
       { server_name: TEXT },
       {
-        run: ({ server_name: name }) => managed.latency.metrics(typeof name === "string" ? name : undefined),
+        run: ({ server_name: name }) =>
+          managed.latency.metrics(typeof name === "string" ? managed.hub.supervisor.get(name).name : undefined),
         optional: ["server_name"],
         reads: true,
       },

@@ -1,0 +1,23 @@
+// TypeScript of a document: checked as strictly as our own, and made into JavaScript that Node 20 runs.
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const BASE = fileURLToPath(new URL("../../tsconfig.base.json", import.meta.url));
+
+/** What is wrong with the files, one line each. */
+export function typeErrors(files: readonly string[]): string[] {
+  const config: unknown = ts.readConfigFile(BASE, (path) => readFileSync(path, "utf8")).config;
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, fileURLToPath(new URL(".", import.meta.url)));
+  const program = ts.createProgram([...files], { ...options, noEmit: true, composite: false, declaration: false });
+  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const line = file === undefined || start === undefined ? 0 : file.getLineAndCharacterOfPosition(start).line + 1;
+    return `${file?.fileName}:${line}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
+  });
+}
+
+export function toJavaScript(source: string): string {
+  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true };
+  return ts.transpileModule(source, { compilerOptions }).outputText;
+}
