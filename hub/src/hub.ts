@@ -24,6 +24,7 @@ import type { SecretStore } from "./secrets/store.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
 import { Guard } from "./servers/guard.ts";
+import { Launches } from "./servers/launches.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 import { LazyCallLog } from "./store/lazy-call-log.ts";
 
@@ -80,7 +81,15 @@ export class Hub {
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
-      { variables, secrets: this.secrets, guard: this.#guard, eras, instance, redactor: this.#redactor },
+      {
+        variables,
+        secrets: this.secrets,
+        guard: this.#guard,
+        eras,
+        instance,
+        redactor: this.#redactor,
+        launches: new Launches(),
+      },
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),

@@ -16,6 +16,7 @@ import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
 import { Health } from "./health.ts";
 import { launchCommand } from "./launch.ts";
+import type { Launches } from "./launches.ts";
 import { openHttp, openStdio } from "./link.ts";
 import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
@@ -23,6 +24,7 @@ import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
+import { Slots } from "./slots.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import { Upstream, type Ask } from "./upstream.ts";
 
@@ -33,6 +35,8 @@ export interface ServerWorld {
   readonly guard: Guard;
   readonly eras: EraMemory;
   readonly instance: string;
+  /** Without it every server starts at once. */
+  readonly launches?: Launches;
   readonly redactor: Redactor;
 }
 
@@ -63,6 +67,7 @@ export class ManagedServer {
   readonly circuit: Circuit;
   readonly #restarts: Restarts;
   readonly #health: Health;
+  readonly #slots: Slots;
   readonly #awaited = new Set<() => void>();
   #resilience: Resilience;
   readonly #redact: Redact;
@@ -91,6 +96,10 @@ export class ManagedServer {
     world.redactor.setSecrets(this, secretsOf(config));
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
     this.#resilience = resilienceOf(config.resilience);
+    this.#slots = new Slots(`Server "${config.name}"`, () => ({
+      max: this.#resilience.maxCalls,
+      maxWaiting: this.#resilience.maxQueuedCalls,
+    }));
     this.circuit = new Circuit({
       server: config.name,
       limits: () => this.#resilience.breaker,
@@ -219,11 +228,17 @@ export class ManagedServer {
   }
 
   /** One request to the server, on behalf of a client. */
-  ask(ask: Ask): Promise<Reply> {
-    if (this.#upstream === undefined || this.#status.state !== "running") return Promise.reject(this.#unavailable());
-    return this.#upstream.ask(ask).catch((thrown: unknown) => {
+  async ask(ask: Ask): Promise<Reply> {
+    const turn = this.#slots.take({ signal: ask.signal, limitMs: this.requestMs(ask) });
+    if (turn !== undefined) await turn;
+    try {
+      if (this.#upstream === undefined || this.#status.state !== "running") throw this.#unavailable();
+      return await this.#upstream.ask(ask);
+    } catch (thrown) {
       throw redactError(toHubError(thrown), this.#redact);
-    });
+    } finally {
+      this.#slots.give();
+    }
   }
 
   /** How long a request may take in all. */
@@ -271,11 +286,14 @@ export class ManagedServer {
     const timer = setTimeout(() => deadline.abort(), startMs);
     const either = AbortSignal.any([signal, deadline.signal]);
     let upstream: Upstream | undefined;
+    let over: (() => void) | undefined;
     try {
       await this.#leaving;
       const resolved = await resolveServer(this.config, this.#world);
       this.#world.redactor.setSecrets(this, resolved.secrets);
       this.#set({ type: "stage", stage: "launching" });
+      const { launches } = this.#world;
+      over = await launches?.next({ signal: either, limitMs: startMs });
       upstream = await this.#connect(resolved, either, startMs);
       this.#world.eras.remember(this.config.transport, upstream.era);
       this.#set({ type: "stage", stage: "listing" });
@@ -290,6 +308,7 @@ export class ManagedServer {
       else this.#down(error);
       throw error;
     } finally {
+      over?.();
       clearTimeout(timer);
     }
   }

@@ -23,6 +23,11 @@ export class LineWriter {
     if (this.#queue.length === 2) setImmediate(() => this.flush());
   }
 
+  /** What the reader has not taken yet, as far as it was flushed. */
+  get unwrittenBytes(): number {
+    return this.#output.writableLength;
+  }
+
   /** Writes what is waiting now. */
   flush(): void {
     const queue = this.#queue;

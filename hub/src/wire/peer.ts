@@ -119,7 +119,12 @@ export class Peer {
         options.signal.addEventListener("abort", pending.onAbort, { once: true });
       }
       const { headers } = options;
-      this.#channel.send(message, { id, method, ...(headers === undefined ? {} : { headers }) });
+      try {
+        this.#channel.send(message, { id, method, ...(headers === undefined ? {} : { headers }) });
+      } catch (thrown) {
+        this.#take(id);
+        reject(thrown);
+      }
     });
   }
 

@@ -1,9 +1,13 @@
 // MCP over a child's stdin and stdout, the client's side. Starting and ending the process is the caller's.
 
 import type { Readable, Writable } from "node:stream";
+import { HubError } from "../errors.ts";
 import { LineWriter } from "./line-writer.ts";
 import { LineReader } from "./lines.ts";
 import type { Channel } from "./peer.ts";
+
+/** Beyond what a pipe holds, for a server that is busy; one that has stopped reading must not fill the hub's memory. */
+const MAX_UNREAD_BYTES = 32 << 20;
 
 export interface StdioChannelOptions {
   readonly stdin: Writable;
@@ -25,6 +29,10 @@ export class StdioChannel implements Channel {
   }
 
   send(bytes: Buffer): void {
+    if (this.#lines.unwrittenBytes + bytes.length > MAX_UNREAD_BYTES) {
+      const message = "The server does not read what it is sent";
+      throw new HubError("Overloaded", message, { detail: `${this.#lines.unwrittenBytes} bytes wait` });
+    }
     this.#lines.write(bytes);
   }
 }
