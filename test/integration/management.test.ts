@@ -225,10 +225,14 @@ const ROWS: readonly Row[] = [
     command: "delete_mcp_server",
     shape: undefined,
     rest: (own) => rest("DELETE", `/servers/${own}`),
-    cli: async (own) => void expect(await cli("rm", own)).toMatchObject({ removed: own }),
+    cli: async (own) => {
+      expect(await cli("rm", own)).toMatchObject({ removed: own });
+    },
     typed: (own) => typed(() => client.deleteServer(own)),
     // A tool must say something.
-    admin: async (own) => void expect(await tool("delete_mcp_server", { id: own })).toEqual({ deleted: true }),
+    admin: async (own) => {
+      expect(await tool("delete_mcp_server", { id: own })).toEqual({ deleted: true });
+    },
   },
 ];
 

@@ -112,9 +112,14 @@ export class Reader {
 
   /** Runs a command of this repository beside the reader, as in another terminal, until told to stop. */
   async beside(command: string): Promise<() => Promise<void>> {
-    const [program = "", ...args] = [...command.split(" "), "--", "--port", "0"];
+    const [program, ...args] = command.split(" ");
     const env = { ...process.env, ...this.#env(this.mark.slice("TEST_MARK=".length)) };
-    const child = spawn(program, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child = spawn(program ?? "", [...args, "--", "--port", "0"], {
+      cwd: ROOT,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
     const exited = once(child, "exit");
     const killLast = () => void (child.pid !== undefined && process.kill(-child.pid, "SIGKILL"));
     process.once("exit", killLast);
