@@ -22,7 +22,13 @@ export function encodingsOf(marker: string): ReadonlyMap<string, string> {
     [encodeURIComponent(marker).replaceAll(/%../g, (code) => code.toLowerCase()), "URL in lower case"],
     [JSON.stringify(marker).slice(1, -1), "JSON"],
     [JSON.stringify(JSON.stringify(marker)).slice(3, -3), "JSON in JSON"],
-    [[...marker].map((letter) => `\\u${hexCode(letter)}`).join(""), "JSON, all escaped"],
+    [
+      marker
+        .split("")
+        .map((letter) => `\\u${hexCode(letter)}`)
+        .join(""),
+      "JSON, all escaped",
+    ],
   ];
   return new Map(forms.toReversed().map(([form, name]) => [form, name]));
 }
