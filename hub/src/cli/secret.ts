@@ -43,12 +43,6 @@ export const secretCommand: Register = (program, { io, done }) => {
     .argument("<name>")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
-        const known = (await api.listSecrets()).map((each) => each.name);
-        if (!known.includes(name)) {
-          throw new HubError("ServerNotFound", `There is no secret "${name}"`, {
-            hint: `Secrets: ${known.join(", ") || "none"}`,
-          });
-        }
         await api.deleteSecret(name);
         out.changed(`Deleted the secret ${name}`, { removed: name });
       });
