@@ -21,7 +21,9 @@ describe("a body", () => {
   it.each(["application/json", "application/json; charset=utf-8", "Application/JSON", "application/merge-patch+json"])(
     "of type %s is read",
     async (type) =>
-      expect(await readBody(request('{"a":[1,null]}', { "content-type": type }))).toMatchObject({ json: { a: [1, null] } }),
+      expect(await readBody(request('{"a":[1,null]}', { "content-type": type }))).toMatchObject({
+        json: { a: [1, null] },
+      }),
   );
 
   it("may be missing", async () => {

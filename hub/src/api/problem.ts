@@ -62,7 +62,11 @@ export class InvalidRequest extends HubError {
 
   constructor(errors: readonly FieldError[]) {
     const [first] = errors;
-    super("InvalidConfig", first?.message ?? "The request is not valid", first === undefined ? {} : { field: first.field });
+    super(
+      "InvalidConfig",
+      first?.message ?? "The request is not valid",
+      first === undefined ? {} : { field: first.field },
+    );
     this.errors = errors;
   }
 }

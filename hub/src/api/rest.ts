@@ -87,7 +87,11 @@ interface Answering extends RestOptions {
   readonly signal: AbortSignal;
 }
 
-async function answer(context: Context<Env>, asked: Route, { revision, body: given, signal }: Answering): Promise<Response> {
+async function answer(
+  context: Context<Env>,
+  asked: Route,
+  { revision, body: given, signal }: Answering,
+): Promise<Response> {
   const { req, env } = context;
   const params = check(asked.params, req.param());
   const query = check(asked.query, onlyOnce(req.queries()));

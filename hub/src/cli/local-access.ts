@@ -1,25 +1,33 @@
 // A hub inside the command, in the shapes of the management API: the API's own commands, without HTTP in between.
 
 import { join } from "node:path";
+import { resultOf } from "../api/call-result.ts";
 import { ConfigCommands } from "../api/commands/config.ts";
 import { GroupCommands } from "../api/commands/groups.ts";
 import { LifecycleCommands } from "../api/commands/lifecycle.ts";
 import { SecretCommands } from "../api/commands/secrets.ts";
 import { ServerCommands } from "../api/commands/servers.ts";
-import { ToolCommands, type CallOutcome } from "../api/commands/tools.ts";
+import { ToolCommands } from "../api/commands/tools.ts";
 import type { Managed } from "../api/core.ts";
 import { secretsOf } from "../api/entry/entry.ts";
 import { redactError } from "../api/view.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
-import type { Raw } from "../wire/jsonrpc.ts";
-import type { Access, Answer, Api } from "./access.ts";
+import type { JsonObject } from "../wire/json.ts";
+import type { Raw, RawParams } from "../wire/jsonrpc.ts";
+import type { Access, Api } from "./access.ts";
 import type { Io } from "./io.ts";
 import { toStartup } from "./open-hub.ts";
 import type { Output } from "./output.ts";
 import { Progress } from "./progress.ts";
 import type { Places } from "./record.ts";
+
+interface LocalOptions {
+  readonly hub: Hub;
+  readonly out: Output;
+  readonly places: Places;
+  readonly timeoutMs: number | undefined;
+}
 
 export class LocalAccess implements Access {
   readonly hub = undefined;
@@ -29,11 +37,13 @@ export class LocalAccess implements Access {
   readonly #hub: Hub;
   readonly #places: Places;
   readonly #tools: ToolCommands;
+  readonly #use: { readonly timeoutMs: number | undefined };
 
-  constructor(io: Io, { hub, out, places }: { hub: Hub; out: Output; places: Places }) {
+  constructor(io: Io, { hub, out, places, timeoutMs }: LocalOptions) {
     this.#io = io;
     this.#hub = hub;
     this.#places = places;
+    this.#use = { timeoutMs };
     this.out = out;
     const managed = toManaged(hub, places);
     this.#tools = new ToolCommands(managed);
@@ -52,12 +62,20 @@ export class LocalAccess implements Access {
     await settled;
   }
 
-  async callTool({ server, tool, args }: { server: string; tool: string; args: JsonObject }): Promise<Answer> {
-    return toAnswer(await this.#tools.callOnServer(server, tool, args));
+  async callTool({ server, tool, args }: { server: string; tool: string; args: RawParams }): Promise<Raw> {
+    return resultOf(await this.#tools.callOnServer(server, tool, args, this.#use));
   }
 
-  async callGroupTool({ group, tool, args }: { group: string; tool: string; args: JsonObject }): Promise<Answer> {
-    return toAnswer(await this.#tools.callInGroup(group, tool, args));
+  async callGroupTool({ group, tool, args }: { group: string; tool: string; args: RawParams }): Promise<Raw> {
+    return resultOf(await this.#tools.callInGroup(group, tool, args, this.#use));
+  }
+
+  readResource(group: string, uri: string): Promise<Raw> {
+    return this.#tools.readResource(group, uri, this.#use);
+  }
+
+  getPrompt(group: string, prompt: string, args: JsonObject): Promise<Raw> {
+    return this.#tools.getPrompt(group, prompt, args, this.#use);
   }
 
   /** What it says while it fails may hold its own secrets. */
@@ -86,10 +104,9 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     testServer: (entry) => servers.test(entry),
     testSavedServer: (id) => servers.testSaved(id),
     listTools: async (id) => tools.ofServer(id),
-    readResource: async (group, uri) => toObject(await tools.readResource(group, uri)),
-    getPrompt: async (group, name, args) => toObject(await tools.getPrompt(group, name, args ?? {})),
     listGroups: async () => groups.list(),
     getGroup: async (name) => groups.get(name),
+    createGroup: (name, entry) => groups.create(name, entry),
     setGroup: (name, entry) => groups.set(name, entry),
     deleteGroup: (name) => groups.delete(name),
     listGroupTools: async (group) => tools.ofGroup(group),
@@ -108,14 +125,4 @@ function toManaged(hub: Hub, paths: Places): Managed {
     callLog: { degraded: undefined, query: () => Promise.resolve({ items: [], next_cursor: null }) },
     latency: { metrics: () => [] },
   };
-}
-
-function toAnswer({ reply }: CallOutcome): Answer {
-  if (reply.ok) return { json: reply.result.bytes.toString(), result: toObject(reply.result) };
-  const { message } = toObject(reply.error);
-  return { json: reply.error.bytes.toString(), result: {}, error: typeof message === "string" ? message : "" };
-}
-
-function toObject({ value }: Raw): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -8,10 +8,12 @@ import type { GlobalOptions, Io } from "./io.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
 import { printable } from "./text.ts";
+import { parseSince } from "./times.ts";
 
 interface LogsOptions extends GlobalOptions {
   readonly follow?: boolean;
   readonly tail: string;
+  readonly since?: string;
 }
 
 export const logsCommand: Register = (program, { io, done }) => {
@@ -20,20 +22,31 @@ export const logsCommand: Register = (program, { io, done }) => {
     .description("show what servers write to stderr")
     .argument("[servers...]", "all unless named")
     .option("-f, --follow", "go on with what comes")
+    .option("--since <time>", "10m, 24h, 7d, or a date")
     .option("-n, --tail <lines>", "how many lines of each server", "100")
     .action(async (names: string[], options: LogsOptions) => {
       const tail = parseTail(options.tail);
-      done(await logs(io, await requireHub(io, options), { names, tail, options }));
+      const since = options.since === undefined ? undefined : parseSince(options.since, "since").toISOString();
+      done(await logs(io, await requireHub(io, options), { names, tail, since, options }));
     });
 };
+
+interface Line {
+  readonly server: string;
+  readonly text: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+}
 
 interface Wanted {
   readonly names: readonly string[];
   readonly tail: number;
+  /** ISO 8601. */
+  readonly since: string | undefined;
   readonly options: LogsOptions;
 }
 
-async function logs(io: Io, hub: RunningHub, { names, tail, options }: Wanted): Promise<number> {
+async function logs(io: Io, hub: RunningHub, { names, tail, since = "", options }: Wanted): Promise<number> {
   const out = new Output(io, options);
   const { client } = hub;
   const servers =
@@ -41,20 +54,23 @@ async function logs(io: Io, hub: RunningHub, { names, tail, options }: Wanted): 
       ? (await client.listServers()).map(({ config }) => config.name)
       : await Promise.all(names.map(async (name) => (await client.getServer(name)).config.name));
   const width = Math.max(0, ...servers.map(({ length }) => length));
-  const print = (server: string, text: string, timestamp?: unknown) => {
-    for (const line of text === "" ? [] : text.replace(/\n$/, "").split("\n")) {
-      if (out.json) out.line({ server, line, ...(timestamp === undefined ? {} : { timestamp }) });
-      else out.print(`${servers.length > 1 ? `${out.color.strong(server.padEnd(width))}  ` : ""}${printable(line)}`);
-    }
+  const print = ({ server, text: line, timestamp }: Line) => {
+    if (out.json) out.line({ server, line, timestamp });
+    else out.print(`${servers.length > 1 ? `${out.color.strong(server.padEnd(width))}  ` : ""}${printable(line)}`);
   };
   if (tail > 0) {
-    const shown = await Promise.all(servers.map((name) => client.serverLogs(name, tail)));
-    for (const [index, text] of shown.entries()) print(servers[index] ?? "", text);
+    const kept = await Promise.all(
+      servers.map(async (server) => (await client.serverLogLines(server, tail)).map((line) => ({ server, ...line }))),
+    );
+    const wanted = kept.flat().filter(({ timestamp }) => timestamp >= since);
+    // As they were written, whoever wrote them.
+    for (const line of wanted.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp))) print(line);
   }
   if (options.follow !== true) return 0;
   return followed(io, hub, { topics: ["log"] }, ({ data }) => {
-    if (!isObject(data) || typeof data["server"] !== "string" || !servers.includes(data["server"])) return;
-    if (typeof data["text"] === "string") print(data["server"], data["text"], data["timestamp"]);
+    const { server, text, timestamp } = isObject(data) ? data : {};
+    if (typeof server !== "string" || typeof text !== "string" || !servers.includes(server)) return;
+    print({ server, text, timestamp: String(timestamp) });
   });
 }
 
