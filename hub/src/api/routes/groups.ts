@@ -3,7 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import type { GroupCommands } from "../commands/groups.ts";
 import { BASE_PATH, nameParam, route, type Route } from "../route.ts";
-import { group, groupInput } from "../schemas/group.ts";
+import { group, groupInput, newGroup } from "../schemas/group.ts";
 
 const tag = "groups";
 
@@ -25,7 +25,7 @@ export function groupRoutes(groups: GroupCommands): Route[] {
       tag,
       id: "createGroup",
       summary: "Add a group",
-      body: groupInput.extend({ name: z.string() }),
+      body: newGroup,
       status: 201,
       answer: group,
       versioned: true,
