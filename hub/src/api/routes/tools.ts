@@ -40,7 +40,7 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: idParam.extend({ tool: toolName }),
       query: callQuery,
       body: toolCall,
-      answer: toolCallResult,
+      answer: z.union([toolCallResult, anyResult]),
       keyed: true,
       run: async ({ params, query, body, bytes, signal }) => {
         const options = { ...CALLER, signal, timeoutMs: body.timeout_ms };
@@ -67,7 +67,7 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: nameParam.extend({ tool: toolName }),
       query: callQuery,
       body: toolCall,
-      answer: toolCallResult,
+      answer: z.union([toolCallResult, anyResult]),
       keyed: true,
       run: async ({ params, query, body, bytes, signal }) => {
         const options = { ...CALLER, signal, timeoutMs: body.timeout_ms };
