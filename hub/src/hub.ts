@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { createAdminEndpoint } from "./api/admin/endpoint.ts";
 import { createApi } from "./api/app.ts";
 import { createMetrics } from "./api/metrics.ts";
@@ -64,6 +65,7 @@ export class Hub {
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
+  #prepare: () => void = () => undefined;
   #endClients: () => void = () => undefined;
   #listener: Listener | undefined;
   #stopping: Promise<void> | undefined;
@@ -148,7 +150,13 @@ export class Hub {
       latency: this.latency,
     };
     const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor });
-    const api = createApi({ ...managed, token });
+    const api = createApi({
+      ...managed,
+      token,
+      onUnexpected: (error, requestId) =>
+        this.events.emit("unexpected", { requestId, error: this.#redactor.redactText(inspect(error)) }),
+    });
+    this.#prepare = () => void api.prepare().catch(() => undefined); // the first request tries again, and tells why not
     const admin = createAdminEndpoint(managed, token);
     // Before the groups: `@admin` is none of them.
     const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
@@ -171,7 +179,10 @@ export class Hub {
   start(): Promise<void> {
     this.configuration.run();
     void this.callLog.ready();
-    return this.supervisor.startAll();
+    const settled = this.supervisor.startAll();
+    // Nobody should have to wait for it: neither who starts the hub, nor the first who asks its API.
+    void settled.then(() => setImmediate(this.#prepare));
+    return settled;
   }
 
   /** Ends clients, then servers; nothing of the hub is left when this resolves. */

@@ -5,6 +5,7 @@ import { request as httpRequest, type ServerResponse } from "node:http";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { HubError } from "./errors.ts";
+import { answerProbe } from "./api/probes.ts";
 import { Listener, type Edge } from "./listener.ts";
 import { StreamableHttpServer } from "./wire/http-server.ts";
 import { success } from "./wire/jsonrpc.ts";
@@ -23,13 +24,15 @@ async function start(host = "127.0.0.1") {
     onSession: () => undefined,
     onSessionEnd: () => undefined,
   });
+  const probes: Edge = (request, response) =>
+    answerProbe(request, response, { stopping: false, dataDir: ".", degraded: undefined });
   const edge: Edge = (request, response) => {
     if (request.url?.startsWith("/mcp") !== true) return false;
     reached++;
     endpoint.handle(request, response);
     return true;
   };
-  const listener = await Listener.open({ host, port: 0, edges: [edge] });
+  const listener = await Listener.open({ host, port: 0, edges: [probes, edge] });
   open.push({ close: async () => (endpoint.close(), listener.close()) });
   return { listener, url: listener.url, port: Number(new URL(listener.url).port), reached: () => reached };
 }
@@ -136,7 +139,7 @@ describe("Host", () => {
     const { port, reached } = await start();
     const { status, body: answer } = await raw(port, message(["Host: evil.example"], { line, body }));
     expect(status).toBe(403);
-    expect(JSON.parse(answer)).toEqual({ code: "FORBIDDEN", message: "This Host is not allowed" });
+    expect(JSON.parse(answer)).toMatchObject({ status: 403, code: "FORBIDDEN", message: "This Host is not allowed" });
     expect(reached()).toBe(0);
   });
 });
@@ -191,7 +194,7 @@ describe("Origin", () => {
     const { status, head, body: answer } = await raw(port, message(headers, { line, body }));
     expect(status).toBe(403);
     expect(head.toLowerCase()).not.toContain("access-control");
-    expect(JSON.parse(answer)).toEqual({ code: "FORBIDDEN", message: "This Origin is not allowed" });
+    expect(JSON.parse(answer)).toMatchObject({ status: 403, code: "FORBIDDEN", message: "This Origin is not allowed" });
     expect(reached()).toBe(0);
   });
 });
@@ -211,9 +214,9 @@ describe("routes", () => {
         port,
         message(["Host: localhost"], { line: `GET ${path} HTTP/1.1`, body: "" }),
       );
-      expect([status, JSON.parse(body)]).toEqual([
+      expect([status, JSON.parse(body)]).toMatchObject([
         404,
-        { code: "NOT_FOUND", message: "There is nothing at this address" },
+        { type: "about:blank", code: "NOT_FOUND", message: "There is nothing at this address" },
       ]);
     },
   );

@@ -2,8 +2,10 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP, type AddressInfo } from "node:net";
+import { HttpFailure } from "./api/problem.ts";
+import { sendProblem } from "./api/refusal.ts";
+import { identify } from "./api/request-id.ts";
 import { HubError } from "./errors.ts";
-import { sendJson } from "./wire/http-answer.ts";
 
 /** Answers a request if it is its own; otherwise the next one is asked. */
 export type Edge = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -32,9 +34,9 @@ export class Listener {
     requireLoopback(host);
     const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
       const refusal = refuse(request);
-      if (refusal !== undefined) return answer(response, refusal.status, refusal.message);
-      if (request.url === "/healthz" && request.method === "GET") return sendJson(response, 200, HEALTHY);
-      if (!edges.some((edge) => edge(request, response))) answer(response, 404, "There is nothing at this address");
+      if (refusal !== undefined) return answer(request, response, refusal);
+      if (edges.some((edge) => edge(request, response))) return;
+      answer(request, response, { status: 404, message: "There is nothing at this address" });
     });
     // A client that dribbles its request byte by byte is cut off; an open stream is not affected.
     Object.assign(server, { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 60_000 });
@@ -62,8 +64,6 @@ export class Listener {
   }
 }
 
-const HEALTHY = Buffer.from('{"status":"ok"}');
-
 function requireLoopback(host: string): void {
   if (host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)) return;
   throw new HubError("InvalidConfig", `Refused to listen on ${host}: it is reachable from other machines`, {
@@ -78,7 +78,7 @@ function requireLoopback(host: string): void {
  * resolves to it (the Host header tells) or by a cross-origin request (the Origin header tells). The Host is matched as
  * text, since URL parsers take `evil@localhost` and `127.1` for loopback too.
  */
-export function refuse(request: IncomingMessage): { status: number; message: string } | undefined {
+export function refuse(request: IncomingMessage): Refusal | undefined {
   const { host, origin } = request.headers;
   const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length !== 1 || host === undefined || host === "")
@@ -91,9 +91,15 @@ export function refuse(request: IncomingMessage): { status: number; message: str
   return undefined;
 }
 
-function answer(response: ServerResponse, status: number, message: string): void {
-  const code = status === 404 ? "NOT_FOUND" : status === 403 ? "FORBIDDEN" : "VALIDATION_ERROR";
-  sendJson(response, status, Buffer.from(JSON.stringify({ code, message })));
+interface Refusal {
+  readonly status: 400 | 403 | 404;
+  readonly message: string;
+}
+
+const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND" } as const;
+
+function answer(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
+  sendProblem(response, new HttpFailure(status, CODES[status], message), identify(request, response));
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): HubError {

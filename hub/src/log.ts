@@ -42,6 +42,7 @@ export async function startLog(events: HubEvents, destination: DestinationStream
   events.on("config.reloaded", ({ description }) => log.info({ changes: description }, "config reloaded"));
   events.on("config.rejected", ({ error }) => log.error(failure(error), "config rejected, the last good one stays"));
   events.on("warning", ({ message }) => log.warn(message));
+  events.on("unexpected", ({ requestId, error }) => log.error({ request_id: requestId, error }, "unexpected error"));
   return log;
 }
 

@@ -115,6 +115,7 @@ const MATRIX: Readonly<Record<string, Asked & { readonly path: string }>> = {
   "GET /servers/{id}/tools": { path: "/servers/nobody/tools" },
   "POST /servers/{id}/tools/{tool}/call": { path: "/servers/nobody/tools/x/call", body: {} },
   "GET /groups": { path: "/groups" },
+  "POST /groups": { path: "/groups", body: {} },
   "GET /groups/{name}": { path: "/groups/nobody" },
   "PUT /groups/{name}": { path: "/groups/nobody", body: { unknown: 1 } },
   "DELETE /groups/{name}": { path: "/groups/nobody" },
@@ -729,7 +730,7 @@ describe("changes", () => {
     expect([stored.status, stored.json]).toEqual([200, { name: "a/b c", used_by: ["it"] }]);
     expect(await hub.secrets.get("a/b c")).toBe("own-secret-31337");
     expect((await askOwn("/secrets")).json).toEqual([{ name: "a/b c", used_by: ["it"] }]);
-    expect((await askOwn("/secrets/a%2Fb%20c")).status).toBe(404);
+    expect((await askOwn("/secrets/a%2Fb%20c")).status).toBe(405);
     for (const body of [{}, { value: 1 }, { value: "x\0own-secret-31337" }, { value: "a", secret: "b" }]) {
       expect((await askOwn("/secrets/x", { method: "PUT", body })).json.code).toBe("VALIDATION_ERROR");
     }

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi, type TestContext } from "vitest";
 import { HubClient } from "../../hub/src/api/client.ts";
 import { readManagementToken } from "../../hub/src/auth/management-token.ts";
 import {
@@ -50,8 +50,11 @@ async function withoutHub(servers: Servers | undefined = SERVERS, groups: unknow
   return home;
 }
 
-async function close(): Promise<void> {
-  for (const { home, hub } of opened.splice(0)) {
+/** Those of a whole group of tests, or the one that a single test has opened. */
+async function close(only?: Home): Promise<void> {
+  const closing = opened.filter(({ home }) => only === undefined || home === only);
+  for (const each of closing) opened.splice(opened.indexOf(each), 1);
+  for (const { home, hub } of closing) {
     await hub?.stop();
     expect(processesWithMark(home.mark)).toEqual([]);
     await home.remove();
@@ -78,19 +81,30 @@ describe("looking, with a hub that runs", () => {
   beforeAll(async () => {
     ({ home, hub } = await withHub());
   });
-  afterAll(close);
+  afterAll(() => close());
 
   it("MG-1 LC-1 ls shows what the hub knows, and starts nothing", async () => {
     const before = processesWithMark(home.mark);
     const { code, stdout, stderr } = await plugboard(home, ["ls"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(rows(stdout)[0]).toEqual(["NAME", "KIND", "STATUS", "TOOLS", "CALLS", "P50", "P95", "UP", "GROUPS"]);
+    expect(rows(stdout)[0]).toEqual([
+      "NAME",
+      "KIND",
+      "STATUS",
+      "TOOLS",
+      "CALLS 24h",
+      "P50",
+      "P95",
+      "ERR",
+      "UP",
+      "GROUPS",
+    ]);
     expect(stdout).toMatch(/^it +binary +running +\d+ /m);
     expect(stdout).toMatch(
       /^broken +binary +error +- .*exited with code 3 before the handshake: fatal: no configuration found$/m,
     );
     expect(stdout).toMatch(/^off +binary +disabled +-/m);
-    expect(stdout).toMatch(/^4 servers: 2 running, 1 error, 1 disabled$/m);
+    expect(stdout).toMatch(/^4 servers: 2 running, 1 needs attention, 1 disabled$/m);
     expect(processesWithMark(home.mark)).toEqual(before);
   });
 
@@ -132,7 +146,7 @@ describe("looking, with a hub that runs", () => {
     });
   });
 
-  it.each([
+  it.concurrent.each([
     ["get", "nobody"],
     ["rm", "nobody"],
     ["enable", "nobody"],
@@ -154,7 +168,7 @@ describe("looking, with a hub that runs", () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`MCP      ${hub.url}/mcp`);
     expect(stdout).toContain(`${hub.url}/mcp/work  2 tools`);
-    expect(stdout).toContain("servers  4: 2 running, 1 error, 1 disabled");
+    expect(stdout).toContain("servers  4: 2 running, 1 needs attention, 1 disabled");
     expect(stdout).toMatch(/✖ broken +The server exited with code 3/);
     expect((await plugboard(home, ["status", "--check"])).code).toBe(1);
     expect(await json(home, "status")).toMatchObject({
@@ -193,7 +207,7 @@ describe("looking, with a hub that runs", () => {
     expect((await plugboard(home, ["tools", "--group", "nowhere"])).code).toBe(6);
   });
 
-  it.each([
+  it.concurrent.each([
     [["call", "it.add", "a=2", "b=3"], 0, "5\n"],
     [["call", "it:add", '{"a": 2, "b": 3}'], 0, "5\n"],
     [["call", "add", "a=2", "b=3"], 0, "5\n"],
@@ -206,7 +220,7 @@ describe("looking, with a hub that runs", () => {
     expect(await plugboard(home, args)).toEqual({ code, stdout, stderr: "" });
   });
 
-  it.each([
+  it.concurrent.each([
     [5, ["call", "it.rpc_error"], /^error: The server answered with an error\n {2}cause: no such luck\n/],
     [6, ["call", "it.nothing"], /^error: Tool not found\n {2}cause: .*nothing/],
     [6, ["call", "nobody.echo"], /^error: Tool not found\n/],
@@ -374,15 +388,21 @@ describe("looking, with a hub that runs", () => {
   });
 });
 
-describe.each(["with", "without"])("changing the config, %s a hub that runs", (how) => {
-  afterEach(close);
-
-  const open = async (servers: Servers = { it: fixture("echo") }, groups: unknown = {}) =>
-    how === "with" ? (await withHub(servers, groups)).home : withoutHub(servers, groups);
+// Each in a home of its own, and so at the same time.
+describe.concurrent.each(["with", "without"])("changing the config, %s a hub that runs", (how) => {
+  const open = async (
+    { onTestFinished }: Pick<TestContext, "onTestFinished">,
+    servers: Servers = { it: fixture("echo") },
+    groups: unknown = {},
+  ) => {
+    const home = how === "with" ? (await withHub(servers, groups)).home : await withoutHub(servers, groups);
+    onTestFinished(() => close(home));
+    return home;
+  };
   const { command, args } = fixture("echo");
 
-  it("MG-1 CF-10 add tries a server out and saves it; the file keeps its comments", async () => {
-    const home = await open();
+  it("MG-1 CF-10 add tries a server out and saves it; the file keeps its comments", async (context) => {
+    const home = await open(context);
     const before = (await readFile(serverFile(home), "utf8")).replace("{", "{\n  // mine\n");
     await writeFile(serverFile(home), before);
     const { code, stdout, stderr } = await plugboard(home, [
@@ -410,8 +430,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     expect(await json(home, "group", "get", "work")).toMatchObject({ servers: ["new"] });
   });
 
-  it("add says what it did as data", async () => {
-    const home = await open();
+  it("add says what it did as data", async (context) => {
+    const home = await open(context);
     const added = await json(home, "add", JSON.stringify({ mcpServers: { new: { command, args } } }));
     expect(added).toMatchObject({
       server: { config: { name: "new", command } },
@@ -420,8 +440,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     });
   });
 
-  it("add saves nothing that does not work, unless told to", async () => {
-    const home = await open();
+  it("add saves nothing that does not work, unless told to", async (context) => {
+    const home = await open(context);
     const before = await readFile(serverFile(home), "utf8");
     const words = ["bad", "--", process.execPath, join(FIXTURES, "exit-at-start.mjs")];
     const { code, stdout, stderr } = await plugboard(home, ["add", ...words]);
@@ -463,8 +483,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     [6, ["secret", "rm", "nothing"], /^error: There is no secret "nothing"\n/],
   ];
 
-  it("what is refused changes nothing, and says why", async () => {
-    const home = await open({ it: fixture("echo") }, { work: { servers: ["it"] } });
+  it("what is refused changes nothing, and says why", async (context) => {
+    const home = await open(context, { it: fixture("echo") }, { work: { servers: ["it"] } });
     const files = () => Promise.all([serverFile(home), groupFile(home)].map((path) => readFile(path, "utf8")));
     const before = await files();
     for (const [code, words, stderr] of REFUSED) {
@@ -475,8 +495,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     }
   });
 
-  it("SE-1 add warns of a credential in plain text, and does not repeat it", async () => {
-    const home = await open();
+  it("SE-1 add warns of a credential in plain text, and does not repeat it", async (context) => {
+    const home = await open(context);
     const { code, stdout, stderr } = await plugboard(home, [
       "add",
       "new",
@@ -498,8 +518,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     });
   });
 
-  it("SE-1 add takes a secret from the store, and a variable from the hub's environment", async () => {
-    const home = await open();
+  it("SE-1 add takes a secret from the store, and a variable from the hub's environment", async (context) => {
+    const home = await open(context);
     expect((await plugboard(home, ["secret", "set", "stored"], { stdin: "the value\n" })).code).toBe(0);
     expect(
       await plugboard(home, ["add", "new", "-s", "TOKEN=stored", "-e", "PATH", "--", command, ...args]),
@@ -515,8 +535,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     expect(await json(home, "secret", "ls")).toEqual([]);
   });
 
-  it("MG-1 rm takes a server out, and its process ends", async () => {
-    const home = await open();
+  it("MG-1 rm takes a server out, and its process ends", async (context) => {
+    const home = await open(context);
     expect(await plugboard(home, ["rm", "it"])).toEqual({
       code: 0,
       stdout: `Removed it from ${serverFile(home)}\n`,
@@ -527,8 +547,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     await expect.poll(() => processesWithMark(home.mark)).toEqual([]);
   });
 
-  it("LC-8 enable saves and starts; disable saves and stops", async () => {
-    const home = await open({ off: { ...fixture("echo"), enabled: false } });
+  it("LC-8 enable saves and starts; disable saves and stops", async (context) => {
+    const home = await open(context, { off: { ...fixture("echo"), enabled: false } });
     const { code, stdout } = await plugboard(home, ["enable", "off"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Enabled off \\(\\d+ tools\\) in ${serverFile(home)}\n$`));
@@ -542,8 +562,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     await expect.poll(() => processesWithMark(home.mark)).toEqual([]);
   });
 
-  it("LC-8 what does not start is switched off again, and the reason is told", async () => {
-    const home = await open({ off: { ...fixture("exit-at-start"), enabled: false } });
+  it("LC-8 what does not start is switched off again, and the reason is told", async (context) => {
+    const home = await open(context, { off: { ...fixture("exit-at-start"), enabled: false } });
     const before = await readFile(serverFile(home), "utf8");
     const { code, stdout, stderr } = await plugboard(home, ["enable", "off"]);
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
@@ -552,8 +572,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     expect(await json(home, "get", "off")).toMatchObject({ status: "disabled" });
   });
 
-  it("CF-10 groups are added, changed and removed", async () => {
-    const home = await open();
+  it("CF-10 groups are added, changed and removed", async (context) => {
+    const home = await open(context);
     const add = await plugboard(home, [
       "group",
       "add",
@@ -580,8 +600,8 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
     expect(await saved()).toEqual({});
   });
 
-  it("CF-8 CF-10 of many who edit at once each edit is there, or its author hears of the conflict", async () => {
-    const home = await open();
+  it("CF-8 CF-10 of many who edit at once each edit is there, or its author hears of the conflict", async (context) => {
+    const home = await open(context);
     const names = ["a", "b", "c", "d", "e", "f"];
     const finished = await Promise.all(
       names.map((name) => plugboard(home, ["add", "--no-test", "--disabled", name, "--", "node"])),
@@ -596,11 +616,10 @@ describe.each(["with", "without"])("changing the config, %s a hub that runs", (h
   });
 });
 
-describe("a hub and its servers", () => {
-  afterEach(close);
-
-  it("MG-1 start, stop and restart a server, by name", async () => {
+describe.concurrent("a hub and its servers", () => {
+  it("MG-1 start, stop and restart a server, by name", async (context) => {
     const { home } = await withHub({ it: fixture("echo"), other: fixture("echo") });
+    context.onTestFinished(() => close(home));
     const pidOf = async () => (await json(home, "get", "it")).pid;
     const [first] = [await pidOf()];
     expect(await plugboard(home, ["stop", "it"])).toEqual({ code: 0, stdout: "Stopped it\n", stderr: "" });
@@ -613,22 +632,25 @@ describe("a hub and its servers", () => {
     expect(processesWithMark(home.mark)).toHaveLength(2);
   });
 
-  it("MC-NT1 7: a disabled server is not started", async () => {
+  it("MC-NT1 7: a disabled server is not started", async (context) => {
     const { home } = await withHub({ off: { ...fixture("echo"), enabled: false } });
+    context.onTestFinished(() => close(home));
     const { code, stderr } = await plugboard(home, ["start", "off"]);
     expect(code).toBe(7);
     expect(stderr).toMatch(/^error: Server "off" is disabled\n/);
   });
 
-  it("4: LC-3 a server that does not start says why", async () => {
+  it("4: LC-3 a server that does not start says why", async (context) => {
     const { home } = await withHub({ broken: fixture("exit-at-start") });
+    context.onTestFinished(() => close(home));
     const { code, stderr } = await plugboard(home, ["restart", "broken"]);
     expect(code).toBe(4);
     expect(stderr).toMatch(/^error: The server exited with code 3.*\n {2}cause: fatal: no configuration found\n/);
   });
 
-  it("CF-9 an edit by a command reaches the hub, whose other servers stay as they are", async () => {
+  it("CF-9 an edit by a command reaches the hub, whose other servers stay as they are", async (context) => {
     const { home } = await withHub({ it: fixture("echo") });
+    context.onTestFinished(() => close(home));
     const { pid } = await json(home, "get", "it");
     const { command, args } = fixture("echo");
     await plugboard(home, ["add", "new", "--", command, ...args]);
@@ -637,9 +659,7 @@ describe("a hub and its servers", () => {
   });
 });
 
-describe("following", () => {
-  afterEach(close);
-
+describe.concurrent("following", () => {
   /** Runs a command until its output shows something, then interrupts it. */
   async function until(
     home: Home,
@@ -668,8 +688,9 @@ describe("following", () => {
     return finished;
   }
 
-  it("RS-4 calls -f shows calls as they come, and ends with 130", async () => {
+  it("RS-4 calls -f shows calls as they come, and ends with 130", async (context) => {
     const { home } = await withHub({ it: fixture("echo") });
+    context.onTestFinished(() => close(home));
     await plugboard(home, ["call", "it.echo", "text=before"]);
     const { code, stdout } = await until(home, ["calls", "-f", "--tool", "add"], / it +add .* ok/, async () => {
       await plugboard(home, ["call", "it.echo", "text=x"]);
@@ -693,16 +714,18 @@ describe("following", () => {
     expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
   });
 
-  it("logs -f shows what is written", async () => {
+  it("logs -f shows what is written", async (context) => {
     const { home } = await withHub({ it: fixture("echo"), quiet: fixture("echo") });
+    context.onTestFinished(() => close(home));
     const crash = () => plugboard(home, ["call", "it.crash"]).then(() => plugboard(home, ["start", "it"]));
     const { code, stdout } = await until(home, ["logs", "-f", "it"], /^about to crash$/m, crash);
     expect(code).toBe(130);
     expect(stdout).not.toContain("quiet");
   });
 
-  it("RS-6 logs of several servers are in the order in which they were written, each line once", async () => {
+  it("RS-6 logs of several servers are in the order in which they were written, each line once", async (context) => {
     const { home, hub } = await withHub({ a: fixture("echo"), b: fixture("echo") });
+    context.onTestFinished(() => close(home));
     const token = (await readManagementToken(join(home.dir, "data"))) ?? "";
     const client = new HubClient({ url: hub.url, token });
     const write = async (server: string, text: string) => {
@@ -730,8 +753,9 @@ describe("following", () => {
     expect(lines).toEqual([...new Set(lines)]);
   });
 
-  it("LC-10 status --watch shows every change", async () => {
+  it("LC-10 status --watch shows every change", async (context) => {
     const { home } = await withHub({ it: fixture("echo") });
+    context.onTestFinished(() => close(home));
     const { code, stdout } = await until(home, ["status", "--watch"], /1: 1 stopped/, () =>
       plugboard(home, ["stop", "it"]),
     );
@@ -739,8 +763,9 @@ describe("following", () => {
     expect(stdout).toMatch(/^servers +1: 1 running$/m);
   });
 
-  it("4: a hub that goes away is told", async () => {
+  it("4: a hub that goes away is told", async (context) => {
     const { home, hub } = await withHub({ it: fixture("echo") });
+    context.onTestFinished(() => close(home));
     const { process: child, finished } = launch(home, ["status", "--watch"]);
     await once(child.stdout, "data");
     await hub.stop();
@@ -753,9 +778,9 @@ describe("without a hub", () => {
   beforeAll(async () => {
     home = await withoutHub();
   });
-  afterAll(close);
+  afterAll(() => close());
 
-  it.each([
+  it.concurrent.each([
     [["status"]],
     [["status", "--check"]],
     [["logs"]],
@@ -789,7 +814,7 @@ describe("without a hub", () => {
     expect(await json(home)).toEqual({ running: false });
   });
 
-  it.each([
+  it.concurrent.each([
     [["get", "it"], /^it {2}stopped {2}no hub is running\n {2}about +Echoes what it is told\n/],
     [["tools", "it"], /^it__echo +The tool echo\n/],
     [["read", "test://items/7"], /7/],
@@ -813,7 +838,7 @@ describe("without a hub", () => {
 });
 
 describe("doctor and validate find what is wrong", () => {
-  afterEach(close);
+  afterEach(() => close());
 
   it("programs, variables, secrets, rights", async () => {
     const home = await withoutHub(
@@ -869,7 +894,7 @@ describe("doctor and validate find what is wrong", () => {
 });
 
 describe("a hub elsewhere", () => {
-  afterEach(close);
+  afterEach(() => close());
 
   it("--url and a token, from a file or the environment, reach it from anywhere", async () => {
     const { home, hub } = await withHub({ it: fixture("echo") });
@@ -920,7 +945,7 @@ describe("a hub elsewhere", () => {
 });
 
 describe("SE-1 T12 T15 secrets", () => {
-  afterEach(close);
+  afterEach(() => close());
 
   const MARK = "mark3r0123456789abcdef";
   const servers = {
@@ -1030,7 +1055,7 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
   beforeAll(async () => {
     ({ home } = await withHub());
   });
-  afterAll(close);
+  afterAll(() => close());
 
   it("states have a mark and a colour, and lines are cut to the width", async () => {
     const { code, screen } = await onTerminal(home, ["ls"], { columns: 90 });
@@ -1092,7 +1117,7 @@ describe("completion", () => {
   beforeAll(async () => {
     home = await withoutHub();
   });
-  afterAll(close);
+  afterAll(() => close());
 
   const complete = async (...words: string[]) =>
     (await plugboard(home, ["__complete", "--", ...words])).stdout
@@ -1100,7 +1125,7 @@ describe("completion", () => {
       .split("\n")
       .map((line) => line.split("\t")[0]);
 
-  it.each([
+  it.concurrent.each([
     [["st"], ["start", "stop", "status", "stdio", "stats"]],
     [
       ["get", ""],

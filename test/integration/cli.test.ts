@@ -43,12 +43,12 @@ describe("ls", () => {
     expect(code).toBe(0);
     expect(stderr).toBe("");
     const rows = stdout.split("\n").map((line) => line.split(/\s{2,}/));
-    expect(rows[0]?.slice(0, 5)).toEqual(["NAME", "KIND", "STATUS", "TOOLS", "GROUPS"]);
+    expect(rows[0]?.slice(0, 5)).toEqual(["NAME", "KIND", "STATUS", "TOOLS", "CALLS 24h"]);
     expect(rows[1]?.slice(0, 3)).toEqual(["good", "binary", "running"]);
     expect(rows[2]?.slice(0, 3)).toEqual(["broken", "binary", "error"]);
     expect(stdout).toContain("The server exited with code 3 before the handshake: fatal: no configuration found");
     expect(rows[3]?.slice(0, 3)).toEqual(["off", "binary", "disabled"]);
-    expect(stdout).toContain("3 servers: 1 running, 1 error, 1 disabled");
+    expect(stdout).toContain("3 servers: 1 running, 1 needs attention, 1 disabled");
     // eslint-disable-next-line no-control-regex -- no colour where there is no terminal
     expect(stdout).not.toMatch(/\u001b/);
   });

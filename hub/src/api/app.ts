@@ -20,6 +20,8 @@ export interface ApiOptions extends Managed {
 /** An Edge of the listener, and the end of its streams. */
 export interface Api {
   (request: IncomingMessage, response: ServerResponse): boolean;
+  /** Loads what the first request would have to wait for. */
+  prepare(): Promise<void>;
   /** Ends every event stream. Comes before the listener's own close. */
   close(): void;
 }
@@ -39,13 +41,19 @@ export function createApi(options: ApiOptions): Api {
       onUnexpected,
     });
   };
+  const loaded = () =>
+    (rest ??= load().catch((error: unknown) => {
+      rest = undefined; // the next request tries again
+      throw error;
+    }));
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const listener = await (rest ??= load());
+    const listener = await loaded();
     await listener(request, response);
   };
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = request.url?.split("?", 1)[0] ?? "";
-    if (answerProbe(path, response, { stopping: closed, dataDir: options.paths.data })) return true;
+    const { degraded } = options.callLog;
+    if (answerProbe(request, response, { stopping: closed, dataDir: options.paths.data, degraded })) return true;
     if (path !== "/api" && !path.startsWith("/api/")) return false;
     const requestId = identify(request, response);
     response.setHeader("cache-control", "no-store");
@@ -63,6 +71,9 @@ export function createApi(options: ApiOptions): Api {
     return true;
   };
   return Object.assign(edge, {
+    prepare: async () => {
+      if (!closed) await loaded();
+    },
     close: () => {
       closed = true;
       streams.close();

@@ -9,10 +9,15 @@ export const MAX_BODY_BYTES = 1 << 20;
 const MAX_DEPTH = 64;
 const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json *(?:;|$)/i;
 
-/** The JSON object of a request; undefined where it has no body. */
-export async function readBody(request: Request): Promise<unknown> {
+export interface Body {
+  readonly bytes: Buffer;
+  /** The JSON object; undefined where there is no body. */
+  readonly json: unknown;
+}
+
+export async function readBody(request: Request): Promise<Body> {
   const bytes = await readBytes(request);
-  if (bytes.length === 0) return undefined;
+  if (bytes.length === 0) return { bytes, json: undefined };
   // A form of another site can send text, but not this without asking first.
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? ""))
     throw unsupported("The body must be application/json");
@@ -22,7 +27,7 @@ export async function readBody(request: Request): Promise<unknown> {
     throw malformed(`The body must be one JSON object, nested at most ${MAX_DEPTH} levels deep`);
   }
   try {
-    return JSON.parse(bytes.toString());
+    return { bytes, json: JSON.parse(bytes.toString()) };
   } catch (error) {
     throw malformed("The body is not valid JSON", error);
   }

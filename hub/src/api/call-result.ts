@@ -1,7 +1,9 @@
 // S4's result of a tool call around the server's own answer, whose bytes stay as they are: a number that JavaScript cannot
 // hold comes out as it went in.
 
+import { HubError } from "../errors.ts";
 import { isObject, membersOf } from "../wire/json.ts";
+import type { Raw } from "../wire/jsonrpc.ts";
 import type { CallOutcome } from "./commands/tools.ts";
 
 const EMPTY = Buffer.from("[]");
@@ -30,8 +32,18 @@ export function toCallResult({ reply, durationMs }: CallOutcome): Buffer {
   return Buffer.concat([...members, Buffer.from("}")]);
 }
 
-function memberOf(bytes: Buffer, key: string): Buffer | undefined {
-  const member = membersOf(bytes)?.find((candidate) => candidate.key === key);
+/** The server's own result, unchanged. Its own error is a failure of the call. */
+export function resultOf({ reply }: CallOutcome): Raw {
+  if (reply.ok) return reply.result;
+  const { message } = isObject(reply.error.value) ? reply.error.value : {};
+  throw new HubError("ToolFailed", "The server answered with an error", {
+    detail: typeof message === "string" ? message : reply.error.bytes.toString(),
+  });
+}
+
+/** The bytes of one member of an object; of one that is there twice, those that JSON.parse takes. */
+export function memberOf(bytes: Buffer, key: string): Buffer | undefined {
+  const member = membersOf(bytes)?.findLast((candidate) => candidate.key === key);
   return member === undefined ? undefined : bytes.subarray(member.valueStart, member.valueEnd);
 }
 

@@ -3,7 +3,7 @@
 
 import { HubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
-import { Connection, type ConnectionOptions } from "./connection.ts";
+import { Connection, type ConnectionOptions, type Exchange } from "./connection.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
 import type { CallPage, LatencyMetrics } from "./schemas/call.ts";
 import type { ConfigChangesView, ConfigCheck, ConfigDocument, ConfigView, Secret } from "./schemas/config.ts";
@@ -20,8 +20,20 @@ export interface ToolCallRequest {
 }
 
 export interface CallOptions {
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal;
+  /** Whoever repeats a call with the same key gets the first answer, and the tool is not called again. */
+  readonly idempotencyKey?: string;
+}
+
+/** A tool by the name that its server knows, or by the one that a group exposes. */
+export type ToolTarget =
+  | { readonly server: string; readonly tool: string }
+  | { readonly group: string; readonly tool: string };
+
+export interface CreateOptions extends EditOptions {
+  /** Whoever repeats a request with the same key gets the first answer, and nothing is created again. */
+  readonly idempotencyKey?: string;
 }
 
 export interface EditOptions {
@@ -82,8 +94,12 @@ export class HubClient {
     return this.#hub.ask(server(id));
   }
 
-  createServer(entry: JsonObject, options?: EditOptions): Promise<Server> {
-    return this.#hub.ask("/servers", { method: "POST", body: entry, headers: ifMatch(options) });
+  createServer(entry: JsonObject, options?: CreateOptions): Promise<Server> {
+    return this.#hub.ask("/servers", {
+      method: "POST",
+      body: entry,
+      headers: { ...ifMatch(options), ...keyOf(options) },
+    });
   }
 
   updateServer(id: string, entry: JsonObject, options?: EditOptions): Promise<Server> {
@@ -153,6 +169,26 @@ export class HubClient {
     return this.#use(`${group(name)}/tools/${encodeURIComponent(tool)}/call`, { arguments: args }, options);
   }
 
+  /** S4's result byte by byte, for numbers that JavaScript cannot hold. The arguments are JSON, too. */
+  callToolRaw(target: ToolTarget, args: Buffer, { timeoutMs, signal, ...key }: CallOptions = {}): Promise<Buffer> {
+    const timed = timeoutMs === undefined ? "" : `,"timeout_ms":${timeoutMs}`;
+    const body = Buffer.concat([Buffer.from('{"arguments":'), args, Buffer.from(`${timed}}`)]);
+    const owner = "server" in target ? server(target.server) : group(target.group);
+    const path = `${owner}/tools/${encodeURIComponent(target.tool)}/call`;
+    return this.#hub.askBytes(path, { method: "POST", body, headers: keyOf(key), signal });
+  }
+
+  /** The same, byte by byte. */
+  readResourceRaw(name: string, uri: string, options?: CallOptions): Promise<Buffer> {
+    return this.#hub.askBytes(`${group(name)}/resources/read`, toUse({ uri }, options));
+  }
+
+  /** The same, byte by byte. */
+  getPromptRaw(name: string, prompt: string, args: JsonObject = {}, options?: CallOptions): Promise<Buffer> {
+    const path = `${group(name)}/prompts/${encodeURIComponent(prompt)}/get`;
+    return this.#hub.askBytes(path, toUse({ arguments: args }, options));
+  }
+
   /** The server's own result: `contents`. */
   readResource(name: string, uri: string, options?: CallOptions): Promise<JsonObject> {
     return this.#use(`${group(name)}/resources/read`, { uri }, options);
@@ -169,6 +205,12 @@ export class HubClient {
 
   getGroup(name: string): Promise<GroupView> {
     return this.#hub.ask(group(name));
+  }
+
+  /** Fails where there is one of this name. */
+  createGroup(name: string, entry: GroupInput, options?: CreateOptions): Promise<GroupView> {
+    const headers = { ...ifMatch(options), ...keyOf(options) };
+    return this.#hub.ask("/groups", { method: "POST", body: { ...entry, name }, headers });
   }
 
   setGroup(name: string, entry: GroupInput, options?: EditOptions): Promise<GroupView> {
@@ -237,10 +279,18 @@ export class HubClient {
     return this.#hub.ask(`${server(id)}/${action}`, { method: "POST" });
   }
 
-  #use<T>(path: string, body: JsonObject, { timeoutMs, signal }: CallOptions = {}): Promise<T> {
-    const timed = timeoutMs === undefined ? body : { ...body, timeout_ms: timeoutMs };
-    return this.#hub.ask(path, { method: "POST", body: timed, signal });
+  #use<T>(path: string, body: JsonObject, options?: CallOptions): Promise<T> {
+    return this.#hub.ask(path, toUse(body, options));
   }
+}
+
+function toUse(body: JsonObject, { timeoutMs, signal, ...key }: CallOptions = {}): Exchange {
+  const timed = timeoutMs === undefined ? body : { ...body, timeout_ms: timeoutMs };
+  return { method: "POST", body: timed, headers: keyOf(key), signal };
+}
+
+function keyOf({ idempotencyKey }: Pick<CallOptions, "idempotencyKey"> = {}): Record<string, string> {
+  return idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
 }
 
 const server = (id: string) => `/servers/${encodeURIComponent(id)}`;

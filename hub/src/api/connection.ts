@@ -7,6 +7,18 @@ export interface ConnectionOptions {
   /** Where the hub listens: `http://127.0.0.1:7430`. */
   readonly url: string;
   readonly token: string;
+  /** How long the hub may take to answer; not for streams. */
+  readonly timeoutMs?: number | undefined;
+  /** Told of every answer, for whoever wants to see what goes on. */
+  readonly onAnswer?: ((answer: AnsweredRequest) => void) | undefined;
+}
+
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly durationMs: number;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -14,26 +26,46 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 export interface Exchange {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly query?: Query | undefined;
+  /** JSON: a value, or its bytes. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
 export class Connection {
+  readonly #options: ConnectionOptions;
   readonly #url: string;
-  readonly #token: string;
 
-  constructor({ url, token }: ConnectionOptions) {
-    this.#url = url.replace(/\/+$/, "");
-    this.#token = token;
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#url = options.url.replace(/\/+$/, "");
   }
 
   /** The data of the answer; undefined where there is none. */
   async ask<T>(path: string, exchange: Exchange = {}): Promise<T> {
-    const response = await this.open(path, exchange);
-    const text = await response.text().catch((error: unknown) => Promise.reject(this.#unreachable(error)));
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the shapes are the hub's own, from the same source
-    return parse(text) as T;
+    return parse((await this.askBytes(path, exchange)).toString()) as T;
+  }
+
+  /** The answer as it came. */
+  async askBytes(path: string, { signal, ...exchange }: Exchange = {}): Promise<Buffer> {
+    const { timeoutMs } = this.#options;
+    const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    const either = [signal, late].filter((each) => each !== undefined);
+    const open = { ...exchange, ...(either.length === 0 ? {} : { signal: AbortSignal.any(either) }) };
+    try {
+      const response = await this.open(path, open);
+      return await response.arrayBuffer().then(
+        (bytes) => Buffer.from(bytes),
+        (error: unknown) => Promise.reject(this.#unreachable(error)),
+      );
+    } catch (error) {
+      if (late?.aborted !== true || signal?.aborted === true) throw error;
+      throw new HubError("Timeout", `The hub did not answer within ${timeoutMs} ms`, {
+        hint: "Give it more time: --timeout 60s",
+        cause: error,
+      });
+    }
   }
 
   /** The answer before its body is read. */
@@ -41,20 +73,28 @@ export class Connection {
     const url = new URL(`${this.#url}/api/v1${path}`);
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));
+    const startedAt = performance.now();
     const response = await fetch(url, {
       method,
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        authorization: `Bearer ${this.#options.token}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
       // A token is for this hub alone.
       redirect: "error",
     }).catch((error: unknown) =>
       Promise.reject(signal?.aborted === true ? cancelled(error) : this.#unreachable(error)),
     );
+    this.#options.onAnswer?.({
+      method,
+      path: url.pathname + url.search,
+      status: response.status,
+      requestId: response.headers.get("x-request-id") ?? undefined,
+      durationMs: performance.now() - startedAt,
+    });
     if (response.ok) return response;
     throw toError(response.status, parse(await response.text().catch(() => "")));
   }

@@ -8,7 +8,9 @@ import type { CallLog } from "../calls/log.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson } from "../wire/http-answer.ts";
 import { VERSION } from "../version.ts";
+import { wrongMethod } from "./problem.ts";
 import { sendProblem } from "./refusal.ts";
+import { identify } from "./request-id.ts";
 
 export interface MetricsOptions {
   readonly supervisor: Supervisor;
@@ -27,11 +29,13 @@ export function createMetrics(
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   return (request, response) => {
     if (request.url?.split("?", 1)[0] !== "/metrics") return false;
+    const requestId = identify(request, response);
     try {
       options.token.require(request.headers.authorization, request.socket.remoteAddress ?? "");
+      if (request.method !== "GET" && request.method !== "HEAD") throw wrongMethod(["GET", "HEAD"]);
       sendJson(response, 200, Buffer.from(render(options)), { "content-type": CONTENT_TYPE });
     } catch (error) {
-      sendProblem(response, error);
+      sendProblem(response, error, requestId);
     }
     return true;
   };

@@ -11,6 +11,11 @@ const TOKEN = "management_token";
 const ifMatch = z.object({
   "if-match": z.string().optional().openapi({ description: "Only if the config still has this revision (its ETag)" }),
 });
+const keyHeader = z.object({
+  "idempotency-key": z.string().min(1).max(255).optional().openapi({
+    description: "Repeating a request with the same key gives the first answer, and does nothing again, for 24 hours",
+  }),
+});
 const etag = { etag: { description: "The revision of the config", schema: { type: "string" as const } } };
 
 /** Describes the routes under a base path. */
@@ -19,7 +24,6 @@ export function toDocument<E extends Env>(app: OpenAPIHono<E>, routes: readonly 
   registry.registerComponent("securitySchemes", TOKEN, { type: "http", scheme: "bearer" });
   for (const route of routes) {
     const { method, path, tag, id, summary, params, query, body, bodyType = "application/json" } = route;
-    const changes = route.versioned && method !== "get";
     registry.registerPath({
       method,
       path: basePath + path,
@@ -30,7 +34,7 @@ export function toDocument<E extends Env>(app: OpenAPIHono<E>, routes: readonly 
       request: {
         ...(Object.keys(params.shape).length === 0 ? {} : { params }),
         ...(Object.keys(query.shape).length === 0 ? {} : { query }),
-        ...(changes ? { headers: ifMatch } : {}),
+        ...headersOf(route),
         ...(body === undefined ? {} : { body: { required: true, content: { [bodyType]: { schema: body } } } }),
       },
       responses: { [route.status]: toResponse(route), default: PROBLEM },
@@ -40,6 +44,11 @@ export function toDocument<E extends Env>(app: OpenAPIHono<E>, routes: readonly 
     openapi: "3.1.0",
     info: { title: "Plugboard", version: VERSION, description: "Manages the servers, groups and secrets of a hub." },
   });
+}
+
+function headersOf({ versioned, method, keyed }: Route) {
+  if (versioned && method !== "get") return { headers: keyed ? ifMatch.extend(keyHeader.shape) : ifMatch };
+  return keyed ? { headers: keyHeader } : {};
 }
 
 const PROBLEM = {

@@ -1,7 +1,7 @@
 // How a failure looks to an HTTP client: RFC 9457 problem details that are the hub's error contract at the same time.
 // The one mapping of this edge; the servers' own errors never come here.
 
-import { toHubError, type ErrorCode, type HubError } from "../errors.ts";
+import { HubError, toHubError, type ErrorCode } from "../errors.ts";
 
 export const PROBLEM_TYPE = "application/problem+json";
 
@@ -19,8 +19,16 @@ export interface Problem {
   message: string;
   /** The input that is wrong; null where it is not about one. */
   field: string | null;
+  /** Where several inputs are wrong, each of them. */
+  errors?: readonly FieldError[];
   hint?: string;
   retry_after_ms?: number;
+}
+
+export interface FieldError {
+  readonly field: string;
+  readonly code: ErrorCode;
+  readonly message: string;
 }
 
 export interface ProblemAnswer {
@@ -32,17 +40,40 @@ export interface ProblemAnswer {
 export class HttpFailure extends Error {
   readonly status: number;
   readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: ErrorCode, message: string) {
+  constructor(status: number, code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
     this.status = status;
     this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** The address is there, but does not take this method. */
+export function wrongMethod(allowed: readonly string[]): HttpFailure {
+  const allow = [...new Set(allowed)].toSorted().join(", ");
+  return new HttpFailure(405, "VALIDATION_ERROR", `This address takes only ${allow}`, { allow });
+}
+
+/** Several inputs of one request are wrong; as an error it is the first of them. */
+export class InvalidRequest extends HubError {
+  readonly errors: readonly FieldError[];
+
+  constructor(errors: readonly FieldError[]) {
+    const [first] = errors;
+    super(
+      "InvalidConfig",
+      first?.message ?? "The request is not valid",
+      first === undefined ? {} : { field: first.field },
+    );
+    this.errors = errors;
   }
 }
 
 /** What we did not foresee shows nothing of its inner text. */
 export function toProblem(thrown: unknown, requestId: string): ProblemAnswer {
-  if (thrown instanceof HttpFailure) return { problem: ofHttp(thrown, requestId), headers: {} };
+  if (thrown instanceof HttpFailure) return { problem: ofHttp(thrown, requestId), headers: thrown.headers };
   const error = toHubError(thrown);
   const waitMs = error.retryAfterMs;
   return { problem: ofHub(error, requestId, waitMs), headers: headersOf(error, waitMs) };
@@ -60,6 +91,7 @@ function ofHub(error: HubError, instance: string, waitMs: number | undefined): P
     kind,
     message,
     field: field ?? null,
+    ...(error instanceof InvalidRequest ? { errors: error.errors } : {}),
     ...(hint === undefined ? {} : { hint }),
     ...(waitMs === undefined ? {} : { retry_after_ms: Math.ceil(waitMs) }),
   };

@@ -6,10 +6,11 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { readBody } from "./body.ts";
+import { readBody, type Body } from "./body.ts";
 import { check } from "./check.ts";
+import { digestOf, KEY_HEADER, KeptAnswers, REPLAYED_HEADER, type KeptAnswer } from "./kept-answers.ts";
 import { toDocument } from "./openapi.ts";
-import { HttpFailure, PROBLEM_TYPE, toProblem } from "./problem.ts";
+import { HttpFailure, PROBLEM_TYPE, toProblem, wrongMethod } from "./problem.ts";
 import { requestIdOf } from "./request-id.ts";
 import { parseIfMatch, toEtag } from "./revision.ts";
 import { BASE_PATH, route, SENT, type Route } from "./route.ts";
@@ -29,11 +30,12 @@ export function createRest(options: RestOptions): Listener {
   let document: object | undefined;
   const describe = (): object => (document ??= toDocument(app, routes, BASE_PATH));
   const routes: readonly Route[] = [...options.routes, documentRoute(describe)];
+  const kept = new KeptAnswers();
   for (const each of routes) {
     const path = BASE_PATH + each.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(each.method, path, (context) => answer(context, each, options));
+    app.on(each.method, path, (context) => receive(context, each, { ...options, kept }));
   }
-  app.notFound((context) => fail(context, nothingHere(), options));
+  app.notFound((context) => fail(context, nothingHere(context.req.path, routes), options));
   app.onError((error, context) => fail(context, error, options));
   // The global Request and Response stay what they are: the hub may live in somebody else's program.
   return getRequestListener(app.fetch, { overrideGlobalObjects: false });
@@ -51,23 +53,59 @@ function documentRoute(document: () => object): Route {
   });
 }
 
-async function answer(context: Context<Env>, asked: Route, { revision }: RestOptions): Promise<Response> {
-  const { req, env } = context;
+interface Receiving extends RestOptions {
+  readonly kept: KeptAnswers;
+}
+
+/** One request, or one that was made before: that is answered as it was then. */
+async function receive(context: Context<Env>, asked: Route, { kept, ...options }: Receiving): Promise<Response> {
+  const { req } = context;
   // The framework answers HEAD by what GET would do, and a stream would stay open for nobody.
-  if (req.method === "HEAD" && asked.answerType !== undefined) throw nothingHere();
+  if (req.method === "HEAD" && asked.answerType !== undefined) throw wrongMethod(["GET"]);
+  const body = await readBody(req.raw);
+  const key = asked.keyed ? req.header(KEY_HEADER) : undefined;
+  if (key === undefined) return answer(context, asked, { ...options, body, signal: req.raw.signal });
+  // Whoever comes back for the answer must find one: the work goes on without its client.
+  const { signal } = new AbortController();
+  const { pathname, search } = new URL(req.url);
+  const { answer: given, replayed } = await kept.answer(key, digestOf(req.method, pathname + search, body.bytes), () =>
+    answer(context, asked, { ...options, body, signal })
+      .catch((error: unknown) => fail(context, error, options))
+      .then(toKept),
+  );
+  const headers = { ...given.headers, ...(replayed ? { [REPLAYED_HEADER]: "true" } : {}) };
+  return new Response(new Uint8Array(given.body), { status: given.status, headers });
+}
+
+async function toKept(response: Response): Promise<KeptAnswer> {
+  const body = Buffer.from(await response.arrayBuffer());
+  return { status: response.status, headers: Object.fromEntries(response.headers), body };
+}
+
+interface Answering extends RestOptions {
+  readonly body: Body;
+  readonly signal: AbortSignal;
+}
+
+async function answer(
+  context: Context<Env>,
+  asked: Route,
+  { revision, body: given, signal }: Answering,
+): Promise<Response> {
+  const { req, env } = context;
   const params = check(asked.params, req.param());
   const query = check(asked.query, onlyOnce(req.queries()));
-  const given = await readBody(req.raw);
-  if (asked.body === undefined && given !== undefined) {
+  if (asked.body === undefined && given.json !== undefined) {
     throw new HttpFailure(400, "VALIDATION_ERROR", "This address takes no body");
   }
-  const body = asked.body === undefined ? undefined : check(asked.body, given ?? {});
+  const body = asked.body === undefined ? undefined : check(asked.body, given.json ?? {});
   const data: unknown = await asked.run({
     params,
     query,
     body,
+    bytes: given.bytes,
     edit: asked.versioned ? parseIfMatch(req.header("if-match"), revision()) : {},
-    signal: req.raw.signal,
+    signal,
     url: req.url,
     header: (name) => req.header(name),
     setHeader: (name, value) => context.header(name, value),
@@ -80,8 +118,15 @@ async function answer(context: Context<Env>, asked: Route, { revision }: RestOpt
   return context.body(new Uint8Array(data), asked.status, { "content-type": "application/json" });
 }
 
-function nothingHere(): HttpFailure {
+/** No such address, or one that other methods have. */
+function nothingHere(path: string, routes: readonly Route[]): HttpFailure {
+  const methods = routes.filter((each) => toPattern(each).test(path)).map(({ method }) => method.toUpperCase());
+  if (methods.length > 0) return wrongMethod(methods);
   return new HttpFailure(404, "NOT_FOUND", "There is nothing at this address");
+}
+
+function toPattern({ path }: Route): RegExp {
+  return new RegExp(`^${BASE_PATH}${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 }
 
 /** A parameter given twice could mean either. */

@@ -12,9 +12,11 @@ export interface Call<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** The body as it came, for what JavaScript cannot hold. */
+  readonly bytes: Buffer;
   /** What If-Match demands. */
   readonly edit: EditOptions;
-  /** The client has gone. */
+  /** The client has gone; never where it may come back for the answer by its Idempotency-Key. */
   readonly signal: AbortSignal;
   readonly url: string;
   readonly header: (name: string) => string | undefined;
@@ -41,6 +43,8 @@ export interface Route {
   readonly answerType?: string | undefined;
   /** The config's revision goes with the answer, and a change can demand it. */
   readonly versioned: boolean;
+  /** Takes an Idempotency-Key. */
+  readonly keyed: boolean;
   // A method, not a property: so that a route of known parameters is one of any.
   run(call: Call<unknown, unknown, unknown>): unknown;
 }
@@ -59,6 +63,7 @@ interface RouteSpec<
   readonly status?: Route["status"];
   readonly answer?: A;
   readonly versioned?: boolean;
+  readonly keyed?: boolean;
   /** The answer's data, or its bytes; nothing where there is none, or where the response is already under way. */
   run(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Answer<A> | Promise<Answer<A>>;
 }
@@ -82,8 +87,9 @@ export function route<
     answer,
     status = answer === undefined ? 204 : 200,
     versioned = false,
+    keyed = false,
   } = spec;
-  return { ...spec, params, query, status, answer, versioned };
+  return { ...spec, params, query, status, answer, versioned, keyed };
 }
 
 export const idParam = z.strictObject({

@@ -1,6 +1,7 @@
 // How long calls take: percentiles of the last hour and totals since the start, per server and per tool, and the same as a
 // histogram for Prometheus. All in memory; what must outlive the hub is in the call log.
 
+import { RecentCounts } from "./recent-counts.ts";
 import { RecentDurations } from "./recent-durations.ts";
 
 const MAX_SERVERS = 500;
@@ -25,6 +26,9 @@ export interface LatencyMetrics {
 
 export interface MCPLatencyMetrics extends LatencyMetrics {
   readonly server_name: string;
+  /** In the last 24 hours, as far as the hub has been running. */
+  readonly calls_24h: number;
+  readonly errors_24h: number;
 }
 
 export interface ToolLatencyMetrics extends LatencyMetrics {
@@ -46,6 +50,7 @@ interface Series {
 
 interface Server {
   readonly recent: RecentDurations;
+  readonly counts: RecentCounts;
   readonly tools: Map<string, Series>;
 }
 
@@ -66,6 +71,7 @@ export class Latency {
     const ofServer = this.#serverOf(server);
     const { recent, success, error } = this.#seriesOf(ofServer, tool);
     ofServer.recent.record(ms, now);
+    ofServer.counts.record(ok, now);
     recent.record(ms, now);
     const histogram = ok ? success : error;
     const seconds = ms / 1000;
@@ -79,7 +85,11 @@ export class Latency {
   metrics(server?: string): MCPLatencyMetrics[] {
     return [...this.#servers]
       .filter(([name]) => server === undefined || name === server)
-      .map(([server_name, { recent, tools }]) => ({ server_name, ...this.#metricsOf(recent, [...tools.values()]) }));
+      .map(([server_name, { recent, counts, tools }]) => {
+        const { calls, errors } = counts.totals(this.#now());
+        const metrics = this.#metricsOf(recent, [...tools.values()]);
+        return { server_name, ...metrics, calls_24h: calls, errors_24h: errors };
+      });
   }
 
   /** Of every tool of a server that was called. */
@@ -106,7 +116,7 @@ export class Latency {
     const known = this.#servers.get(name);
     if (known !== undefined) return known;
     if (this.#servers.size >= MAX_SERVERS && name !== OTHER) return this.#serverOf(OTHER);
-    const server = { recent: new RecentDurations(), tools: new Map<string, Series>() };
+    const server = { recent: new RecentDurations(), counts: new RecentCounts(), tools: new Map<string, Series>() };
     this.#servers.set(name, server);
     return server;
   }

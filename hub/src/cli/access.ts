@@ -3,12 +3,13 @@
 
 import { join } from "node:path";
 import type { HubClient } from "../api/client.ts";
-import type { ToolCallResult } from "../api/schemas/tool.ts";
 import type { JsonObject } from "../wire/json.ts";
+import type { Raw, RawParams } from "../wire/jsonrpc.ts";
 import { findHub, type RunningHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { Output } from "./output.ts";
 import { placesOf } from "./record.ts";
+import { timeoutOf, within } from "./timeout.ts";
 
 /** What both can do. */
 export type Api = Pick<
@@ -24,10 +25,9 @@ export type Api = Pick<
   | "testServer"
   | "testSavedServer"
   | "listTools"
-  | "readResource"
-  | "getPrompt"
   | "listGroups"
   | "getGroup"
+  | "createGroup"
   | "setGroup"
   | "deleteGroup"
   | "listGroupTools"
@@ -36,16 +36,6 @@ export type Api = Pick<
   | "deleteSecret"
   | "config"
 >;
-
-/** What a server answered. */
-export interface Answer {
-  /** S4's result of a call as JSON; its content is the server's own bytes, where this process has them. */
-  readonly json: string;
-  readonly success: boolean;
-  readonly content: unknown;
-  /** The server refused the call: its own message. */
-  readonly error?: string;
-}
 
 export interface Access {
   readonly api: Api;
@@ -56,22 +46,26 @@ export interface Access {
   readonly where: (file: "mcp_server.json" | "group.json" | "secrets") => string;
   /** Waits until a server, or each of them, is up or has failed. In a running hub they are that already. */
   ready(server?: string): Promise<void>;
-  callTool(call: { readonly server: string; readonly tool: string; readonly args: JsonObject }): Promise<Answer>;
-  callGroupTool(call: { readonly group: string; readonly tool: string; readonly args: JsonObject }): Promise<Answer>;
+  /** What follows is the API's answer: of a call S4's result, else the server's own, with the server's bytes in it. */
+  callTool(call: { readonly server: string; readonly tool: string; readonly args: RawParams }): Promise<Raw>;
+  callGroupTool(call: { readonly group: string; readonly tool: string; readonly args: RawParams }): Promise<Raw>;
+  readResource(group: string, uri: string): Promise<Raw>;
+  getPrompt(group: string, prompt: string, args: JsonObject): Promise<Raw>;
 }
 
 /** Runs `use` on the hub, and leaves nothing running that did not run before. */
 export async function withAccess<T>(io: Io, options: GlobalOptions, use: (access: Access) => Promise<T>): Promise<T> {
   const out = new Output(io, options);
+  const timeoutMs = timeoutOf(options);
   const hub = await findHub(io, options);
-  if (hub !== undefined) return use(remoteAccess(hub, out));
+  if (hub !== undefined) return use(remoteAccess(hub, out, { timeoutMs }));
   const [{ withHub }, { LocalAccess }] = await Promise.all([import("./open-hub.ts"), import("./local-access.ts")]);
   return withHub(io, options, (inside) =>
-    use(new LocalAccess(io, { hub: inside, out, places: placesOf(io, options) })),
+    within(timeoutMs, use(new LocalAccess(io, { hub: inside, out, places: placesOf(io, options), timeoutMs }))),
   );
 }
 
-function remoteAccess(hub: RunningHub, out: Output): Access {
+function remoteAccess(hub: RunningHub, out: Output, use: { readonly timeoutMs: number | undefined }): Access {
   const { record, url, client } = hub;
   return {
     api: client,
@@ -79,17 +73,13 @@ function remoteAccess(hub: RunningHub, out: Output): Access {
     hub,
     where: (file) => (record === undefined || file === "secrets" ? url : join(record.config, file)),
     ready: () => Promise.resolve(),
-    callTool: async ({ server, tool, args }) =>
-      toAnswer(await client.callTool({ server_name: server, tool_name: tool, arguments: args })),
-    callGroupTool: async ({ group, tool, args }) => toAnswer(await client.callGroupTool(group, tool, args)),
+    callTool: async ({ server, tool, args }) => toRaw(await client.callToolRaw({ server, tool }, args.bytes, use)),
+    callGroupTool: async ({ group, tool, args }) => toRaw(await client.callToolRaw({ group, tool }, args.bytes, use)),
+    readResource: async (group, uri) => toRaw(await client.readResourceRaw(group, uri, use)),
+    getPrompt: async (group, prompt, args) => toRaw(await client.getPromptRaw(group, prompt, args, use)),
   };
 }
 
-function toAnswer(outcome: ToolCallResult): Answer {
-  const { success, content, error, rpc_error } = outcome;
-  const refused =
-    rpc_error === undefined
-      ? {}
-      : { error: typeof rpc_error["message"] === "string" ? rpc_error["message"] : (error ?? "") };
-  return { json: JSON.stringify(outcome, null, 2), success, content, ...refused };
+function toRaw(bytes: Buffer): Raw {
+  return { bytes, value: JSON.parse(bytes.toString()) };
 }

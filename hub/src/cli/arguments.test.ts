@@ -57,7 +57,7 @@ describe("key=value", () => {
     ["unknown=no JSON", { unknown: "no JSON" }],
     ["toString=1", { toString: 1 }],
   ])("%s is %j", (word, expected) => {
-    expect(parseArguments([word], schema)).toEqual(expected);
+    expect(parseArguments([word], schema).value).toEqual(expected);
   });
 
   it.each([
@@ -73,7 +73,7 @@ describe("key=value", () => {
   });
 
   it("several words, the last of a name counts", () => {
-    expect(parseArguments(["n=1", "text=a b", "n=2"], schema)).toEqual({ n: 2, text: "a b" });
+    expect(parseArguments(["n=1", "text=a b", "n=2"], schema).value).toEqual({ n: 2, text: "a b" });
   });
 
   it.each([[["word"]], [["=value"]], [["n=1", "word"]], [['{"a":1}', "n=1"]], [["[1]"]]])(
@@ -88,24 +88,34 @@ describe("key=value", () => {
   it.each([undefined, null, 7, [], {}, { properties: [] }, { properties: { n: "number" } }])(
     "with the schema %j every value is what it looks like",
     (odd) => {
-      expect(parseArguments(["n=3", "text=a"], odd)).toEqual({ n: 3, text: "a" });
+      expect(parseArguments(["n=3", "text=a"], odd).value).toEqual({ n: 3, text: "a" });
     },
   );
 
   it("a name like __proto__ is a name like any other", () => {
-    const args = parseArguments(["__proto__=1"], schema);
+    const { value: args } = parseArguments(["__proto__=1"], schema);
     expect(Object.keys(args)).toEqual(["__proto__"]);
     expect(Object.getPrototypeOf(args)).toBe(Object.prototype);
   });
 });
 
+describe("CL-5 numbers keep their digits", () => {
+  it.each([
+    [["n=12345678901234567890", "any=1.0", "text=1.0"], '{"n":12345678901234567890,"any":1.0,"text":"1.0"}'],
+    [["list=[1.0, 12345678901234567890]"], '{"list":[1.0, 12345678901234567890]}'],
+    [[' {"n": 12345678901234567890} '], '{"n": 12345678901234567890}'],
+  ])("%j", (words, expected) => {
+    expect(parseArguments(words, schema).bytes.toString()).toBe(expected);
+  });
+});
+
 describe("JSON", () => {
   it.each([['{"text": "a", "n": 1}'], [' \n{"text":"a","n":1}']])("%s", (word) => {
-    expect(parseArguments([word], schema)).toEqual({ text: "a", n: 1 });
+    expect(parseArguments([word], schema).value).toEqual({ text: "a", n: 1 });
   });
 
   it("no words are no arguments", () => {
-    expect(parseArguments([], schema)).toEqual({});
+    expect(parseArguments([], schema).value).toEqual({});
   });
 
   it.each(["", "{", "[]", "1", "null", '"text"', "a=b"])("%j is no object", (text) => {

@@ -1,14 +1,19 @@
 // The arguments of a tool, as people type them: one JSON object, or `key=value` pairs read by the tool's own schema.
 
 import { HubError } from "../errors.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
+import { isObject } from "../wire/json.ts";
+import { rawParams, type RawParams } from "../wire/jsonrpc.ts";
 
-/** @example parseArguments(["n=3", "text=3"], schema) // { n: 3, text: "3" } where n is a number and text a string */
-export function parseArguments(words: readonly string[], schema: unknown): JsonObject {
+/**
+ * The digits of a number stay as they were typed.
+ *
+ * @example parseArguments(["n=3", "text=3"], schema).value // { n: 3, text: "3" } where n is a number and text a string
+ */
+export function parseArguments(words: readonly string[], schema: unknown): RawParams {
   const [first] = words;
   if (words.length === 1 && first?.trimStart().startsWith("{")) return parseJson(first);
   const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
-  const args = new Map<string, unknown>();
+  const args = new Map<string, string>();
   for (const word of words) {
     const equals = word.indexOf("=");
     if (equals < 1) {
@@ -22,10 +27,10 @@ export function parseArguments(words: readonly string[], schema: unknown): JsonO
       parseValue(key, word.slice(equals + 1), Object.hasOwn(properties, key) ? properties[key] : undefined),
     );
   }
-  return Object.fromEntries(args);
+  return parseJson(`{${[...args].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",")}}`);
 }
 
-export function parseJson(text: string, what = "The arguments are"): JsonObject {
+export function parseJson(text: string, what = "The arguments are"): RawParams {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,17 +40,17 @@ export function parseJson(text: string, what = "The arguments are"): JsonObject 
       cause: error,
     });
   }
-  if (isObject(value)) return value;
+  if (isObject(value)) return rawParams(value, Buffer.from(text.trim()));
   throw new HubError("InvalidConfig", `${what} not a JSON object`);
 }
 
-/** The declared types decide. Without any, text that is JSON is taken as such, unless it is a JSON string. */
-function parseValue(key: string, text: string, schema: unknown): unknown {
+/** As JSON. The declared types decide; without any, text that is JSON is taken as such, unless it is a JSON string. */
+function parseValue(key: string, text: string, schema: unknown): string {
   const types = declaredTypes(schema);
   const value = findJson(text);
-  if (typeof value !== "string" && types.some((type) => isOfType(value, type))) return value;
-  if (types.includes("string")) return text;
-  if (types.length === 0) return value === undefined || typeof value === "string" ? text : value;
+  if (typeof value !== "string" && types.some((type) => isOfType(value, type))) return text.trim();
+  if (types.includes("string")) return JSON.stringify(text);
+  if (types.length === 0) return value === undefined || typeof value === "string" ? JSON.stringify(text) : text.trim();
   throw new HubError("InvalidConfig", `"${text}" is not a valid ${types.join(" or ")}`, { field: key });
 }
 

@@ -3,8 +3,9 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Server } from "../api/schemas/server.ts";
 import { HubError } from "../errors.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
-import { withAccess, type Access, type Answer } from "./access.ts";
+import { isObject } from "../wire/json.ts";
+import type { Raw, RawParams } from "../wire/jsonrpc.ts";
+import { withAccess, type Access } from "./access.ts";
 import { parseArguments, parseJson } from "./arguments.ts";
 import { printContent } from "./content.ts";
 import type { GlobalOptions } from "./io.ts";
@@ -17,7 +18,7 @@ interface CallOptions extends GlobalOptions {
 
 interface CallInput {
   readonly target: string;
-  readonly given: readonly string[] | JsonObject;
+  readonly given: readonly string[] | RawParams;
   readonly group: string | undefined;
 }
 
@@ -41,8 +42,8 @@ async function call(access: Access, input: CallInput): Promise<number> {
 }
 
 /** Starts what is needed to know the tool: its server where the target names one, else all. */
-async function ask(access: Access, { target, given, group }: CallInput): Promise<Answer> {
-  const toArguments = (schema: unknown) => (isObject(given) ? given : parseArguments(given, schema));
+async function ask(access: Access, { target, given, group }: CallInput): Promise<Raw> {
+  const toArguments = (schema: unknown) => ("bytes" in given ? given : parseArguments(given, schema));
   const split = target.search(/[.:]/);
   const named = split > 0 ? target.slice(0, split) : undefined;
   const server = (await access.api.listServers()).find(({ config }) => config.name === named);
@@ -56,7 +57,7 @@ async function ask(access: Access, { target, given, group }: CallInput): Promise
 
 interface ToolInput {
   readonly tool: string;
-  readonly toArguments: (schema: unknown) => JsonObject;
+  readonly toArguments: (schema: unknown) => RawParams;
 }
 
 /** By the name that the server knows. */
@@ -64,7 +65,7 @@ async function onServer(
   access: Access,
   { config: { name }, status, error }: Server,
   { tool, group, toArguments }: ToolInput & { group: string | undefined },
-): Promise<Answer> {
+): Promise<Raw> {
   if (status === "disabled") {
     throw new HubError("ServerDisabled", `Server "${name}" is disabled`, { hint: `plugboard enable ${name}` });
   }
@@ -86,7 +87,7 @@ async function onServer(
 }
 
 /** By the name that the group exposes, `server:tool`, or the server's own where only one can be meant. */
-async function inGroup(access: Access, group: string, { tool: name, toArguments }: ToolInput): Promise<Answer> {
+async function inGroup(access: Access, group: string, { tool: name, toArguments }: ToolInput): Promise<Raw> {
   const tools = await access.api.listGroupTools(group);
   const exact = tools.find(({ name: exposed, server, tool }) => exposed === name || `${server}:${tool}` === name);
   const bare = tools.filter(({ tool }) => tool === name);
@@ -98,11 +99,15 @@ async function inGroup(access: Access, group: string, { tool: name, toArguments 
   return access.callGroupTool({ group, tool: found?.name ?? name, args: toArguments(found?.input_schema) });
 }
 
-function print({ out }: Access, answer: Answer): number {
-  if (answer.error !== undefined) {
-    throw new HubError("ToolFailed", "The server answered with an error", { detail: answer.error });
+function print({ out }: Access, { bytes, value }: Raw): number {
+  const { success, content, rpc_error } = isObject(value) ? value : {};
+  if (isObject(rpc_error)) {
+    const { message } = rpc_error;
+    throw new HubError("ToolFailed", "The server answered with an error", {
+      detail: typeof message === "string" ? message : JSON.stringify(rpc_error),
+    });
   }
-  if (out.json) out.print(answer.json);
-  else printContent(out, answer.content);
-  return answer.success ? 0 : TOOL_ERROR;
+  if (out.json) out.dataBytes(bytes);
+  else printContent(out, content);
+  return success === true ? 0 : TOOL_ERROR;
 }

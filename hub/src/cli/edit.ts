@@ -20,7 +20,7 @@ export const editCommand: Register = (program, { io, done }) => {
     .option("--replace", "the JSON is the whole entry")
     .addHelpText("after", EXAMPLES)
     .action(async (name: string, given: string, options: EditOptions) => {
-      const entry = parseJson(given === "-" ? await readAll(io.stdin) : given, "The entry is");
+      const { value: entry } = parseJson(given === "-" ? await readAll(io.stdin) : given, "The entry is");
       await withAccess(io, options, async ({ api, out, where }) => {
         const { config } = await api.getServer(name);
         const change = options.replace === true ? api.updateServer : api.patchServer;

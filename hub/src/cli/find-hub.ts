@@ -3,8 +3,11 @@
 
 import { HubError } from "../errors.ts";
 import type { HubClient } from "../api/client.ts";
+import type { AnsweredRequest } from "../api/connection.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { isAlive, placesOf, readRecord, type HubRecord } from "./record.ts";
+import { timeoutOf } from "./timeout.ts";
+import { duration } from "./times.ts";
 
 export interface RunningHub {
   readonly url: string;
@@ -15,9 +18,11 @@ export interface RunningHub {
 
 export async function findHub(io: Io, options: GlobalOptions): Promise<RunningHub | undefined> {
   const url = options.url ?? (io.env["PLUGBOARD_URL"] || undefined);
+  const connect = connector(io, options);
   if (url !== undefined) return connect(checkedUrl(url), await givenToken(io, options), undefined);
-  if (options.tokenFile !== undefined) {
-    throw new HubError("InvalidConfig", "--token-file is for a hub elsewhere", { hint: "Say which: --url https://…" });
+  const given = options.token === undefined ? options.tokenFile && "--token-file" : "--token";
+  if (given !== undefined) {
+    throw new HubError("InvalidConfig", `${given} is for a hub elsewhere`, { hint: "Say which: --url https://…" });
   }
   const local = await findLocalHub(io, options);
   return local === undefined ? undefined : connect(local.record.url, local.token, local.record);
@@ -66,17 +71,29 @@ export async function findLocalHub(
   }
 }
 
-async function connect(url: string, token: string, record: HubRecord | undefined): Promise<RunningHub> {
-  const { HubClient: Client } = await import("../api/client.ts");
-  return { url, record, client: new Client({ url, token }) };
+type Connect = (url: string, token: string, record: HubRecord | undefined) => Promise<RunningHub>;
+
+function connector({ stderr }: Io, options: GlobalOptions): Connect {
+  const timeoutMs = timeoutOf(options);
+  const tell = ({ method, path, status, requestId, durationMs }: AnsweredRequest) =>
+    void stderr.write(`${method} ${path} ${status} ${duration(durationMs)} ${requestId ?? ""}\n`);
+  const onAnswer = options.verbose === true ? tell : undefined;
+  return async (url, token, record) => {
+    const { HubClient: Client } = await import("../api/client.ts");
+    if (options.verbose === true) stderr.write(`hub ${url}\n`);
+    return { url, record, client: new Client({ url, token, timeoutMs, onAnswer }) };
+  };
 }
 
-async function givenToken(io: Io, { tokenFile }: GlobalOptions): Promise<string> {
+async function givenToken(io: Io, { token: typed, tokenFile }: GlobalOptions): Promise<string> {
+  if (typed !== undefined && tokenFile !== undefined) {
+    throw new HubError("InvalidConfig", "--token and --token-file cannot both be given", { field: "token" });
+  }
   if (tokenFile === undefined) {
-    const token = io.env["PLUGBOARD_TOKEN"];
-    if (token !== undefined && token !== "") return token.trim();
+    const token = (typed ?? io.env["PLUGBOARD_TOKEN"])?.trim();
+    if (token !== undefined && token !== "") return token;
     throw new HubError("Unauthenticated", "A hub elsewhere needs its token", {
-      hint: "Put it into a file and give --token-file FILE, or set PLUGBOARD_TOKEN",
+      hint: "Put it into a file and give --token-file FILE, or set PLUGBOARD_TOKEN, or give --token",
     });
   }
   const { readPrivateFile } = await import("../secrets/private-file.ts");

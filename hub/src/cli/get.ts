@@ -26,13 +26,19 @@ async function get(access: Access, name: string): Promise<void> {
   const { api, out, hub } = access;
   const server = await api.getServer(name);
   if (out.json) return out.data(server);
-  const logs = await hub?.client.serverLogs(server.config.id, STDERR_LINES);
+  const [logs, secrets] = await Promise.all([
+    hub?.client.serverLogs(server.config.id, STDERR_LINES),
+    Object.keys(server.secret_refs).length === 0 ? [] : api.listSecrets(),
+  ]);
   const title: Cell = { text: server.config.name, paint: out.color.strong };
   out.table([[title, statusCell(server.status, out), since(server, hub !== undefined)]]);
+  const stored = new Set(secrets.map(({ name: known }) => known));
+  const written = (logs?.lines ?? []).map(({ timestamp, text }) => `${clock(new Date(timestamp))} ${text}`).join("\n");
   const rows = [
-    ...described(server),
+    ...described(server, stored),
     ...(server.error === null ? [] : errorRows(server.error)),
-    ...lines("stderr", logs?.text.trimEnd() ?? ""),
+    ...lines("stderr", written),
+    ...(server.error === null ? [] : lines("fix", fixOf(server.config.name, server.error))),
   ];
   out.print(table(rows.map(([label, value]) => [{ text: `  ${label}`, paint: out.color.faint }, value])));
 }
@@ -45,7 +51,7 @@ function since({ since: at, status }: Server, running: boolean): string {
   return `since ${clock(new Date(at))} (${span(Date.now() - Date.parse(at))})`;
 }
 
-function described(server: Server): Row[] {
+function described(server: Server, stored: ReadonlySet<string>): Row[] {
   const { config, kind, pid, protocol_version, tools, resources, groups, secret_refs } = server;
   const rows: Row[] = [];
   if (config.description !== undefined) rows.push(["about", config.description]);
@@ -55,7 +61,9 @@ function described(server: Server): Row[] {
   if (config.cwd !== undefined) rows.push(["folder", config.cwd]);
   for (const [name, value] of Object.entries(config.headers ?? {})) rows.push(["header", `${name}: ${value}`]);
   for (const [name, value] of Object.entries(config.env)) {
-    rows.push(["env", `${name} = ${secret_refs[name] === undefined ? value : `secret ${secret_refs[name]}`}`]);
+    const ref = secret_refs[name];
+    const missing = ref === undefined || stored.has(ref) ? "" : " (missing)";
+    rows.push(["env", `${name} = ${ref === undefined ? value : `secret ${ref}${missing}`}`]);
   }
   if (pid !== null) rows.push(["pid", String(pid)]);
   if (protocol_version !== null) rows.push(["speaks", `MCP ${protocol_version}`]);
@@ -65,12 +73,13 @@ function described(server: Server): Row[] {
   return rows;
 }
 
-function errorRows({ code, message, field, detail, hint }: NonNullable<Server["error"]>): Row[] {
-  return [
-    ["error", `${code}${field === undefined ? "" : ` ${field}`}: ${message}`],
-    ...lines("cause", detail ?? ""),
-    ...lines("fix", hint ?? ""),
-  ];
+function errorRows({ code, message, field, detail }: NonNullable<Server["error"]>): Row[] {
+  return [["error", `${code}${field === undefined ? "" : ` ${field}`}: ${message}`], ...lines("cause", detail ?? "")];
+}
+
+/** What has no advice of its own can still be tried again. */
+function fixOf(name: string, { hint }: NonNullable<Server["error"]>): string {
+  return hint ?? `plugboard logs ${name} shows what it said; then plugboard restart ${name}`;
 }
 
 function lines(label: string, text: string): Row[] {

@@ -82,13 +82,6 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
 }
 
 async function add(access: Access, name: string, options: GroupOptions): Promise<void> {
-  const groups = await access.api.listGroups();
-  if (groups.some((group) => group.name === name && group.declared)) {
-    throw new HubError("StaleConfig", `There is a group "${name}" already`, {
-      field: "name",
-      hint: `To change it: plugboard group set ${name}`,
-    });
-  }
   await save(access, name, toInput(options), "Added");
 }
 
@@ -106,13 +99,18 @@ async function rm({ api, out, where }: Access, name: string): Promise<void> {
   out.changed(`Removed the group ${name} from ${file}`, { removed: name, file });
 }
 
-async function save({ api, out, where }: Access, name: string, entry: GroupInput, did: string): Promise<void> {
+async function save(
+  { api, out, where }: Access,
+  name: string,
+  entry: GroupInput,
+  did: "Added" | "Changed",
+): Promise<void> {
+  const group = await (did === "Added" ? api.createGroup(name, entry) : api.setGroup(name, entry));
   const servers = new Set((await api.listServers()).map(({ config }) => config.name));
   for (const server of entry.servers ?? []) {
     if (!servers.has(server))
       out.warn(`There is no server "${server}" yet; servers: ${[...servers].join(", ") || "none"}`);
   }
-  const group = await api.setGroup(name, entry);
   const file = where("group.json");
   out.changed(`${did} the group ${name} (${count(group.servers.length, "server")}) in ${file}`, { group, file });
 }

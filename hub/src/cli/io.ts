@@ -27,4 +27,10 @@ export interface GlobalOptions {
   /** A hub elsewhere. */
   readonly url?: string;
   readonly tokenFile?: string;
+  readonly token?: string;
+  /** How long the command may take, as a duration. */
+  readonly timeout?: string;
+  readonly verbose?: boolean;
+  /** False for --no-input: nobody is asked anything. */
+  readonly input?: boolean;
 }

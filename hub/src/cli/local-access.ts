@@ -7,17 +7,24 @@ import { GroupCommands } from "../api/commands/groups.ts";
 import { LifecycleCommands } from "../api/commands/lifecycle.ts";
 import { SecretCommands } from "../api/commands/secrets.ts";
 import { ServerCommands } from "../api/commands/servers.ts";
-import { ToolCommands, type CallOutcome } from "../api/commands/tools.ts";
+import { ToolCommands } from "../api/commands/tools.ts";
 import type { Managed } from "../api/core.ts";
 import type { Hub } from "../hub.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
-import type { Raw } from "../wire/jsonrpc.ts";
-import type { Access, Answer, Api } from "./access.ts";
+import type { JsonObject } from "../wire/json.ts";
+import type { Raw, RawParams } from "../wire/jsonrpc.ts";
+import type { Access, Api } from "./access.ts";
 import type { Io } from "./io.ts";
 import { toStartup } from "./open-hub.ts";
 import type { Output } from "./output.ts";
 import { Progress } from "./progress.ts";
 import type { Places } from "./record.ts";
+
+interface LocalOptions {
+  readonly hub: Hub;
+  readonly out: Output;
+  readonly places: Places;
+  readonly timeoutMs: number | undefined;
+}
 
 export class LocalAccess implements Access {
   readonly hub = undefined;
@@ -27,11 +34,13 @@ export class LocalAccess implements Access {
   readonly #hub: Hub;
   readonly #places: Places;
   readonly #tools: ToolCommands;
+  readonly #use: { readonly timeoutMs: number | undefined };
 
-  constructor(io: Io, { hub, out, places }: { hub: Hub; out: Output; places: Places }) {
+  constructor(io: Io, { hub, out, places, timeoutMs }: LocalOptions) {
     this.#io = io;
     this.#hub = hub;
     this.#places = places;
+    this.#use = { timeoutMs };
     this.out = out;
     const managed = toManaged(hub, places);
     this.#tools = new ToolCommands(managed);
@@ -50,12 +59,20 @@ export class LocalAccess implements Access {
     await settled;
   }
 
-  async callTool({ server, tool, args }: { server: string; tool: string; args: JsonObject }): Promise<Answer> {
-    return toAnswer(await this.#tools.callOnServer(server, tool, args));
+  async callTool({ server, tool, args }: { server: string; tool: string; args: RawParams }): Promise<Raw> {
+    return toRaw(toCallResult(await this.#tools.callOnServer(server, tool, args, this.#use)));
   }
 
-  async callGroupTool({ group, tool, args }: { group: string; tool: string; args: JsonObject }): Promise<Answer> {
-    return toAnswer(await this.#tools.callInGroup(group, tool, args));
+  async callGroupTool({ group, tool, args }: { group: string; tool: string; args: RawParams }): Promise<Raw> {
+    return toRaw(toCallResult(await this.#tools.callInGroup(group, tool, args, this.#use)));
+  }
+
+  readResource(group: string, uri: string): Promise<Raw> {
+    return this.#tools.readResource(group, uri, this.#use);
+  }
+
+  getPrompt(group: string, prompt: string, args: JsonObject): Promise<Raw> {
+    return this.#tools.getPrompt(group, prompt, args, this.#use);
   }
 }
 
@@ -77,10 +94,9 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     testServer: (entry) => servers.test(entry),
     testSavedServer: (id) => servers.testSaved(id),
     listTools: async (id) => tools.ofServer(id),
-    readResource: async (group, uri) => toObject(await tools.readResource(group, uri)),
-    getPrompt: async (group, name, args) => toObject(await tools.getPrompt(group, name, args ?? {})),
     listGroups: async () => groups.list(),
     getGroup: async (name) => groups.get(name),
+    createGroup: (name, entry) => groups.create(name, entry),
     setGroup: (name, entry) => groups.set(name, entry),
     deleteGroup: (name) => groups.delete(name),
     listGroupTools: async (group) => tools.ofGroup(group),
@@ -101,17 +117,6 @@ function toManaged(hub: Hub, paths: Places): Managed {
   };
 }
 
-function toAnswer(outcome: CallOutcome): Answer {
-  const { reply } = outcome;
-  const json = toCallResult(outcome).toString();
-  if (!reply.ok) {
-    const { message } = toObject(reply.error);
-    return { json, success: false, content: [], error: typeof message === "string" ? message : "" };
-  }
-  const { content, isError } = toObject(reply.result);
-  return { json, success: isError !== true, content };
-}
-
-function toObject({ value }: Raw): JsonObject {
-  return isObject(value) ? value : {};
+function toRaw(bytes: Buffer): Raw {
+  return { bytes, value: JSON.parse(bytes.toString()) };
 }

@@ -10,10 +10,12 @@ import type { GlobalOptions, Io } from "./io.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
 import { printable } from "./text.ts";
+import { parseSince } from "./times.ts";
 
 interface LogsOptions extends GlobalOptions {
   readonly follow?: boolean;
   readonly tail: string;
+  readonly since?: string;
 }
 
 export const logsCommand: Register = (program, { io, done }) => {
@@ -22,20 +24,24 @@ export const logsCommand: Register = (program, { io, done }) => {
     .description("show what servers write to stderr")
     .argument("[servers...]", "all unless named")
     .option("-f, --follow", "go on with what comes")
+    .option("--since <time>", "10m, 24h, 7d, or a date")
     .option("-n, --tail <lines>", "how many lines of each server", "100")
     .action(async (names: string[], options: LogsOptions) => {
       const tail = parseTail(options.tail);
-      done(await logs(io, await requireHub(io, options), { names, tail, options }));
+      const since = options.since === undefined ? undefined : parseSince(options.since, "since").toISOString();
+      done(await logs(io, await requireHub(io, options), { names, tail, since, options }));
     });
 };
 
 interface Wanted {
   readonly names: readonly string[];
   readonly tail: number;
+  /** ISO 8601. */
+  readonly since: string | undefined;
   readonly options: LogsOptions;
 }
 
-async function logs(io: Io, hub: RunningHub, { names, tail, options }: Wanted): Promise<number> {
+async function logs(io: Io, hub: RunningHub, { names, tail, since = "", options }: Wanted): Promise<number> {
   const out = new Output(io, options);
   const { client } = hub;
   const servers =
@@ -48,7 +54,10 @@ async function logs(io: Io, hub: RunningHub, { names, tail, options }: Wanted): 
     else out.print(`${servers.length > 1 ? `${out.color.strong(server.padEnd(width))}  ` : ""}${printable(text)}`);
   };
   const wanted = new Set(servers);
-  const kept = async () => (tail === 0 ? [] : mergeByTime(await Promise.all([...wanted].map(tailOf(client, tail)))));
+  const kept = async () => {
+    const lines = tail === 0 ? [] : mergeByTime(await Promise.all([...wanted].map(tailOf(client, tail))));
+    return lines.filter(({ timestamp }) => timestamp >= since);
+  };
   if (options.follow !== true) {
     for (const line of await kept()) print(line);
     return 0;

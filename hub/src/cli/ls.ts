@@ -11,37 +11,51 @@ import type { Cell } from "./table.ts";
 import { count } from "./text.ts";
 import { duration, span } from "./times.ts";
 
+interface LsOptions extends GlobalOptions {
+  readonly running?: boolean;
+}
+
+const COLUMNS = ["NAME", "KIND", "STATUS", "TOOLS", "CALLS 24h", "P50", "P95", "ERR", "UP", "GROUPS", ""];
+const NUMBERS = [3, 4, 5, 6, 7, 8];
+
 export const lsCommand: Register = (program, { io, done }) => {
   program
     .command("ls")
     .alias("list")
     .description("list all servers and whether they work")
-    .action(async (options: GlobalOptions) => {
-      await withAccess(io, options, ls);
+    .option("--running", "only those that run")
+    .action(async (options: LsOptions) => {
+      await withAccess(io, options, (access) => ls(access, options));
       done(0);
     });
 };
 
-async function ls(access: Access): Promise<void> {
+/** `plugboard ps`, as people know it. */
+export const psCommand: Register = (program, { io, done }) => {
+  program
+    .command("ps")
+    .description("list the servers that run: ls --running")
+    .action(async (options: GlobalOptions) => {
+      await withAccess(io, options, (access) => ls(access, { running: true }));
+      done(0);
+    });
+};
+
+async function ls(access: Access, { running = false }: LsOptions): Promise<void> {
   const { api, out, hub } = access;
   await access.ready();
-  const [servers, latency] = await Promise.all([api.listServers(), hub?.client.latency()]);
+  const [all, latency] = await Promise.all([api.listServers(), hub?.client.latency()]);
+  const servers = running ? all.filter(({ status }) => status === "running") : all;
   if (out.json) return out.data(servers.map(toJson));
-  if (servers.length === 0) return out.print("No servers. Add one: plugboard add @modelcontextprotocol/server-memory");
-  if (latency === undefined) {
-    const rows = servers.map((server) => [...named(server, access), server.groups.join(" "), remark(server)]);
-    out.table([["NAME", "KIND", "STATUS", "TOOLS", "GROUPS", ""], ...rows], { right: [3] });
-  } else {
-    const header = ["NAME", "KIND", "STATUS", "TOOLS", "CALLS", "P50", "P95", "UP", "GROUPS", ""];
-    const rows = servers.map((server) => [
-      ...named(server, access),
-      ...measured(server, latency),
-      server.groups.join(" "),
-      remark(server),
-    ]);
-    out.table([header, ...rows], { right: [3, 4, 5, 6, 7] });
-  }
-  out.print(`${count(servers.length, "server")}: ${summary(servers)}`);
+  if (all.length === 0) return out.print("No servers. Add one: plugboard add @modelcontextprotocol/server-memory");
+  const rows = servers.map((server) => [
+    ...named(server, access),
+    ...measured(server, latency),
+    server.groups.join(" "),
+    remark(server),
+  ]);
+  out.table([COLUMNS, ...rows], { right: NUMBERS });
+  out.print(`${count(all.length, "server")}: ${summary(all)}`);
 }
 
 /** S4's shape, with what people ask for most at the top. */
@@ -55,11 +69,15 @@ function named(server: Server, { out }: Access): Cell[] {
   return [server.config.name, server.kind, statusCell(server.status, out), tools];
 }
 
-function measured(server: Server, latency: readonly LatencyMetrics[]): string[] {
+/** Nothing where no hub runs, or it was never called. */
+function measured(server: Server, latency: readonly LatencyMetrics[] | undefined): string[] {
+  if (latency === undefined) return ["-", "-", "-", "-", "-"];
   const metrics = latency.find(({ server_name }) => server_name === server.config.name);
   const up = server.status === "running" && server.since !== null ? span(Date.now() - Date.parse(server.since)) : "-";
-  if (metrics === undefined || metrics.total_calls === 0) return ["-", "-", "-", up];
-  return [String(metrics.total_calls), duration(metrics.p50_ms), duration(metrics.p95_ms), up];
+  if (metrics === undefined || metrics.total_calls === 0) return ["-", "-", "-", "-", up];
+  const { calls_24h, errors_24h, p50_ms, p95_ms } = metrics;
+  const errors = calls_24h === 0 ? "-" : `${Math.round((errors_24h / calls_24h) * 100)}%`;
+  return [String(calls_24h), duration(p50_ms), duration(p95_ms), errors, up];
 }
 
 function remark(server: Server): string {
@@ -81,9 +99,19 @@ export function statusCell(status: string, { terminal, color }: Access["out"]): 
   return terminal ? { text: `${mark} ${status}`, paint: color[paint] } : status;
 }
 
-/** @example summary(servers) // "3 running, 1 error" */
+/** @example summary(servers) // "3 running, 1 needs attention, 1 disabled" */
 export function summary(servers: readonly Pick<Server, "status">[]): string {
   const states = new Map<string, number>();
-  for (const { status } of servers) states.set(status, (states.get(status) ?? 0) + 1);
-  return [...states].map(([state, n]) => `${n} ${state}`).join(", ");
+  for (const { status } of servers) {
+    const kind = status === "error" || status === "disconnected" ? ATTENTION : status;
+    states.set(kind, (states.get(kind) ?? 0) + 1);
+  }
+  return ORDER.flatMap((state) => {
+    const n = states.get(state);
+    if (n === undefined) return [];
+    return state === ATTENTION ? [`${n} ${n === 1 ? "needs" : "need"} attention`] : [`${n} ${state}`];
+  }).join(", ");
 }
+
+const ATTENTION = "attention";
+const ORDER = ["running", "starting", ATTENTION, "stopped", "disabled"];

@@ -5,8 +5,11 @@ import type { ErrorKind, HubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import { paletteFor, type Palette } from "./color.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { indentJson } from "./indent-json.ts";
 import { table, type Cell, type TableOptions } from "./table.ts";
 import { printable } from "./text.ts";
+
+const NEWLINE = Buffer.from("\n");
 
 export class Output {
   readonly #io: Io;
@@ -54,6 +57,12 @@ export class Output {
   /** The result, for programs. */
   data(value: unknown): void {
     printJson(this.#io, value);
+  }
+
+  /** A result of somebody else's, as it came: its numbers may be beyond JavaScript's. On a terminal it is laid out. */
+  dataBytes(json: Buffer): void {
+    if (this.terminal) this.printForeign(indentJson(json.toString()));
+    else this.#io.stdout.write(Buffer.concat([json, NEWLINE]));
   }
 
   /** One record of many, one line each. */
@@ -105,6 +114,7 @@ const FIXES: Readonly<Partial<Record<ErrorKind, string>>> = {
   ServerNotFound: "plugboard ls",
   ToolNotFound: "plugboard tools",
   GroupNotFound: "plugboard group ls",
+  SecretNotFound: "plugboard secret ls",
   ServerAlreadyExists: "plugboard ls",
   StaleConfig: "Try again",
   ServerNotRunning: "plugboard status",

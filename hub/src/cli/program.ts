@@ -14,11 +14,12 @@ import { disableCommand } from "./disable.ts";
 import { doctorCommand } from "./doctor.ts";
 import { editCommand } from "./edit.ts";
 import { enableCommand } from "./enable.ts";
+import { EXIT_CODES_TOPIC, exitCodes, exitCodeSummary } from "./exit-codes.ts";
 import { getCommand } from "./get.ts";
 import { groupCommand } from "./group.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { logsCommand } from "./logs.ts";
-import { lsCommand } from "./ls.ts";
+import { lsCommand, psCommand } from "./ls.ts";
 import { openCommand } from "./open.ts";
 import { printError } from "./output.ts";
 import { overview } from "./overview.ts";
@@ -62,6 +63,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
   "Servers:": [
     addCommand,
     lsCommand,
+    psCommand,
     getCommand,
     editCommand,
     rmCommand,
@@ -79,10 +81,6 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
 
 const USAGE_ERROR = 2;
 
-const EXIT_CODES = `
-Exit codes: 0 ok, 1 failed, 2 usage, 3 credentials needed, 4 hub or server unreachable,
-            5 the tool returned an error, 6 not found, 7 conflict, 130 interrupted`;
-
 /** Runs one command to its end and gives the exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode = 0;
@@ -91,6 +89,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   try {
     const { operands, unknown } = program.parseOptions([...args]);
     if (operands.length === 0 && unknown.length === 0) return await overview(io, program.opts());
+    if (operands[0] === "help" && operands[1] === EXIT_CODES_TOPIC) {
+      io.stdout.write(exitCodes(wantsJson(args)));
+      return 0;
+    }
     await program.parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (thrown) {
@@ -111,7 +113,7 @@ export function createProgram(context: Context): Command {
     .version(VERSION, "-V, --version")
     .addHelpText(
       "after",
-      `${EXIT_CODES}\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
+      `\n${exitCodeSummary()}\n            plugboard help ${EXIT_CODES_TOPIC} says more\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
     )
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show the help of a command")
@@ -137,9 +139,13 @@ const GLOBAL_OPTIONS: readonly (readonly [flags: string, description: string])[]
   ["--config <dir>", "folder of mcp_server.json and group.json"],
   ["--json", "machine-readable output"],
   ["-q, --quiet", "no progress and no notes"],
+  ["-v, --verbose", "say which hub is asked, and what; on stderr"],
   ["--no-color", "no colours, as NO_COLOR=1"],
   ["--url <url>", "a hub elsewhere, as PLUGBOARD_URL"],
   ["--token-file <file>", "file with the token of that hub; PLUGBOARD_TOKEN is the token itself"],
+  ["--token <token>", "the token itself, which other users of this machine can see"],
+  ["--timeout <duration>", "how long a command may wait for an answer: 500ms, 30s, 10m"],
+  ["-y, --no-input", "ask nothing: what is not given is an error"],
 ];
 
 function addGlobalOptions(command: Command, hidden: boolean): void {

@@ -38,9 +38,9 @@ async function prompt(
   const server = (await api.listServers()).find(({ config }) => config.name === named);
   await access.ready(server?.config.name);
   const name = server === undefined ? target : `${server.config.name}:${target.slice(split + 1)}`;
-  const result = await api.getPrompt(group, name, args);
-  if (out.json) return out.data(result);
-  const messages: unknown[] = Array.isArray(result["messages"]) ? result["messages"] : [];
+  const { bytes, value } = await access.getPrompt(group, name, args);
+  if (out.json) return out.dataBytes(bytes);
+  const messages: unknown[] = isObject(value) && Array.isArray(value["messages"]) ? value["messages"] : [];
   for (const message of messages) {
     const { role, content } = isObject(message) ? message : {};
     out.printForeign(`${String(role)}:\n${textOf(content)}\n`);
@@ -50,7 +50,7 @@ async function prompt(
 /** The arguments of a prompt are texts, whatever they look like. */
 function textsOf(words: readonly string[]): Record<string, string> {
   if (words.length === 1 && words[0]?.trimStart().startsWith("{") === true) {
-    const entries = Object.entries(parseArguments(words, undefined));
+    const entries = Object.entries(parseArguments(words, undefined).value);
     const wrong = entries.find(([, value]) => typeof value !== "string")?.[0];
     if (wrong !== undefined)
       throw new HubError("InvalidConfig", "The arguments of a prompt are texts", { field: wrong });
@@ -58,6 +58,6 @@ function textsOf(words: readonly string[]): Record<string, string> {
   }
   const properties = Object.fromEntries(words.map((word) => [word.split("=", 1)[0] ?? "", { type: "string" }]));
   return Object.fromEntries(
-    Object.entries(parseArguments(words, { properties })).map(([name, value]) => [name, String(value)]),
+    Object.entries(parseArguments(words, { properties }).value).map(([name, value]) => [name, String(value)]),
   );
 }

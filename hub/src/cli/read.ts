@@ -26,9 +26,9 @@ async function read(access: Access, uri: string, group: string): Promise<void> {
   const { api, out } = access;
   await api.getGroup(group);
   await access.ready();
-  const result = await api.readResource(group, uri);
-  if (out.json) return out.data(result);
-  const contents: unknown[] = Array.isArray(result["contents"]) ? result["contents"] : [];
+  const { bytes, value } = await access.readResource(group, uri);
+  if (out.json) return out.dataBytes(bytes);
+  const contents: unknown[] = isObject(value) && Array.isArray(value["contents"]) ? value["contents"] : [];
   for (const content of contents) {
     // Bytes are for a file or a pipe; a terminal would be ruined by them.
     const blob = isObject(content) && typeof content["blob"] === "string" ? content["blob"] : undefined;

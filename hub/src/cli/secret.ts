@@ -15,7 +15,7 @@ export const secretCommand: Register = (program, { io, done }) => {
     .description("store a secret; its value is asked for, or read from stdin")
     .argument("<name>", "the name that secretRef uses")
     .action(async (name: string, options: GlobalOptions) => {
-      const value = await readValue(io, name);
+      const value = await readValue(io, name, options);
       await withAccess(io, options, async ({ api, out }) => {
         await api.setSecret(name, value);
         const users = (await api.listSecrets()).find((known) => known.name === name)?.used_by ?? [];
@@ -43,12 +43,6 @@ export const secretCommand: Register = (program, { io, done }) => {
     .argument("<name>")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
-        const known = (await api.listSecrets()).map((each) => each.name);
-        if (!known.includes(name)) {
-          throw new HubError("ServerNotFound", `There is no secret "${name}"`, {
-            hint: `Secrets: ${known.join(", ") || "none"}`,
-          });
-        }
         await api.deleteSecret(name);
         out.changed(`Deleted the secret ${name}`, { removed: name });
       });
@@ -56,10 +50,15 @@ export const secretCommand: Register = (program, { io, done }) => {
     });
 };
 
+const PIPED = "printf %s VALUE | plugboard secret set NAME";
+
 /** The last line break is the terminal's or echo's, not the secret's. */
-async function readValue(io: Io, name: string): Promise<string> {
+async function readValue(io: Io, name: string, { input }: GlobalOptions): Promise<string> {
   const typed = io.stdin.isTTY === true;
+  if (typed && input === false) {
+    throw new HubError("InvalidConfig", "The value must come from stdin where nothing may be asked", { hint: PIPED });
+  }
   const value = typed ? await readHidden(io, `Value of ${name}: `) : (await readAll(io.stdin)).replace(/\r?\n$/, "");
   if (value !== "") return value;
-  throw new HubError("InvalidConfig", "The secret is empty", { hint: "printf %s VALUE | plugboard secret set NAME" });
+  throw new HubError("InvalidConfig", "The secret is empty", { hint: PIPED });
 }

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
+import { VERSION } from "../version.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub, toStartup } from "./open-hub.ts";
 import { Output, printJson, printWarnings } from "./output.ts";
@@ -19,6 +20,7 @@ export interface UpOptions extends GlobalOptions {
 export const upCommand: Register = (program, { io, done }) => {
   program
     .command("up")
+    .aliases(["serve", "run"])
     .description("start all servers and serve them over HTTP, in the foreground")
     .option("--port <n>", "port to listen on", "7430")
     .option("--host <address>", "loopback address to listen on", "127.0.0.1")
@@ -46,7 +48,10 @@ async function up(io: Io, options: UpOptions): Promise<number> {
   try {
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
-    else printAddresses(io, hub, url);
+    else {
+      io.stdout.write(`plugboard ${VERSION}  config ${places.config}  data ${places.data}\n`);
+      printAddresses(io, hub, url);
+    }
     io.tellParent?.({ listening: url });
     const settled = hub.start();
     const progress = new Progress(io, new Output(io, options), () => hub.supervisor.servers.map(toStartup));

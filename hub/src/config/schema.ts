@@ -124,14 +124,15 @@ export const groupEntry = z.looseObject({
 export function parseWith<S extends z.ZodType>(schema: S, data: unknown, field?: string): z.infer<S> {
   const result = schema.safeParse(data);
   if (result.success) return result.data;
-  const { path, message } = describe(result.error.issues[0], field === undefined ? [] : [field]);
+  const { path, message } = describeIssue(result.error.issues[0], field === undefined ? [] : [field]);
   throw new HubError("InvalidConfig", message, path.length === 0 ? {} : { field: path.join(".") });
 }
 
 type Issue = z.core.$ZodIssue;
 type Problem = { path: readonly string[]; message: string };
 
-function describe(issue: Issue | undefined, parent: readonly string[]): Problem {
+/** What is wrong, and where, in the words of the config. */
+export function describeIssue(issue: Issue | undefined, parent: readonly string[] = []): Problem {
   if (issue === undefined) return { path: parent, message: "The entry is not valid" };
   const path = [...parent, ...issue.path.map(String)];
   const where = path.length === 0 ? "The entry" : path.join(".");
@@ -143,7 +144,7 @@ function describe(issue: Issue | undefined, parent: readonly string[]): Problem 
     const branch = issue.errors.find(
       ([first]) => first !== undefined && !(first.code === "invalid_type" && first.path.length === 0),
     );
-    if (branch !== undefined) return describe(branch[0], path);
+    if (branch !== undefined) return describeIssue(branch[0], path);
   }
   return { path, message: issue.message === "Invalid input" ? `${where} has the wrong type` : issue.message };
 }

@@ -2,6 +2,7 @@
 
 import { HubError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
+import { rawParams } from "../../wire/jsonrpc.ts";
 import { toCallResult } from "../call-result.ts";
 import { LifecycleCommands } from "../commands/lifecycle.ts";
 import { ServerCommands } from "../commands/servers.ts";
@@ -96,7 +97,9 @@ function tool(name: string, description: string, properties: JsonObject, options
 
 async function callTool(tools: ToolCommands, args: JsonObject, signal: AbortSignal): Promise<unknown> {
   const given = isObject(args["arguments"]) ? args["arguments"] : {};
-  const outcome = await tools.callOnServer(text(args, "server_name"), text(args, "tool_name"), given, { signal });
+  const outcome = await tools.callOnServer(text(args, "server_name"), text(args, "tool_name"), rawParams(given), {
+    signal,
+  });
   return JSON.parse(toCallResult(outcome).toString());
 }
 

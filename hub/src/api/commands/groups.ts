@@ -33,6 +33,18 @@ export class GroupCommands {
     };
   }
 
+  /** Where two add the same one at once, the second hears that the config is not what it saw. */
+  async create(name: string, entry: GroupInput, options?: EditOptions): Promise<GroupView> {
+    const { current, revision } = this.#managed.hub.configuration;
+    if (current.groups.some((group) => group.name === name)) {
+      throw new HubError("GroupAlreadyExists", `There is a group "${name}" already`, {
+        field: "name",
+        hint: `To change it: plugboard group set ${name}`,
+      });
+    }
+    return this.set(name, entry, { ifRevision: revision, ...options });
+  }
+
   /** Adds a group or replaces it. */
   async set(name: string, { name: repeated, ...entry }: GroupInput, options?: EditOptions): Promise<GroupView> {
     if (repeated !== undefined && repeated !== name) {

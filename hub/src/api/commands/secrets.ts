@@ -22,7 +22,11 @@ export class SecretCommands {
 
   async delete(name: string): Promise<void> {
     if (await this.#managed.hub.secrets.delete(name)) return;
-    throw new HubError("ServerNotFound", `There is no secret "${name}"`, { field: "name" });
+    const known = await this.#managed.hub.secrets.list();
+    throw new HubError("SecretNotFound", `There is no secret "${name}"`, {
+      field: "name",
+      hint: `Secrets: ${known.join(", ") || "none"}`,
+    });
   }
 
   /** A server takes a new value when it starts. */

@@ -4,7 +4,7 @@ import type { Group } from "../../catalog/group.ts";
 import { rewriteUris } from "../../catalog/uris.ts";
 import { HubError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
-import { raw, rawParams, type Raw, type Reply } from "../../wire/jsonrpc.ts";
+import { raw, rawParams, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
 import type { Managed } from "../core.ts";
 import type { GroupTool, Tool } from "../schemas/tool.ts";
 import { toTool } from "../view.ts";
@@ -43,7 +43,7 @@ export class ToolCommands {
   }
 
   /** By the name that the server itself knows. */
-  callOnServer(id: string, tool: string, args: JsonObject, options: UseOptions = {}): Promise<CallOutcome> {
+  callOnServer(id: string, tool: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
     const server = this.#managed.hub.supervisor.get(id);
     const definition = server.listing?.tools.find(({ name }) => name === tool);
     if (server.available && definition === undefined) {
@@ -54,7 +54,7 @@ export class ToolCommands {
   }
 
   /** By the name that the group exposes, or `server:tool`. */
-  async callInGroup(name: string, exposed: string, args: JsonObject, options: UseOptions = {}): Promise<CallOutcome> {
+  async callInGroup(name: string, exposed: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
     const group = this.#group(name);
     const { server, tool, definition } = group.resolveTool(exposed);
     const outcome = await this.#call({ group: group.name, server, tool, args, definition }, options);
@@ -78,7 +78,7 @@ export class ToolCommands {
     const startedAt = performance.now();
     const reply = await this.#managed.hub.calls.tool({
       method: "tools/call",
-      params: rawParams({ name: tool, arguments: args }),
+      params: toParams(tool, args),
       ...(definition === undefined ? {} : { tool: definition }),
       group,
       server,
@@ -111,8 +111,14 @@ interface ServerCall {
   readonly group: string;
   readonly server: string;
   readonly tool: string;
-  readonly args: JsonObject;
+  readonly args: RawParams;
   readonly definition: JsonObject | undefined;
+}
+
+/** The arguments as they came: a number that JavaScript cannot hold reaches the server all the same. */
+function toParams(name: string, { bytes, value }: RawParams): RawParams {
+  const head = Buffer.from(`{"name":${JSON.stringify(name)},"arguments":`);
+  return rawParams({ name, arguments: value }, Buffer.concat([head, bytes, Buffer.from("}")]));
 }
 
 function toAsk({ signal, timeoutMs }: UseOptions): { signal?: AbortSignal; timeoutMs?: number } {

@@ -2,8 +2,8 @@
 
 import { z } from "@hono/zod-openapi";
 import type { GroupCommands } from "../commands/groups.ts";
-import { nameParam, route, type Route } from "../route.ts";
-import { group, groupInput } from "../schemas/group.ts";
+import { BASE_PATH, nameParam, route, type Route } from "../route.ts";
+import { group, groupInput, newGroup } from "../schemas/group.ts";
 
 const tag = "groups";
 
@@ -18,6 +18,23 @@ export function groupRoutes(groups: GroupCommands): Route[] {
       answer: z.array(group),
       versioned: true,
       run: () => groups.list(),
+    }),
+    route({
+      method: "post",
+      path: "/groups",
+      tag,
+      id: "createGroup",
+      summary: "Add a group",
+      body: newGroup,
+      status: 201,
+      answer: group,
+      versioned: true,
+      keyed: true,
+      run: async ({ body, edit, setHeader }) => {
+        const created = await groups.create(body.name, body, edit);
+        setHeader("location", `${BASE_PATH}/groups/${encodeURIComponent(created.name)}`);
+        return created;
+      },
     }),
     route({
       method: "get",

@@ -30,6 +30,7 @@ export function serverRoutes(servers: ServerCommands): Route[] {
       status: 201,
       answer: server,
       versioned: true,
+      keyed: true,
       run: async ({ body, edit, setHeader }) => {
         const created = await servers.create(body, edit);
         setHeader("location", `${BASE_PATH}/servers/${encodeURIComponent(created.config.name)}`);

@@ -1,14 +1,23 @@
 // Tools, resources and prompts: of one server, and of a group as its clients see it.
 
 import { z } from "@hono/zod-openapi";
-import { toCallResult } from "../call-result.ts";
+import type { JsonObject } from "../../wire/json.ts";
+import { rawParams, type RawParams } from "../../wire/jsonrpc.ts";
+import { memberOf, resultOf, toCallResult } from "../call-result.ts";
 import type { ToolCommands } from "../commands/tools.ts";
 import { idParam, nameParam, route, type Route } from "../route.ts";
+import { flag } from "../schemas/query.ts";
 import { anyResult, groupTool, promptGet, resourceRead, tool, toolCall, toolCallResult } from "../schemas/tool.ts";
 
 const tag = "tools";
 const CALLER = { client: "api" };
 const toolName = z.string().min(1);
+
+const callQuery = z.strictObject({
+  raw: flag
+    .default(false)
+    .openapi({ description: "The server's own result, byte by byte; its own error is then a problem" }),
+});
 
 export function toolRoutes(tools: ToolCommands): Route[] {
   return [
@@ -29,16 +38,15 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       id: "callTool",
       summary: "Call a tool by the name that its server knows (call_mcp_tool)",
       params: idParam.extend({ tool: toolName }),
+      query: callQuery,
       body: toolCall,
-      answer: toolCallResult,
-      run: async ({ params, body, signal }) =>
-        toCallResult(
-          await tools.callOnServer(params.id, params.tool, body.arguments, {
-            ...CALLER,
-            signal,
-            timeoutMs: body.timeout_ms,
-          }),
-        ),
+      answer: z.union([toolCallResult, anyResult]),
+      keyed: true,
+      run: async ({ params, query, body, bytes, signal }) => {
+        const options = { ...CALLER, signal, timeoutMs: body.timeout_ms };
+        const outcome = await tools.callOnServer(params.id, params.tool, argumentsOf(bytes, body), options);
+        return query.raw ? resultOf(outcome).bytes : toCallResult(outcome);
+      },
     }),
     route({
       method: "get",
@@ -57,16 +65,15 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       id: "callGroupTool",
       summary: "Call a tool as a client of the group would",
       params: nameParam.extend({ tool: toolName }),
+      query: callQuery,
       body: toolCall,
-      answer: toolCallResult,
-      run: async ({ params, body, signal }) =>
-        toCallResult(
-          await tools.callInGroup(params.name, params.tool, body.arguments, {
-            ...CALLER,
-            signal,
-            timeoutMs: body.timeout_ms,
-          }),
-        ),
+      answer: z.union([toolCallResult, anyResult]),
+      keyed: true,
+      run: async ({ params, query, body, bytes, signal }) => {
+        const options = { ...CALLER, signal, timeoutMs: body.timeout_ms };
+        const outcome = await tools.callInGroup(params.name, params.tool, argumentsOf(bytes, body), options);
+        return query.raw ? resultOf(outcome).bytes : toCallResult(outcome);
+      },
     }),
     route({
       method: "post",
@@ -99,4 +106,10 @@ export function toolRoutes(tools: ToolCommands): Route[] {
         ).bytes,
     }),
   ];
+}
+
+/** The arguments as they were sent. */
+function argumentsOf(body: Buffer, parsed: { readonly arguments: JsonObject }): RawParams {
+  const bytes = memberOf(body, "arguments");
+  return bytes === undefined ? rawParams({}) : rawParams(parsed.arguments, bytes);
 }

@@ -35,6 +35,8 @@ export const latency = z
   .object({
     server_name: z.string(),
     ...figures,
+    calls_24h: z.number().int().openapi({ description: "In the last 24 hours, as far as the hub has been running" }),
+    errors_24h: z.number().int(),
     tools: z
       .array(z.object({ tool_name: z.string(), ...figures }))
       .optional()

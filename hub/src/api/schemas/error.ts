@@ -24,6 +24,10 @@ export const problem = z
     kind: z.string().nullable(),
     message: z.string(),
     field: z.string().nullable(),
+    errors: z
+      .array(z.object({ field: z.string(), code: z.string(), message: z.string() }))
+      .optional()
+      .openapi({ description: "Where several inputs are wrong, each of them" }),
     hint: z.string().optional(),
     retry_after_ms: z.number().int().optional(),
   })

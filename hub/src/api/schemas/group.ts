@@ -28,4 +28,5 @@ export const groupInput = z
     tools: groupEntry.shape.tools,
   })
   .openapi("GroupEntry");
+export const newGroup = z.strictObject({ ...groupInput.shape, name: z.string() }).openapi("NewGroup");
 export type GroupInput = z.infer<typeof groupInput>;

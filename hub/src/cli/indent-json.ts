@@ -1,0 +1,47 @@
+// JSON laid out for people, without reading its values: a number keeps its digits, a string its escapes.
+
+const STRING = /"(?:[^"\\]|\\.)*"/;
+const SCALAR = /[^\s",:[\]{}]+/;
+const BLANK = /\s*/;
+
+/** Like `JSON.stringify(value, null, 2)`, from text that is valid JSON. */
+export function indentJson(text: string): string {
+  const parts: string[] = [];
+  let depth = 0;
+  const newLine = () => parts.push(`\n${"  ".repeat(depth)}`);
+  for (let at = end(BLANK, text, 0); at < text.length; at = end(BLANK, text, at)) {
+    const character = text[at] ?? "";
+    const next = end(character === '"' ? STRING : SCALAR, text, at);
+    if (next > at) {
+      parts.push(text.slice(at, next));
+      at = next;
+      continue;
+    }
+    at++;
+    if (character === "{" || character === "[") {
+      const close = end(BLANK, text, at);
+      const isEmpty = text[close] === "}" || text[close] === "]";
+      parts.push(isEmpty ? character + text[close] : character);
+      if (isEmpty) at = close + 1;
+      else {
+        depth++;
+        newLine();
+      }
+    } else if (character === "}" || character === "]") {
+      depth = Math.max(0, depth - 1);
+      newLine();
+      parts.push(character);
+    } else {
+      parts.push(character === ":" ? ": " : character);
+      if (character === ",") newLine();
+    }
+  }
+  return parts.join("");
+}
+
+/** Where a match that begins here ends; here, where there is none. */
+function end(pattern: RegExp, text: string, at: number): number {
+  const sticky = new RegExp(pattern, "y");
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : at;
+}
