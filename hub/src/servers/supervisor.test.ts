@@ -141,7 +141,11 @@ describe("a server that is replaced or removed", () => {
 
   it("F38 is out of the set at once and finishes what it was asked when it is removed", async () => {
     const dir = await mkdtemp(join(tmpdir(), "plugboard-drain-"));
-    const supervisor = await supervise({ a: fixture("modern") }, { drainMs: NEVER_MS });
+    const states: string[] = [];
+    const supervisor = await supervise(
+      { a: fixture("modern") },
+      { drainMs: NEVER_MS, onStatus: ({ status }) => states.push(status.state) },
+    );
     await supervisor.startAll();
     const waiting = call(supervisor, "wait_for_file", { path: join(dir, "go"), name: "CHANGED" });
     const removed = supervisor.remove("a");
@@ -149,6 +153,7 @@ describe("a server that is replaced or removed", () => {
     await writeFile(join(dir, "go"), "");
     expect(await waiting).toBe("(unset)");
     await removed;
+    expect(states.at(-1)).toBe("stopped");
     expect(processesWithTag(instance)).toEqual([]);
     await rm(dir, { recursive: true });
   });

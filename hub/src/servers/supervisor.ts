@@ -27,7 +27,7 @@ const MAY_BE_HELD: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["ProcessSpawnFai
 export class Supervisor {
   readonly #world: ServerWorld;
   readonly #observer: ServerObserver;
-  /** The observer of each server: what one goes through after it was replaced or removed is no news of its name. */
+  /** Observes each server: of one that was replaced nothing is told any more, of one that was removed only its end. */
   readonly #news: ServerObserver;
   readonly #drainMs: number;
   /** By name: what the config says. */
@@ -42,7 +42,10 @@ export class Supervisor {
     this.#observer = observer;
     this.#news = {
       ...observer,
-      onStatus: (server) => this.#has(server) && observer.onStatus(server),
+      onStatus: (server) => {
+        const isGone = server.status.state === "stopped" && !this.#servers.has(server.name);
+        if (isGone || this.#has(server)) observer.onStatus(server);
+      },
       onLog: (server, line) => this.#has(server) && observer.onLog?.(server, line),
       onCircuit: (server, breaker) => this.#has(server) && observer.onCircuit?.(server, breaker),
     };
