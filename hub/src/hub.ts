@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { createAdminEndpoint } from "./api/admin/endpoint.ts";
 import { createApi } from "./api/app.ts";
@@ -128,6 +129,11 @@ export class Hub {
     return new Hub(options, loaded, store, eras);
   }
 
+  /** It was told to stop. */
+  get isStopping(): boolean {
+    return this.#stopping !== undefined;
+  }
+
   /** What is exposed right now, the last change included. */
   get catalog(): Catalog {
     if (this.#rebuild !== undefined) this.#replaceCatalog();
@@ -185,17 +191,31 @@ export class Hub {
     return settled;
   }
 
-  /** Ends clients, then servers; nothing of the hub is left when this resolves. */
-  stop(): Promise<void> {
-    return (this.#stopping ??= this.#stop());
+  /**
+   * Takes no more requests, lets those under way come to their end for `drainMs`, ends clients, then servers. Nothing of the
+   * hub is left when this resolves.
+   */
+  stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+    return (this.#stopping ??= this.#stop(drainMs));
   }
 
-  async #stop(): Promise<void> {
+  async #stop(drainMs: number): Promise<void> {
+    if (drainMs > 0) await this.#drain(drainMs);
     this.#endClients();
     await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll(), this.configuration.close()]);
     clearTimeout(this.#rebuild);
     this.#guard.close();
     await Promise.all([this.#eras.saved(), this.callLog.close()]);
+  }
+
+  async #drain(drainMs: number): Promise<void> {
+    this.#listener?.drain();
+    const impatient = new AbortController();
+    const limit = sleep(drainMs, undefined, { signal: impatient.signal }).catch(() => undefined); // idle in time
+    await Promise.race([this.calls.idle(), limit]);
+    impatient.abort();
+    // Whoever got the last answers sends them now.
+    await nextTurn();
   }
 
   /** Loaded with the first call at the latest: the database is the slowest part of the hub to load. */

@@ -17,6 +17,7 @@ export interface ListenerOptions {
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+const PROBE = /^\/(?:livez|healthz|readyz)(?:$|\?)/;
 const MAX_SOCKETS = 2048;
 /** How often slow clients are looked for. */
 const CHECK_MS = 2000;
@@ -24,17 +25,26 @@ const CHECK_MS = 2000;
 export class Listener {
   readonly #server: Server;
   readonly #host: string;
+  readonly #state: { isDraining: boolean };
+  #closed: Promise<void> | undefined;
 
-  private constructor(server: Server, host: string) {
+  private constructor(server: Server, host: string, state: { isDraining: boolean }) {
     this.#server = server;
     this.#host = host;
+    this.#state = state;
   }
 
   static async open({ host, port, edges }: ListenerOptions): Promise<Listener> {
     requireLoopback(host);
+    const state = { isDraining: false };
     const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
       const refusal = refuse(request);
       if (refusal !== undefined) return answer(request, response, refusal);
+      // Whoever keeps the hub running may still ask how it is.
+      if (state.isDraining && !PROBE.test(request.url ?? "")) {
+        response.setHeader("connection", "close");
+        return answer(request, response, { status: 503, message: "The hub is stopping" });
+      }
       if (edges.some((edge) => edge(request, response))) return;
       answer(request, response, { status: 404, message: "There is nothing at this address" });
     });
@@ -45,7 +55,7 @@ export class Listener {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
       server.listen(port, host, resolve);
     });
-    return new Listener(server, host);
+    return new Listener(server, host, state);
   }
 
   get url(): string {
@@ -54,12 +64,18 @@ export class Listener {
     return `http://${isIP(this.#host) === 6 ? `[${this.#host}]` : this.#host}:${port}`;
   }
 
-  /** Takes no new request, ends idle connections, and waits for the rest. Streams must have been ended before. */
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  /** Takes no new connection and no new request; those under way go on. */
+  drain(): void {
+    this.#state.isDraining = true;
+    this.#closed ??= new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
+  }
+
+  /** Drains, and waits for the rest. Streams must have been ended before. */
+  async close(): Promise<void> {
+    this.drain();
     const impatient = setTimeout(() => this.#server.closeAllConnections(), 2000);
-    await closed;
+    await this.#closed;
     clearTimeout(impatient);
   }
 }
@@ -92,11 +108,11 @@ export function refuse(request: IncomingMessage): Refusal | undefined {
 }
 
 interface Refusal {
-  readonly status: 400 | 403 | 404;
+  readonly status: keyof typeof CODES;
   readonly message: string;
 }
 
-const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND" } as const;
+const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND", 503: "SERVICE_UNAVAILABLE" } as const;
 
 function answer(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
   sendProblem(response, new HttpFailure(status, CODES[status], message), identify(request, response));

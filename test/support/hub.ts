@@ -84,7 +84,8 @@ export async function startHub(
   home: Home,
   { ready = true, args = [], umask }: { ready?: boolean; args?: string[]; umask?: string } = {},
 ): Promise<RunningHub> {
-  const words = [process.execPath, BIN, "up", "--port", "0", ...args];
+  // A test that leaves a call hanging need not wait for it; one about waiting says so in its arguments.
+  const words = [process.execPath, BIN, "up", "--port", "0", "--drain", "0s", ...args];
   const [command = "", ...rest] =
     umask === undefined ? words : ["sh", "-c", `umask ${umask}; exec "$@"`, "sh", ...words];
   const child = spawn(command, rest, {

@@ -19,6 +19,7 @@ export interface Core {
   readonly events: HubEvents;
   readonly catalog: Catalog;
   readonly warnings: readonly string[];
+  readonly isStopping: boolean;
 }
 
 export interface Records {

@@ -14,7 +14,7 @@ import { identify } from "./request-id.ts";
 
 export interface MetricsOptions {
   readonly supervisor: Supervisor;
-  readonly calls: Pick<Calls, "retries">;
+  readonly calls: Pick<Calls, "retries" | "underWay">;
   readonly latency: { prometheus(): string };
   readonly callLog: Pick<CallLog, "lost">;
   readonly token: ManagementToken;
@@ -85,6 +85,7 @@ function render({ supervisor, calls, latency, callLog }: MetricsOptions): string
       "Requests that were sent to a server again",
       servers.map(({ name }) => [{ server: name }, calls.retries.get(name) ?? 0]),
     ),
+    metric("hub_calls_inflight", "gauge", "Requests that servers are working on", [[{}, calls.underWay]]),
     metric("hub_audit_dropped_total", "counter", "Calls that could not be recorded", [[{}, callLog.lost]]),
     metric("hub_build_info", "gauge", "Versions", [[{ version: VERSION, node: process.versions.node }, 1]]),
     metric("process_resident_memory_bytes", "gauge", "Memory of the hub itself", [[{}, rss]]),

@@ -3,6 +3,7 @@
 
 import { toHubError, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
+import { Slots } from "../servers/slots.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
 import { isObject, valueOf } from "../wire/json.ts";
@@ -10,7 +11,7 @@ import type { Reply } from "../wire/jsonrpc.ts";
 import { attempt } from "./attempts.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog } from "./log.ts";
-import { repeatOf } from "./retry.ts";
+import { repeatOf, type Repeat } from "./retry.ts";
 
 export interface ToolCall extends Ask {
   readonly group: string;
@@ -28,12 +29,17 @@ export interface CallsOptions {
   readonly latency: Latency;
 }
 
+/** Of all servers together: more than clients can have connections, so that only a fault gets there. */
+const MAX_WAIT_MS = 30_000;
+const LIMITS = { max: 4096, maxWaiting: 4096 } as const;
+
 /** Where a caller may say which of its workflows a call belongs to. */
 const WORKFLOW_META = "io.plugboard/workflow_id";
 
 export class Calls {
   readonly #options: CallsOptions;
   readonly #retries = new Map<string, number>();
+  readonly #slots = new Slots("The hub", () => LIMITS);
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -44,13 +50,22 @@ export class Calls {
     return this.#retries;
   }
 
+  /** How many requests are under way. */
+  get underWay(): number {
+    return this.#slots.taken;
+  }
+
+  /** Resolves when none is under way. */
+  idle(): Promise<void> {
+    return this.#slots.idle();
+  }
+
   /** Calls a tool. The server's answer comes back unchanged, its errors included; a HubError is the hub's own failure. */
   async tool(call: ToolCall): Promise<Reply> {
     const started = { at: Date.now(), on: performance.now() };
     try {
-      const find = () => this.#options.supervisor.answering(call.server);
-      const repeat = repeatOf(call.name, call.tool, find().resilience);
-      const reply = await attempt(find, call, { repeat, onRetry: () => this.#retried(call.server) });
+      const { resilience } = this.#options.supervisor.answering(call.server);
+      const reply = await this.#attempt(call.server, call, repeatOf(call.name, call.tool, resilience));
       await this.#finished(call, started, { ok: succeeded(reply), reply });
       return reply;
     } catch (thrown) {
@@ -62,12 +77,20 @@ export class Calls {
 
   /** Any other question to a server: a prompt, a resource, a completion. */
   ask(server: string, ask: Ask): Promise<Reply> {
-    const find = () => this.#options.supervisor.answering(server);
-    return attempt(find, ask, { repeat: "safe", onRetry: () => this.#retried(server) });
+    return this.#attempt(server, ask, "safe");
   }
 
-  #retried(server: string): void {
-    this.#retries.set(server, (this.#retries.get(server) ?? 0) + 1);
+  async #attempt(server: string, ask: Ask, repeat: Repeat): Promise<Reply> {
+    const turn = this.#slots.take({ signal: ask.signal, limitMs: MAX_WAIT_MS });
+    if (turn !== undefined) await turn;
+    try {
+      return await attempt(() => this.#options.supervisor.answering(server), ask, {
+        repeat,
+        onRetry: () => this.#retries.set(server, (this.#retries.get(server) ?? 0) + 1),
+      });
+    } finally {
+      this.#slots.give();
+    }
   }
 
   /** The caller gets its answer when the call is recorded, so that no answered call is missing after a kill. */

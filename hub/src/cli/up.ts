@@ -11,10 +11,12 @@ import type { Register } from "./program.ts";
 import { Progress } from "./progress.ts";
 import { isAlive, placesOf, readRecord, removeRecord, writeRecord, type Places } from "./record.ts";
 import { count } from "./text.ts";
+import { parseDuration } from "./times.ts";
 
 export interface UpOptions extends GlobalOptions {
   readonly port: string;
   readonly host: string;
+  readonly drain: string;
 }
 
 export const upCommand: Register = (program, { io, done }) => {
@@ -24,6 +26,7 @@ export const upCommand: Register = (program, { io, done }) => {
     .description("start all servers and serve them over HTTP, in the foreground")
     .option("--port <n>", "port to listen on", "7430")
     .option("--host <address>", "loopback address to listen on", "127.0.0.1")
+    .option("--drain <time>", "how long calls may still take when the hub is told to stop", "10s")
     .action(async (options: UpOptions) => done(await up(io, options)));
 };
 
@@ -31,7 +34,7 @@ async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
   const places = placesOf(io, options);
   const hub = await openHub(io, options);
-  const stopped = whenStopped(io, hub);
+  const stopped = whenStopped(io, hub, parseDuration(options.drain, "drain"));
   printWarnings(io, hub);
   hub.events.on("config.reloaded", ({ description }) => io.stderr.write(`config reloaded: ${description}\n`));
   hub.events.on("config.rejected", ({ error }) => {
@@ -68,13 +71,15 @@ async function up(io: Io, options: UpOptions): Promise<number> {
 }
 
 /** The first signal stops the hub in good order; the second ends it at once, and the watchdog ends what it left. */
-function whenStopped(io: Io, hub: Hub): Promise<void> {
+function whenStopped(io: Io, hub: Hub, drainMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let asked = false;
     io.onSignal(() => {
       if (asked) io.exit(130);
       asked = true;
-      hub.stop().then(resolve, reject);
+      if (hub.calls.underWay > 0)
+        io.stderr.write(`waiting for ${count(hub.calls.underWay, "call")}; again to stop now\n`);
+      hub.stop({ drainMs }).then(resolve, reject);
     });
   });
 }

@@ -16,6 +16,7 @@ export class Slots {
   /** Whose slots they are, for the error. */
   readonly #owner: string;
   readonly #queue = new Set<Waiting>();
+  readonly #onIdle = new Set<() => void>();
   #taken = 0;
 
   constructor(owner: string, limits: () => SlotLimits) {
@@ -45,8 +46,17 @@ export class Slots {
     return this.#wait(signal, limitMs);
   }
 
+  /** Resolves when none is taken. */
+  idle(): Promise<void> {
+    return this.#taken === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.add(resolve));
+  }
+
   give(): void {
     this.#taken--;
+    if (this.#taken === 0 && this.#queue.size === 0) {
+      for (const resolve of this.#onIdle) resolve();
+      this.#onIdle.clear();
+    }
     if (this.#taken >= this.#limits().max) return;
     const [next] = this.#queue;
     next?.go();
