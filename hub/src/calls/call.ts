@@ -3,14 +3,23 @@
 
 import { toHubError, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
+import type { ManagedServer } from "../servers/server.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
+import type { Arrival, ClientSpan, ServerSpan, Tracing } from "../telemetry/tracing.ts";
 import { isObject } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog } from "./log.ts";
 
-export interface ToolCall extends Ask {
+/** Any question to a server, through whatever edge it came. */
+export interface Question extends Ask {
+  readonly group?: string;
+  /** How it came, for its trace. */
+  readonly arrival?: Arrival | undefined;
+}
+
+export interface ToolCall extends Question {
   readonly group: string;
   readonly server: string;
   /** The name that the server knows. */
@@ -24,6 +33,7 @@ export interface CallsOptions {
   readonly events: HubEvents;
   readonly log: CallLog;
   readonly latency: Latency;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Where a caller may say which of its workflows a call belongs to. */
@@ -39,20 +49,36 @@ export class Calls {
   /** Calls a tool. The server's answer comes back unchanged, its errors included; a HubError is the hub's own failure. */
   async tool(call: ToolCall): Promise<Reply> {
     const started = { at: Date.now(), on: performance.now() };
+    const span = this.#options.tracing?.serve(call);
     try {
-      const reply = await this.#options.supervisor.get(call.server).ask(call);
+      const reply = await this.#forward(call.server, call, span);
       await this.#finished(call, started, { ok: succeeded(reply), reply });
+      span?.end({ reply });
       return reply;
     } catch (thrown) {
       const error = toHubError(thrown);
       await this.#finished(call, started, { ok: false, error });
+      span?.end({ error });
       throw error;
     }
   }
 
   /** Any other question to a server: a prompt, a resource, a completion. */
-  ask(server: string, ask: Ask): Promise<Reply> {
-    return this.#options.supervisor.get(server).ask(ask);
+  async ask(server: string, question: Question): Promise<Reply> {
+    const span = this.#options.tracing?.serve({ ...question, server });
+    try {
+      const reply = await this.#forward(server, question, span);
+      span?.end({ reply });
+      return reply;
+    } catch (thrown) {
+      span?.end({ error: toHubError(thrown) });
+      throw thrown;
+    }
+  }
+
+  #forward(name: string, ask: Ask, span: ServerSpan | undefined): Promise<Reply> {
+    const server = this.#options.supervisor.get(name);
+    return span === undefined ? server.ask(ask) : forwardTraced(server, ask, span.forward());
   }
 
   /** The caller gets its answer when the call is recorded, so that no answered call is missing after a kill. */
@@ -78,6 +104,17 @@ export class Calls {
     });
     const failure = error === undefined ? {} : { error: error.toJSON() };
     this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, ...failure });
+  }
+}
+
+async function forwardTraced(server: Pick<ManagedServer, "ask">, ask: Ask, trace: ClientSpan): Promise<Reply> {
+  try {
+    const reply = await server.ask({ ...ask, trace });
+    trace.end({ reply });
+    return reply;
+  } catch (thrown) {
+    trace.end({ error: toHubError(thrown) });
+    throw thrown;
   }
 }
 

@@ -2,12 +2,11 @@
 
 import { z } from "@hono/zod-openapi";
 import { toCallResult } from "../call-result.ts";
-import type { ToolCommands } from "../commands/tools.ts";
-import { idParam, nameParam, route, type Route } from "../route.ts";
+import type { ToolCommands, UseOptions } from "../commands/tools.ts";
+import { idParam, nameParam, route, type Call, type Route } from "../route.ts";
 import { anyResult, groupTool, promptGet, resourceRead, tool, toolCall, toolCallResult } from "../schemas/tool.ts";
 
 const tag = "tools";
-const CALLER = { client: "api" };
 const toolName = z.string().min(1);
 
 export function toolRoutes(tools: ToolCommands): Route[] {
@@ -31,14 +30,8 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: idParam.extend({ tool: toolName }),
       body: toolCall,
       answer: toolCallResult,
-      run: async ({ params, body, signal }) =>
-        toCallResult(
-          await tools.callOnServer(params.id, params.tool, body.arguments, {
-            ...CALLER,
-            signal,
-            timeoutMs: body.timeout_ms,
-          }),
-        ),
+      run: async (call) =>
+        toCallResult(await tools.callOnServer(call.params.id, call.params.tool, call.body.arguments, toOptions(call))),
     }),
     route({
       method: "get",
@@ -59,14 +52,8 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: nameParam.extend({ tool: toolName }),
       body: toolCall,
       answer: toolCallResult,
-      run: async ({ params, body, signal }) =>
-        toCallResult(
-          await tools.callInGroup(params.name, params.tool, body.arguments, {
-            ...CALLER,
-            signal,
-            timeoutMs: body.timeout_ms,
-          }),
-        ),
+      run: async (call) =>
+        toCallResult(await tools.callInGroup(call.params.name, call.params.tool, call.body.arguments, toOptions(call))),
     }),
     route({
       method: "post",
@@ -77,8 +64,7 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: nameParam,
       body: resourceRead,
       answer: anyResult,
-      run: async ({ params, body, signal }) =>
-        (await tools.readResource(params.name, body.uri, { ...CALLER, signal, timeoutMs: body.timeout_ms })).bytes,
+      run: async (call) => (await tools.readResource(call.params.name, call.body.uri, toOptions(call))).bytes,
     }),
     route({
       method: "post",
@@ -89,14 +75,15 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: nameParam.extend({ prompt: z.string().min(1) }),
       body: promptGet,
       answer: anyResult,
-      run: async ({ params, body, signal }) =>
-        (
-          await tools.getPrompt(params.name, params.prompt, body.arguments, {
-            ...CALLER,
-            signal,
-            timeoutMs: body.timeout_ms,
-          })
-        ).bytes,
+      run: async (call) =>
+        (await tools.getPrompt(call.params.name, call.params.prompt, call.body.arguments, toOptions(call))).bytes,
     }),
   ];
 }
+
+function toOptions({ body, signal, header }: Call<unknown, unknown, { timeout_ms?: number | undefined }>): UseOptions {
+  const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, header(name)]));
+  return { client: "api", signal, timeoutMs: body.timeout_ms, arrival: { transport: "http", headers } };
+}
+
+const TRACE_HEADERS = ["traceparent", "tracestate", "baggage"] as const;
