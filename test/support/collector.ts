@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { Messages } from "./streams.ts";
 
@@ -35,6 +35,8 @@ export interface Collector {
   trace(traceId: string, count?: number): Promise<CollectedSpan[]>;
   /** Waits for more posts than so many. */
   more(than: number): Promise<void>;
+  /** Resolves when nobody is connected. */
+  idle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,7 +45,8 @@ export async function startCollector(): Promise<Collector> {
   const received: Received[] = [];
   const statuses: number[] = [];
   const posts = new Messages();
-  const server = createServer(async (request, response) => {
+  // Never closes an idle connection: that is for the other side to do.
+  const server = createServer({ keepAliveTimeout: 3_600_000 }, async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { url = "", headers } = request;
@@ -53,6 +56,11 @@ export async function startCollector(): Promise<Collector> {
     if (status === 200 && headers["content-type"] === "application/json") spans.push(...spansOf(body));
     response.writeHead(status, { "content-type": "application/json" }).end("{}");
     posts.push(status);
+  });
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
@@ -68,6 +76,9 @@ export async function startCollector(): Promise<Collector> {
       }
     },
     more: (than) => posts.more(than),
+    idle: async () => {
+      await Promise.all([...sockets].map((socket) => once(socket, "close")));
+    },
     close: async () => {
       server.close();
       server.closeAllConnections();

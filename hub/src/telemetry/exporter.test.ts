@@ -56,6 +56,17 @@ describe("the way to the collector", () => {
     expect(collector.received).toHaveLength(3);
   });
 
+  it("MG-3 keeps no idle connection", async () => {
+    collector = await startCollector();
+    const { made } = exporter(collector.url);
+    made.add(span(1));
+    await collector.more(0);
+    await collector.idle();
+    made.add(span(2));
+    await collector.more(1);
+    await made.close();
+  });
+
   it("MG-3 a full batch does not wait", async () => {
     collector = await startCollector();
     const { made } = exporter(collector.url, { delayMs: 3_600_000 });

@@ -69,7 +69,6 @@ export class Exporter {
     await this.#sendAll();
     clearTimeout(deadline);
     this.#state = "closed";
-    this.#agent.destroy();
   }
 
   #schedule(): void {
@@ -97,8 +96,10 @@ export class Exporter {
       this.#failures = sent === "later" ? this.#failures + 1 : 0;
       if (sent !== "later") continue;
       this.#queue = [...batch, ...this.#queue].slice(0, MAX_QUEUED);
-      return;
+      break;
     }
+    // Not kept for the next time: the collector may close an idle connection just when it is used again.
+    this.#agent.destroy();
   }
 
   async #send(batch: readonly SpanData[]): Promise<Sent> {
