@@ -1,7 +1,7 @@
 // An OTLP collector that keeps what it is sent: spans in JSON, and everything else as bytes.
 
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { Messages } from "./streams.ts";
@@ -45,8 +45,7 @@ export async function startCollector(): Promise<Collector> {
   const received: Received[] = [];
   const statuses: number[] = [];
   const posts = new Messages();
-  // Never closes an idle connection: that is for the other side to do.
-  const server = createServer({ keepAliveTimeout: 3_600_000 }, async (request, response) => {
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { url = "", headers } = request;
@@ -56,7 +55,9 @@ export async function startCollector(): Promise<Collector> {
     if (status === 200 && headers["content-type"] === "application/json") spans.push(...spansOf(body));
     response.writeHead(status, { "content-type": "application/json" }).end("{}");
     posts.push(status);
-  });
+  };
+  // Never closes an idle connection: that is for the other side to do.
+  const server = createServer({ keepAliveTimeout: 3_600_000 }, (request, response) => void take(request, response));
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     sockets.add(socket);

@@ -65,6 +65,7 @@ describe("the way to the collector", () => {
     made.add(span(2));
     await collector.more(1);
     await made.close();
+    expect(names(collector)).toEqual([["span 1"], ["span 2"]]);
   });
 
   it("MG-3 a full batch does not wait", async () => {
