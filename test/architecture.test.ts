@@ -45,6 +45,8 @@ describe("the direction of imports is enforced by the linter", () => {
     ["api/routes/b.ts", "../../mcp/endpoint.ts"],
     ["auth/a.ts", "../api/client.ts"],
     ["store/a.ts", "../servers/server.ts"],
+    ["telemetry/a.ts", "../servers/server.ts"],
+    ["telemetry/b.ts", "../calls/call.ts"],
   ])("%s may not import %s", async (path, imported) => {
     expect(await lint(path, imported)).toContain("no-restricted-imports");
   });
@@ -55,6 +57,8 @@ describe("the direction of imports is enforced by the linter", () => {
     ["config/ok.ts", "../atomic.ts"],
     ["servers/ok.ts", "../wire/peer.ts"],
     ["mcp/ok.ts", "../calls/call.ts"],
+    ["calls/ok.ts", "../telemetry/tracing.ts"],
+    ["telemetry/ok.ts", "../wire/json.ts"],
   ])("%s may import %s", async (path, imported) => {
     expect(await lint(path, imported)).not.toContain("no-restricted-imports");
   });

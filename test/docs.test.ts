@@ -24,6 +24,23 @@ describe("docs/errors.md", () => {
   });
 });
 
+describe("docs/telemetry.md", () => {
+  const page = read("docs/telemetry.md");
+  const inSource = (pattern: RegExp, ...paths: string[]) => [
+    ...new Set(paths.flatMap((path) => [...read(path).matchAll(pattern)].map((match) => match[1] ?? match[2] ?? ""))),
+  ];
+
+  it.each([
+    ["variable", /"((?:OTEL|PLUGBOARD)_\w+)"/g, ["settings.ts", "open.ts"].map((file) => `hub/src/telemetry/${file}`)],
+    ["attribute", /"([a-z_]+(?:\.[a-z_]+)+)"/g, ["hub/src/telemetry/attributes.ts"]],
+    ["metric", /metric\(\s*"(\w+)"|METRIC = "(\w+)"/g, ["hub/src/api/metrics.ts", "hub/src/calls/latency.ts"]],
+  ])("MG-3 has every %s of the code", (_what, pattern, paths) => {
+    const named = inSource(pattern, ...paths).filter((name) => name !== "service.name");
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !page.includes(name.replace("_TRACES_HEADERS", "_HEADERS")))).toEqual([]);
+  });
+});
+
 describe.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"])("%s", (document) => {
   const text = read(document);
   const named = [...text.matchAll(/`((?:hub|chat|ui|test|docs|\.ci)\/[\w./-]*|[\w.-]+\.(?:md|json|ts))`/g)].map(

@@ -29,6 +29,8 @@ import { Guard } from "./servers/guard.ts";
 import { Launches } from "./servers/launches.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 import { LazyCallLog } from "./store/lazy-call-log.ts";
+import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
+import type { Tracing } from "./telemetry/tracing.ts";
 
 export interface HubOptions {
   readonly paths: HubPaths;
@@ -63,6 +65,7 @@ export class Hub {
   readonly #paths: HubPaths;
   readonly #guard: Guard;
   readonly #eras: EraMemory;
+  readonly #tracing: Tracing | undefined;
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
@@ -76,10 +79,11 @@ export class Hub {
     loaded: LoadedConfig,
     store: ConfigStore,
     eras: EraMemory,
+    tracing: LoadedTracing,
   ) {
     const instance = randomUUID();
     this.#paths = paths;
-    this.warnings = loaded.warnings;
+    this.warnings = [...loaded.warnings, ...tracing.warnings];
     this.#eras = eras;
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
@@ -101,11 +105,17 @@ export class Hub {
       },
     );
     this.callLog = new LazyCallLog(() => callLog?.(this.#redactor) ?? this.#openCallLog(paths));
+    this.#tracing = tracing.create?.({
+      instance,
+      redact: (text) => this.#redactor.redactText(text),
+      onWarning: (message) => void this.events.emit("warning", { message }),
+    });
     this.calls = new Calls({
       supervisor: this.supervisor,
       events: this.events,
       log: this.callLog,
       latency: this.latency,
+      tracing: this.#tracing,
     });
     this.configuration = new Configuration({
       store,
@@ -122,11 +132,11 @@ export class Hub {
   static async open(options: HubOptions): Promise<Hub> {
     const { paths } = options;
     const store = options.store ?? new ConfigFiles(paths.config);
-    const loaded = await store.load();
+    const [loaded, tracing] = await Promise.all([store.load(), loadTracing(options.variables)]);
     const inMemory = options.store !== undefined;
     if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
     const eras = await EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"));
-    return new Hub(options, loaded, store, eras);
+    return new Hub(options, loaded, store, eras, tracing);
   }
 
   /** It was told to stop. */
@@ -206,6 +216,8 @@ export class Hub {
     clearTimeout(this.#rebuild);
     this.#guard.close();
     await Promise.all([this.#eras.saved(), this.callLog.close()]);
+    // Last: a request's span ends when it is recorded.
+    await this.#tracing?.close();
   }
 
   async #drain(drainMs: number): Promise<void> {

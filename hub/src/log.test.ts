@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +38,15 @@ describe("the structured log", () => {
     expect(lines.join("")).not.toContain("planted-secret");
   });
 
+  it("RS-6 leaves out what is below its level", async () => {
+    const lines: string[] = [];
+    const events = new HubEvents();
+    await startLog(events, { write: (line) => lines.push(line) }, { level: "warn" });
+    events.emit("server.status", { server: "git", status: { state: "running", tools: [], since: 0 } });
+    events.emit("warning", { message: "careful" });
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, msg: "careful" }]);
+  });
+
   describe("in a file", () => {
     let dir: string;
     beforeEach(async () => (dir = await mkdtemp(join(tmpdir(), "plugboard-log-"))));
@@ -53,6 +64,46 @@ describe("the structured log", () => {
       await truncate(path, (16 << 20) + 1);
       await startFileLog(new HubEvents(), path);
       expect((await stat(`${path}.1`)).size).toBe((16 << 20) + 1);
+    });
+
+    it("RS-6 is kept aside while the hub runs too, and no line is lost on the way", async () => {
+      const path = join(dir, "log.jsonl");
+      await writeFile(path, "x".repeat(900) + "\n");
+      const events = new HubEvents();
+      const log = await startFileLog(events, path, { maxBytes: 1000 });
+      const flushed = () => new Promise<void>((resolve) => log.flush(() => resolve()));
+      const say = async (message: string) => {
+        events.emit("warning", { message });
+        await flushed();
+      };
+      await say("one"); // passes the limit together with what was there
+      await say("two");
+      const messages = async (file: string) =>
+        (await readFile(file, "utf8"))
+          .split("\n")
+          .filter((line) => line.startsWith("{"))
+          .map((line) => JSON.parse(line).msg);
+      expect(await messages(`${path}.1`)).toEqual(["one"]);
+      expect(await messages(path)).toEqual(["two"]);
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      const long = "y".repeat(2000);
+      await say(long);
+      await say("last");
+      expect(await messages(`${path}.1`)).toEqual(["two", long]);
+      expect(await messages(path)).toEqual(["last"]);
+    });
+
+    it.runIf(existsSync("/dev/full"))("RS-6 a full disk costs lines and nothing else", async () => {
+      const events = new HubEvents();
+      const warned: string[] = [];
+      await startFileLog(events, "/dev/full");
+      events.on("warning", ({ message }) => warned.push(message));
+      const told = once(events, "warning");
+      const error = new HubError("IoError", "x".repeat(20_000)).toJSON();
+      events.emit("config.rejected", { error });
+      await told;
+      events.emit("config.rejected", { error });
+      expect(warned).toEqual(["The log file cannot be written: ENOSPC"]);
     });
   });
 });

@@ -1,9 +1,10 @@
 // The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Payloads and the text
 // that servers print never get in: either may hold a secret.
 
-import { mkdir, rename, stat } from "node:fs/promises";
+import { renameSync } from "node:fs";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { DestinationStream, Logger } from "pino";
+import type { DestinationStream, Logger, pino as Pino } from "pino";
 import type { ErrorBody } from "./errors.ts";
 import type { HubEvents } from "./events.ts";
 import type { Status } from "./servers/status.ts";
@@ -11,9 +12,22 @@ import type { Status } from "./servers/status.ts";
 const MAX_FILE_BYTES = 16 << 20;
 const GATHER_BYTES = 8 << 10;
 const GATHER_MS = 1000;
+/** Lines that a full disk does not take yet; more are dropped. */
+const MAX_WAITING_BYTES = 1 << 20;
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface FileLogOptions {
+  readonly maxBytes?: number;
+}
 
 /** Logs to a file. One that has grown large is kept aside, and the one aside before it goes. */
-export async function startFileLog(events: HubEvents, path: string): Promise<Logger> {
+export async function startFileLog(
+  events: HubEvents,
+  path: string,
+  { maxBytes = MAX_FILE_BYTES }: FileLogOptions = {},
+): Promise<Logger> {
   // Loaded here: it takes longer than the hub needs to be ready, and nobody waits for it.
   const { pino } = await import("pino");
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -21,15 +35,52 @@ export async function startFileLog(events: HubEvents, path: string): Promise<Log
     (info) => info.size,
     () => 0,
   );
-  if (size > MAX_FILE_BYTES) await rename(path, `${path}.1`);
   // Written together, at the latest after a second: one write for each call would cost as much as recording it.
-  const gathered = { sync: false, minLength: GATHER_BYTES, periodicFlush: GATHER_MS };
-  return startLog(events, pino.destination({ dest: path, mode: 0o600, ...gathered }));
+  const gathered = { sync: false, minLength: GATHER_BYTES, maxLength: MAX_WAITING_BYTES, periodicFlush: GATHER_MS };
+  const isAside = size > maxBytes && keepAside(path);
+  const file = pino.destination({ dest: path, mode: 0o600, ...gathered });
+  rollWhenLarge(file, path, { size: isAside ? 0 : size, maxBytes });
+  let warned = false;
+  // Unheard it would end the hub.
+  file.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (!warned) events.emit("warning", { message: `The log file cannot be written: ${code ?? "unknown error"}` });
+    warned = true;
+  });
+  return startLog(events, file);
 }
 
-export async function startLog(events: HubEvents, destination: DestinationStream): Promise<Logger> {
+function rollWhenLarge(
+  file: ReturnType<typeof Pino.destination>,
+  path: string,
+  { size, maxBytes }: { size: number; maxBytes: number },
+): void {
+  let written = size;
+  file.on("write", (bytes: number) => {
+    written += bytes;
+    if (written <= maxBytes) return;
+    written = 0;
+    if (keepAside(path)) file.reopen();
+  });
+}
+
+/** At once, so that no line is written between the two. Where it cannot be done, the file just goes on. */
+function keepAside(path: string): boolean {
+  try {
+    renameSync(path, `${path}.1`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Logs what happens from now on, one line for each. */
+export async function startLog(
+  events: HubEvents,
+  destination: DestinationStream,
+  { level = "info" }: { level?: LogLevel } = {},
+): Promise<Logger> {
   const { pino } = await import("pino");
-  const log = pino({ name: "plugboard", level: "info", timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const log = pino({ name: "plugboard", level, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   events.on("server.status", ({ server, status }) => logStatus(log, server, status));
   events.on("server.circuit", ({ server, breaker }) => {
     if (breaker.state === "open") log.warn({ server }, "circuit opened");

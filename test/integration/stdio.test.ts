@@ -33,6 +33,13 @@ afterEach(async () => {
   }
 });
 
+/** The lines of stderr, each of which must be JSON. */
+const logOf = (stderr: string) =>
+  stderr
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
 /** A client that looks at every line. */
 class RawClient {
   readonly home: Home;
@@ -209,7 +216,41 @@ describe("stdout carries JSON-RPC and nothing else", () => {
     expect(await client.tools()).toEqual([]);
     const { code, stderr } = await client.end();
     expect(code).toBe(0);
-    expect(stderr).toContain("it: The server exited with code 7");
+    expect(logOf(stderr)).toMatchObject([{ level: 50, server: "it", error: "The server exited with code 7" }]);
+  });
+
+  it("RS-6 what the hub has to say is JSON on stderr: problems unless told otherwise", async () => {
+    const groups = { default: { servers: ["it", "gone", "no"] } };
+    const client = new RawClient(await home({ ...ECHO, gone: fixture("exit-at-start") }, groups));
+    await client.initialize();
+    await client.call("it__echo", { text: "x" });
+    const { stderr } = await client.end();
+    expect(logOf(stderr)).toMatchObject([
+      { level: 40, msg: expect.stringContaining('"no"') },
+      { level: 50, server: "gone", msg: "server failed" },
+    ]);
+  });
+
+  it.each([
+    ["an option", ["--log-level", "info"], { PLUGBOARD_LOG_LEVEL: "error" }],
+    ["a variable", [], { PLUGBOARD_LOG_LEVEL: "info" }],
+  ])("RS-6 %s sets the level", async (_, args, env) => {
+    const made = await home(ECHO);
+    const client = new RawClient({ ...made, env: { ...made.env, ...env } }, args);
+    await client.initialize();
+    await client.call("echo", { text: "argument" });
+    const { stderr } = await client.end();
+    const lines = logOf(stderr);
+    expect(lines).toContainEqual(expect.objectContaining({ level: 30, server: "it", msg: "server running" }));
+    expect(lines).toContainEqual(expect.objectContaining({ tool: "echo", group: "default", ok: true }));
+    expect(stderr).not.toContain("argument");
+  });
+
+  it("RS-6 a level that there is not ends it with the names of those that there are", async () => {
+    const client = new RawClient(await home(ECHO), ["--log-level", "loud"]);
+    const { code, stdout, stderr } = await client.end();
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: There is no log level "loud"[^]*debug, info, warn, error, silent/);
   });
 
   it("with no config at all: the demo", async () => {

@@ -9,10 +9,16 @@ import { countsAgainst, retryDelay, type Repeat } from "./retry.ts";
 export interface Attempts {
   readonly repeat: Repeat;
   onRetry?(error: HubError): void;
+  /** In place of the server's own `ask`: each attempt has a span of its own. */
+  send?(server: ManagedServer, ask: Ask): Promise<Reply>;
 }
 
 /** The server's answer, its errors included; rejects with the hub's own failure, which then counts against the server. */
-export async function attempt(find: () => ManagedServer, ask: Ask, { repeat, onRetry }: Attempts): Promise<Reply> {
+export async function attempt(
+  find: () => ManagedServer,
+  ask: Ask,
+  { repeat, onRetry, send }: Attempts,
+): Promise<Reply> {
   // Found anew for each attempt: the server may have been replaced meanwhile.
   let server = find();
   server.circuit.admit();
@@ -21,7 +27,8 @@ export async function attempt(find: () => ManagedServer, ask: Ask, { repeat, onR
   const isCall = ask.method === "tools/call";
   for (let tries = 0; ; tries++) {
     try {
-      const reply = await server.ask(tries === 0 ? ask : { ...ask, timeoutMs: Math.max(1, leftMs()) });
+      const tried = tries === 0 ? ask : { ...ask, timeoutMs: Math.max(1, leftMs()) };
+      const reply = await (send === undefined ? server.ask(tried) : send(server, tried));
       server.circuit.succeeded();
       return reply;
     } catch (thrown) {

@@ -3,9 +3,11 @@
 
 import { toHubError, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
+import type { ManagedServer } from "../servers/server.ts";
 import { Slots } from "../servers/slots.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
+import type { Arrival, ClientSpan, ServerSpan, Tracing } from "../telemetry/tracing.ts";
 import { isObject, valueOf } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import { attempt } from "./attempts.ts";
@@ -13,7 +15,14 @@ import type { Latency } from "./latency.ts";
 import type { CallLog } from "./log.ts";
 import { repeatOf, type Repeat } from "./retry.ts";
 
-export interface ToolCall extends Ask {
+/** Any question to a server, through whatever edge it came. */
+export interface Question extends Ask {
+  readonly group?: string;
+  /** How it came, for its trace. */
+  readonly arrival?: Arrival | undefined;
+}
+
+export interface ToolCall extends Question {
   readonly group: string;
   readonly server: string;
   /** The name that the server knows. */
@@ -27,6 +36,7 @@ export interface CallsOptions {
   readonly events: HubEvents;
   readonly log: CallLog;
   readonly latency: Latency;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Of all servers together: more than clients can have connections, so that only a fault gets there. */
@@ -62,35 +72,50 @@ export class Calls {
 
   /** Calls a tool. The server's answer comes back unchanged, its errors included; a HubError is the hub's own failure. */
   async tool(call: ToolCall): Promise<Reply> {
+    const turn = this.#slots.take({ signal: call.signal, limitMs: MAX_WAIT_MS });
+    if (turn !== undefined) await turn;
     const started = { at: Date.now(), on: performance.now() };
+    const span = this.#options.tracing?.serve(call);
     try {
       const { resilience } = this.#options.supervisor.answering(call.server);
-      const reply = await this.#attempt(call.server, call, repeatOf(call.name, call.tool, resilience));
+      const repeat = repeatOf(call.name, call.tool, resilience);
+      const reply = await this.#forward(call.server, call, { repeat, span });
       await this.#finished(call, started, { ok: succeeded(reply), reply });
+      span?.end({ reply });
       return reply;
     } catch (thrown) {
       const error = toHubError(thrown);
       await this.#finished(call, started, { ok: false, error });
+      span?.end({ error });
       throw error;
+    } finally {
+      this.#slots.give();
     }
   }
 
   /** Any other question to a server: a prompt, a resource, a completion. */
-  ask(server: string, ask: Ask): Promise<Reply> {
-    return this.#attempt(server, ask, "safe");
-  }
-
-  async #attempt(server: string, ask: Ask, repeat: Repeat): Promise<Reply> {
-    const turn = this.#slots.take({ signal: ask.signal, limitMs: MAX_WAIT_MS });
+  async ask(server: string, question: Question): Promise<Reply> {
+    const turn = this.#slots.take({ signal: question.signal, limitMs: MAX_WAIT_MS });
     if (turn !== undefined) await turn;
+    const span = this.#options.tracing?.serve({ ...question, server });
     try {
-      return await attempt(() => this.#options.supervisor.answering(server), ask, {
-        repeat,
-        onRetry: () => this.#retries.set(server, (this.#retries.get(server) ?? 0) + 1),
-      });
+      const reply = await this.#forward(server, question, { repeat: "safe", span });
+      span?.end({ reply });
+      return reply;
+    } catch (thrown) {
+      span?.end({ error: toHubError(thrown) });
+      throw thrown;
     } finally {
       this.#slots.give();
     }
+  }
+
+  #forward(server: string, ask: Ask, { repeat, span }: Forwarding): Promise<Reply> {
+    return attempt(() => this.#options.supervisor.answering(server), ask, {
+      repeat,
+      onRetry: () => this.#retries.set(server, (this.#retries.get(server) ?? 0) + 1),
+      ...(span === undefined ? {} : { send: (to, tried) => forwardTraced(to, tried, span.forward()) }),
+    });
   }
 
   /** The caller gets its answer when the call is recorded, so that no answered call is missing after a kill. */
@@ -117,6 +142,22 @@ export class Calls {
     const failure = error === undefined ? {} : { error: error.toJSON() };
     this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, ...failure });
   }
+}
+
+async function forwardTraced(server: Pick<ManagedServer, "ask">, ask: Ask, trace: ClientSpan): Promise<Reply> {
+  try {
+    const reply = await server.ask({ ...ask, trace });
+    trace.end({ reply });
+    return reply;
+  } catch (thrown) {
+    trace.end({ error: toHubError(thrown) });
+    throw thrown;
+  }
+}
+
+interface Forwarding {
+  readonly repeat: Repeat;
+  readonly span: ServerSpan | undefined;
 }
 
 interface Outcome {

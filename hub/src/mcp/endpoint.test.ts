@@ -157,6 +157,7 @@ async function ask(endpoint: Endpoint, method: string, params?: JsonObject | str
   const reply = await endpoint.handle({
     request: { kind: "request", id: options.id ?? 1, method, params: given },
     era: options.era ?? "legacy",
+    transport: "http",
     session: options.session,
     logLevel: options.logLevel,
     headers: options.headers ?? {},

@@ -1,12 +1,11 @@
 // A group as an MCP server, for any transport: answers what it knows from the catalog and passes the rest on to the
 // server that owns it. One table says which method does what.
 
-import type { Calls } from "../calls/call.ts";
+import type { Calls, Question } from "../calls/call.ts";
 import type { Group } from "../catalog/group.ts";
 import { rewriteUris } from "../catalog/uris.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import type { Ask } from "../servers/upstream.ts";
 import { adaptResult, META } from "../wire/era.ts";
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
@@ -104,7 +103,7 @@ export class Endpoint implements Service {
     const { server, tool, definition } = group.resolveTool(stringParam(exchange, "name"));
     const mismatch = this.#headerProblem(exchange, definition);
     if (mismatch !== undefined) return failure({ code: RPC.headerMismatch, message: mismatch });
-    const ask = { ...this.#ask(exchange), replace: { name: tool }, tool: definition };
+    const ask = { ...this.#ask(exchange, group), replace: { name: tool }, tool: definition };
     const reply = await this.#options.calls.tool({
       ...ask,
       group: group.name,
@@ -117,20 +116,20 @@ export class Endpoint implements Service {
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
-    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange), replace: { name: prompt } });
+    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { name: prompt } });
     return withExposedUris(reply, group, server);
   }
 
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
-    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange), replace: { uri } });
+    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { uri } });
     return withExposedUris(reply, group, server);
   }
 
   #complete(exchange: Exchange, group: Group): Promise<Reply> {
     const ref = exchange.request.params?.value["ref"];
     if (!isObject(ref)) throw new HubError("InvalidConfig", "`ref` must be an object", { field: "ref" });
-    const ask = this.#ask(exchange);
+    const ask = this.#ask(exchange, group);
     if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
       const { server, prompt } = group.resolvePrompt(ref["name"]);
       return this.#options.calls.ask(server, { ...ask, replace: { ref: { ...ref, name: prompt } } });
@@ -145,13 +144,15 @@ export class Endpoint implements Service {
   }
 
   /** What every forwarded request has in common. */
-  #ask(exchange: Exchange): Ask {
+  #ask(exchange: Exchange, group: Group): Question {
     const { request, signal, logLevel } = exchange;
     return {
       method: request.method,
       params: request.params,
       signal,
       logLevel,
+      group: group.name,
+      arrival: exchange,
       onNotification: (method, params) => {
         if (method === "notifications/message" && !wantsLog(exchange, params.value)) return;
         exchange.notify(method, params);

@@ -67,6 +67,7 @@ function subscription(notifications: unknown, id: Id = "L1") {
   const exchange: Exchange = {
     request: { kind: "request", id, method: "subscriptions/listen", params: rawParams({ notifications }) },
     era: "modern",
+    transport: "http",
     session: undefined,
     logLevel: undefined,
     headers: {},

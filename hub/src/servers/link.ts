@@ -21,6 +21,8 @@ const MUTED_MS = 3000;
 
 export interface Link {
   readonly transport: "stdio" | "http";
+  /** Where a remote server is. */
+  readonly address?: { readonly host: string; readonly port: number };
   readonly peer: Peer;
   readonly pid: number | undefined;
   /** Resolves when the connection is gone, with the reason. Never rejects. */
@@ -130,6 +132,7 @@ export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): 
   void lost.then((error) => peer.fail(error));
   return {
     transport: "http",
+    address: addressOf(new URL(url)),
     peer,
     pid: undefined,
     lost,
@@ -139,6 +142,11 @@ export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): 
     close: () => channel.close(),
     kill: () => channel.close(),
   };
+}
+
+function addressOf({ hostname, port, protocol }: URL): { host: string; port: number } {
+  const standard = protocol === "https:" ? 443 : 80;
+  return { host: hostname, port: port === "" ? standard : Number(port) };
 }
 
 /** A promise that somebody else settles. */

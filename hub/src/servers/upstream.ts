@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Listing } from "../catalog/listing.ts";
 import type { HubError } from "../errors.ts";
+import type { ClientSpan } from "../telemetry/tracing.ts";
 import { outgoingMeta, type Era } from "../wire/era.ts";
 import { headerParams, requestHeaders, type HeaderParam } from "../wire/headers.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
@@ -26,6 +27,8 @@ export interface Ask {
   readonly logLevel?: string | undefined;
   /** The tool's own definition, where the request is a call: its schema may ask for headers. */
   readonly tool?: JsonObject;
+  /** Where the request is traced. */
+  readonly trace?: ClientSpan;
   /** Progress with the caller's own token, and log messages of this request. */
   onNotification?(method: string, params: Raw): void;
 }
@@ -113,8 +116,12 @@ export class Upstream {
   ask(ask: Ask): Promise<Reply> {
     const { method, params, replace, tool, signal, timeoutMs = this.#requestMs } = ask;
     const token = progressToken(params);
-    const { peer } = this.#link;
-    return peer.request(method, (id) => this.#buildParams(ask, token === undefined ? undefined : id), {
+    const { peer, transport, address } = this.#link;
+    const build = (id: number) => {
+      ask.trace?.sent({ id, version: this.hello.version, transport, address });
+      return this.#buildParams(ask, token === undefined ? undefined : id);
+    };
+    return peer.request(method, build, {
       timeoutMs,
       ...(signal === undefined ? {} : { signal }),
       ...(this.#needsHeaders ? { headers: this.#headersFor(method, { ...params?.value, ...replace }, tool) } : {}),
@@ -159,10 +166,10 @@ export class Upstream {
     return requestHeaders(method, params, known);
   }
 
-  #buildParams({ params, replace, logLevel }: Ask, token: number | undefined): Buffer | undefined {
+  #buildParams({ params, replace, logLevel, trace }: Ask, token: number | undefined): Buffer | undefined {
     const given = params?.value["_meta"];
     const meta = outgoingMeta({
-      from: given,
+      from: trace === undefined ? given : { ...(isObject(given) ? given : {}), ...trace.meta },
       era: this.era,
       clientInfo: CLIENT_INFO,
       capabilities: CLIENT_CAPABILITIES,

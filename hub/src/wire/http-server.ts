@@ -109,6 +109,7 @@ export class StreamableHttpServer {
       .handle({
         request: message,
         era: "modern",
+        transport: "http",
         session: undefined,
         logLevel,
         headers: request.headers,
@@ -147,6 +148,7 @@ export class StreamableHttpServer {
       .handle({
         request: message,
         era: "legacy",
+        transport: "http",
         session,
         logLevel: session.logLevel,
         headers: request.headers,

@@ -20,6 +20,7 @@ export interface Session {
 export interface Exchange {
   readonly request: RequestMessage;
   readonly era: Era;
+  readonly transport: "stdio" | "http";
   readonly session: Session | undefined;
   readonly logLevel: string | undefined;
   /** HTTP headers of the request; empty on stdio. */

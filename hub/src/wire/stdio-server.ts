@@ -111,6 +111,7 @@ export class StdioServer {
       .handle({
         request: message,
         era,
+        transport: "stdio",
         session: this.#session,
         logLevel,
         headers: {},

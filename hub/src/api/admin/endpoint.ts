@@ -6,6 +6,7 @@ import { toHubError } from "../../errors.ts";
 import { StreamableHttpServer } from "../../wire/http-server.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import { failure, RPC, success, type Reply } from "../../wire/jsonrpc.ts";
+import type { Exchange } from "../../wire/server.ts";
 import { simpleService } from "../../wire/simple-service.ts";
 import { VERSION } from "../../version.ts";
 import type { Managed } from "../core.ts";
@@ -28,7 +29,7 @@ export function createAdminEndpoint(managed: Managed, token: ManagementToken): A
     instructions: "Manages the MCP servers of this hub. Changes are saved to its config files.",
     methods: {
       "tools/list": () => success({ tools: tools.map(({ definition }) => definition) }),
-      "tools/call": (params, { signal }) => call(tools, params, signal),
+      "tools/call": (params, exchange) => call(tools, params, exchange),
     },
   });
   const server = new StreamableHttpServer(service);
@@ -45,13 +46,13 @@ export function createAdminEndpoint(managed: Managed, token: ManagementToken): A
   return Object.assign(edge, { close: () => server.close() });
 }
 
-async function call(tools: readonly AdminTool[], params: JsonObject, signal: AbortSignal): Promise<Reply> {
+async function call(tools: readonly AdminTool[], params: JsonObject, exchange: Exchange): Promise<Reply> {
   const { name, arguments: args } = params;
   const tool = tools.find(({ definition }) => definition.name === name);
   if (tool === undefined)
     return failure({ code: RPC.invalidParams, message: `There is no tool ${JSON.stringify(name)}` });
   try {
-    return result(await tool.run(isObject(args) ? args : {}, signal), false);
+    return result(await tool.run(isObject(args) ? args : {}, exchange), false);
   } catch (thrown) {
     return result(toHubError(thrown).toJSON(), true);
   }

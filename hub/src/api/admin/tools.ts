@@ -3,6 +3,7 @@
 import { HubError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import { rawParams } from "../../wire/jsonrpc.ts";
+import type { Exchange } from "../../wire/server.ts";
 import { toCallResult } from "../call-result.ts";
 import { LifecycleCommands } from "../commands/lifecycle.ts";
 import { ServerCommands } from "../commands/servers.ts";
@@ -11,7 +12,7 @@ import type { Managed } from "../core.ts";
 
 export interface AdminTool {
   readonly definition: JsonObject & { readonly name: string };
-  run(args: JsonObject, signal: AbortSignal): unknown;
+  run(args: JsonObject, exchange: Exchange): unknown;
 }
 
 const TEXT = { type: "string" };
@@ -64,7 +65,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       "call_mcp_tool",
       "Call a tool of a server",
       { server_name: TEXT, tool_name: TEXT, arguments: { type: "object" } },
-      { run: (args, signal) => callTool(tools, args, signal), optional: ["arguments"], destroys: true },
+      { run: (args, exchange) => callTool(tools, args, exchange), optional: ["arguments"], destroys: true },
     ),
     tool(
       "get_mcp_latency_metrics",
@@ -95,10 +96,11 @@ function tool(name: string, description: string, properties: JsonObject, options
   return { definition: { name, description, inputSchema: { type: "object", properties, required }, annotations }, run };
 }
 
-async function callTool(tools: ToolCommands, args: JsonObject, signal: AbortSignal): Promise<unknown> {
+async function callTool(tools: ToolCommands, args: JsonObject, exchange: Exchange): Promise<unknown> {
   const given = isObject(args["arguments"]) ? args["arguments"] : {};
   const outcome = await tools.callOnServer(text(args, "server_name"), text(args, "tool_name"), rawParams(given), {
-    signal,
+    signal: exchange.signal,
+    arrival: exchange,
   });
   return JSON.parse(toCallResult(outcome).toString());
 }

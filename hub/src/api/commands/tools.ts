@@ -1,8 +1,10 @@
 // Tools, resources and prompts, listed and used, from one server or from a group as its clients see it.
 
+import type { Question } from "../../calls/call.ts";
 import type { Group } from "../../catalog/group.ts";
 import { rewriteUris } from "../../catalog/uris.ts";
 import { HubError } from "../../errors.ts";
+import type { Arrival } from "../../telemetry/tracing.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import { raw, rawParams, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
 import type { Managed } from "../core.ts";
@@ -12,6 +14,8 @@ import { toTool } from "../view.ts";
 export interface UseOptions {
   /** What the caller calls itself, for the record. */
   readonly client?: string | undefined;
+  /** How the request came, for its trace. */
+  readonly arrival?: Arrival | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -95,7 +99,7 @@ export class ToolCommands {
     { method, params }: { method: string; params: JsonObject },
     options: UseOptions,
   ): Promise<Raw> {
-    const ask = { method, params: rawParams(params), ...toAsk(options) };
+    const ask = { method, params: rawParams(params), group: group.name, ...toAsk(options) };
     const reply = withExposedUris(await this.#managed.hub.calls.ask(server, ask), group, server);
     if (reply.ok) return reply.result;
     const { message } = isObject(reply.error.value) ? reply.error.value : {};
@@ -121,8 +125,12 @@ function toParams(name: string, { bytes, value }: RawParams): RawParams {
   return rawParams({ name, arguments: value }, Buffer.concat([head, bytes, Buffer.from("}")]));
 }
 
-function toAsk({ signal, timeoutMs }: UseOptions): { signal?: AbortSignal; timeoutMs?: number } {
-  return { ...(signal === undefined ? {} : { signal }), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+function toAsk({ signal, timeoutMs, arrival }: UseOptions): Pick<Question, "signal" | "timeoutMs" | "arrival"> {
+  return {
+    arrival,
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
 }
 
 /** Where two servers of the group share a URI, the answer must name what can be asked for here. */

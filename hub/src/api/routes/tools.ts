@@ -4,13 +4,12 @@ import { z } from "@hono/zod-openapi";
 import type { JsonObject } from "../../wire/json.ts";
 import { rawParams, type RawParams } from "../../wire/jsonrpc.ts";
 import { memberOf, resultOf, toCallResult } from "../call-result.ts";
-import type { ToolCommands } from "../commands/tools.ts";
-import { idParam, nameParam, route, type Route } from "../route.ts";
+import type { ToolCommands, UseOptions } from "../commands/tools.ts";
+import { idParam, nameParam, route, type Call, type Route } from "../route.ts";
 import { flag } from "../schemas/query.ts";
 import { anyResult, groupTool, promptGet, resourceRead, tool, toolCall, toolCallResult } from "../schemas/tool.ts";
 
 const tag = "tools";
-const CALLER = { client: "api" };
 const toolName = z.string().min(1);
 
 const callQuery = z.strictObject({
@@ -42,9 +41,9 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       body: toolCall,
       answer: z.union([toolCallResult, anyResult]),
       keyed: true,
-      run: async ({ params, query, body, bytes, signal }) => {
-        const options = { ...CALLER, signal, timeoutMs: body.timeout_ms };
-        const outcome = await tools.callOnServer(params.id, params.tool, argumentsOf(bytes, body), options);
+      run: async (call) => {
+        const { params, query, body, bytes } = call;
+        const outcome = await tools.callOnServer(params.id, params.tool, argumentsOf(bytes, body), toOptions(call));
         return query.raw ? resultOf(outcome).bytes : toCallResult(outcome);
       },
     }),
@@ -69,9 +68,9 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       body: toolCall,
       answer: z.union([toolCallResult, anyResult]),
       keyed: true,
-      run: async ({ params, query, body, bytes, signal }) => {
-        const options = { ...CALLER, signal, timeoutMs: body.timeout_ms };
-        const outcome = await tools.callInGroup(params.name, params.tool, argumentsOf(bytes, body), options);
+      run: async (call) => {
+        const { params, query, body, bytes } = call;
+        const outcome = await tools.callInGroup(params.name, params.tool, argumentsOf(bytes, body), toOptions(call));
         return query.raw ? resultOf(outcome).bytes : toCallResult(outcome);
       },
     }),
@@ -84,8 +83,7 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: nameParam,
       body: resourceRead,
       answer: anyResult,
-      run: async ({ params, body, signal }) =>
-        (await tools.readResource(params.name, body.uri, { ...CALLER, signal, timeoutMs: body.timeout_ms })).bytes,
+      run: async (call) => (await tools.readResource(call.params.name, call.body.uri, toOptions(call))).bytes,
     }),
     route({
       method: "post",
@@ -96,14 +94,8 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       params: nameParam.extend({ prompt: z.string().min(1) }),
       body: promptGet,
       answer: anyResult,
-      run: async ({ params, body, signal }) =>
-        (
-          await tools.getPrompt(params.name, params.prompt, body.arguments, {
-            ...CALLER,
-            signal,
-            timeoutMs: body.timeout_ms,
-          })
-        ).bytes,
+      run: async (call) =>
+        (await tools.getPrompt(call.params.name, call.params.prompt, call.body.arguments, toOptions(call))).bytes,
     }),
   ];
 }
@@ -113,3 +105,10 @@ function argumentsOf(body: Buffer, parsed: { readonly arguments: JsonObject }): 
   const bytes = memberOf(body, "arguments");
   return bytes === undefined ? rawParams({}) : rawParams(parsed.arguments, bytes);
 }
+
+function toOptions({ body, signal, header }: Call<unknown, unknown, { timeout_ms?: number | undefined }>): UseOptions {
+  const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, header(name)]));
+  return { client: "api", signal, timeoutMs: body.timeout_ms, arrival: { transport: "http", headers } };
+}
+
+const TRACE_HEADERS = ["traceparent", "tracestate", "baggage"] as const;

@@ -1,0 +1,63 @@
+// The place of a request in somebody's trace, as W3C writes it (traceparent, tracestate, baggage): in a message's `_meta`,
+// or in HTTP headers.
+
+import { randomUUID } from "node:crypto";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import type { TracedRequest } from "./tracing.ts";
+
+/** A span as others see it. */
+export interface SpanContext {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** 16 hex digits. */
+  readonly spanId: string;
+  readonly sampled: boolean;
+  readonly state?: string | undefined;
+}
+
+export interface Incoming {
+  /** The caller's span; none, where it has no trace or does not say so in a form that can be read. */
+  readonly parent?: SpanContext;
+  readonly baggage?: string | undefined;
+}
+
+/** What the message itself says counts; the headers are asked where it says nothing. */
+export function incomingContext({ params, arrival }: TracedRequest): Incoming {
+  const meta = (arrival?.request?.params ?? params)?.value["_meta"];
+  const fields = isObject(meta) && meta["traceparent"] !== undefined ? meta : (arrival?.headers ?? {});
+  const parent = parseTraceparent(fields["traceparent"]);
+  const baggage = isObject(meta) && meta["baggage"] !== undefined ? meta["baggage"] : fields["baggage"];
+  return {
+    ...(parent === undefined ? {} : { parent: { ...parent, state: textOf(fields["tracestate"]) } }),
+    baggage: textOf(baggage),
+  };
+}
+
+/** Later versions may say more at the end, and are read as far as they are known. */
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const SAMPLED = 1;
+
+export function parseTraceparent(text: unknown): SpanContext | undefined {
+  const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(textOf(text)?.trim() ?? "") ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === "00" && more !== undefined) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
+}
+
+/** The members of `_meta` for a request made within a span. */
+export function toMeta({ traceId, spanId, sampled, state }: SpanContext, baggage: string | undefined): JsonObject {
+  return { traceparent: `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`, tracestate: state, baggage };
+}
+
+/** Ids only have to differ, and this is by far the fastest source of them. Some of its bits never change, so none is zero. */
+export function newTraceId(): string {
+  return randomUUID().replaceAll("-", "");
+}
+
+export function newSpanId(): string {
+  return newTraceId().slice(16);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
