@@ -476,6 +476,9 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
       ["add", "n", "-s", "TOKEN=nothing-stored", "--", "node"],
       /^error: Missing required credentials\n(?:.*\n)* {2}fix: +plugboard secret set nothing-stored/,
     ],
+    [2, ["edit", "it", "{"], /^error: The entry is not valid JSON\n/],
+    [2, ["edit", "it", '{"command": null}'], /^error: .*Transport required\n/],
+    [6, ["edit", "nobody", "{}"], /^error: .*nobody/],
     [7, ["group", "add", "work", "--servers", "it"], /^error: There is a group "work" already\n/],
     [2, ["group", "add", "n!", "--servers", "it"], /^error: .*Name may only contain/],
     [6, ["group", "set", "nowhere", "--servers", "it"], /^error: There is no group "nowhere"\n {2}fix: +Groups: /],
@@ -493,6 +496,19 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
       expect({ words, ...finished }).toMatchObject({ words, code, stdout: "" });
       expect(await files()).toEqual(before);
     }
+  });
+
+  it("MG-1 edit changes what is given, removes what is null, and reads stdin", async (context) => {
+    const home = await open(context, { it: { ...fixture("echo"), description: "Old", env: { A: "1" } } });
+    const edit = (stdin: string) => plugboard(home, ["edit", "it", "-"], { stdin });
+    expect(await edit('{"description": null, "env": {"B": "2"}}')).toEqual({
+      code: 0,
+      stdout: `Changed it in ${serverFile(home)}\n`,
+      stderr: "",
+    });
+    const { it: saved } = await savedServers(home);
+    expect(saved).toMatchObject({ ...fixture("echo"), env: { A: "1", B: "2" } });
+    expect(saved).not.toHaveProperty("description");
   });
 
   it("SE-1 add warns of a credential in plain text, and does not repeat it", async (context) => {
