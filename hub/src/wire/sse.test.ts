@@ -34,6 +34,10 @@ describe("SseParser", () => {
     ["no blank after the colon", "data:a\n\n", ["a"]],
     ["only one blank is taken off", "data:  a\n\n", [" a"]],
     ["CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
+    ["lone returns", "data: a\r\rdata: b\rdata: c\r\r", ["a", "b\nc"]],
+    ["all line ends mixed", "data: a\r\n\ndata: b\n\r\ndata: c\r\ndata: d\r\r\n", ["a", "b", "c\nd"]],
+    ["a byte order mark", "\ufeffdata: a\n\n", ["a"]],
+    ["a byte order mark only at the beginning", "\ufeff\ufeffdata: a\n\n\ufeffdata: b\n\ndata: c\n\n", ["c"]],
     ["several data lines", "data: a\ndata: b\ndata:\ndata: c\n\n", ["a\nb\n\nc"]],
     ["a colon in the value", 'data: {"a":1}\n\n', ['{"a":1}']],
     ["comments only", ": keep-alive\n\n:\n\n: x\n\n", []],
@@ -56,6 +60,7 @@ describe("SseParser", () => {
       { event: "message", data: "b", id: "7" },
       { event: "message", data: "c", id: "8" },
     ]);
+    expect(parse(["id: 7\nid: 8\0\nevent:\ndata: a\n\n"]).events).toEqual([{ event: "message", data: "a", id: "7" }]);
   });
 
   it.each([
@@ -76,7 +81,7 @@ describe("SseParser", () => {
       fc.string({ unit: fc.constantFrom("d", "a", "t", ":", " ", "\r", "é"), maxLength: 6 }),
     );
     const stream = fc
-      .array(fc.tuple(line, fc.constantFrom("\n", "\r\n")), { maxLength: 20 })
+      .array(fc.tuple(line, fc.constantFrom("\n", "\r\n", "\r")), { maxLength: 20 })
       .map((lines) => Buffer.from(lines.flat().join("")));
     fc.assert(
       fc.property(stream, fc.array(fc.nat(200), { maxLength: 8 }), (bytes, cuts) => {
