@@ -117,6 +117,12 @@ describe("SseParser", () => {
     expect(parse([text.repeat(50)], maxBytes - 1)).toMatchObject({ events: [], overflows: 1 });
   });
 
+  it("F26 a million lines are one event, one more is too many", () => {
+    const lines = (count: number) => "data\n".repeat(count);
+    expect(parse([lines(1_000_000), "data: x\n"], 1 << 24)).toMatchObject({ overflows: 1 });
+    expect(parse([lines(999_999), "data: x\n\n"], 1 << 24)).toMatchObject({ events: { length: 1 }, overflows: 0 });
+  });
+
   it("F26 never throws on any bytes", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {

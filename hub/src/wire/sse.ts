@@ -13,7 +13,7 @@ export interface SseParserOptions {
   readonly maxBytes: number;
   onEvent(event: SseEvent): void;
   onRetry?(ms: number): void;
-  /** A line or an event grew past the bound; what follows is ignored. */
+  /** A line or an event grew past the bound, or has more lines than any honest one; what follows is ignored. */
   onOverflow(): void;
 }
 
@@ -22,6 +22,9 @@ const SPACE = 0x20;
 const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 const BETWEEN_LINES = Buffer.from("\n");
+const DATA_FIELD = Buffer.from("data");
+/** Pretty-printed JSON has many. Each costs time of its own, so their bytes alone are no bound. */
+const MAX_LINES = 1_000_000;
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /** Feeds on chunks, gives whole events. A blank line ends an event, so lines are read with the empty ones kept. */
@@ -29,7 +32,7 @@ export class SseParser {
   readonly #options: SseParserOptions;
   readonly #lines: LineReader;
   readonly #data = new Pieces();
-  #hasData = false;
+  #dataLines = 0;
   #event = "";
   #id: string | undefined;
   #begun = false;
@@ -73,11 +76,13 @@ export class SseParser {
     if (line.length === 0) return this.#dispatch();
     const colon = line.indexOf(COLON);
     if (colon === 0) return; // a comment, used as keep-alive
-    const field = line.toString("latin1", 0, colon < 0 ? line.length : colon);
+    const fieldEnd = colon < 0 ? line.length : colon;
     const valueStart = colon < 0 ? line.length : line[colon + 1] === SPACE ? colon + 2 : colon + 1;
     const value = line.subarray(valueStart);
-    if (field === "data") this.#addData(value);
-    else if (field === "event") this.#event = value.toString();
+    // Nearly every line is one of these: no text is made of its name.
+    if (fieldEnd === DATA_FIELD.length && line.indexOf(DATA_FIELD) === 0) return this.#addData(value);
+    const field = line.toString("latin1", 0, fieldEnd);
+    if (field === "event") this.#event = value.toString();
     else if (field === "id" && !value.includes(0)) this.#id = value.toString();
     else if (field === "retry" && /^\d{1,9}$/.test(value.toString("latin1"))) {
       this.#options.onRetry?.(Number(value.toString("latin1")));
@@ -86,10 +91,9 @@ export class SseParser {
 
   #addData(value: Buffer): void {
     // It counts too: an event of empty lines is not without size.
-    if (this.#hasData) this.#data.add(BETWEEN_LINES);
+    if (this.#dataLines++ > 0) this.#data.add(BETWEEN_LINES);
     this.#data.add(value);
-    this.#hasData = true;
-    if (this.#data.size > this.#options.maxBytes) this.#overflow();
+    if (this.#data.size > this.#options.maxBytes || this.#dataLines > MAX_LINES) this.#overflow();
   }
 
   #overflow(): void {
@@ -102,7 +106,7 @@ export class SseParser {
   #dispatch(): void {
     const data = this.#data.take();
     const event = this.#event === "" ? "message" : this.#event;
-    this.#hasData = false;
+    this.#dataLines = 0;
     this.#event = "";
     // The specification would give an empty one; to MCP an event without data says nothing.
     if (data.length === 0) return;
