@@ -424,7 +424,7 @@ describe("T21 slow clients", () => {
     await Promise.all(slow);
     const seconds = (performance.now() - startedAt) / 1000;
     process.stderr.write(`slow clients: the last of 50 was closed after ${seconds.toFixed(1)} s\n`);
-    // Twelve seconds for the request and two until somebody looks; the rest is a slow machine.
+    // Twelve seconds for the request and one until somebody looks; the rest is a slow machine.
     expect(seconds).toBeLessThan(20);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });

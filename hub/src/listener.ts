@@ -31,7 +31,7 @@ export interface Patience {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const MAX_SOCKETS = 2048;
-const PATIENCE: Patience = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 2000 };
+const PATIENCE: Patience = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 1000 };
 
 export class Listener {
   readonly #server: Server;

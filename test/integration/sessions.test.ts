@@ -120,9 +120,12 @@ describe("a thousand sessions that nobody uses", () => {
     vi.useFakeTimers();
     let ended = 0;
     const sessions = new HttpSessions(() => ended++);
+    reachableBytes();
     const before = reachableBytes();
     for (let n = 0; n < 1000; n++) {
-      sessions.add(new HttpSession({ version: "2025-11-25", clientInfo: { name: `${n}` }, capabilities: {} }));
+      // Large enough to be seen next to everything else.
+      const clientInfo = { name: Buffer.alloc(10_000, `${n} `) };
+      sessions.add(new HttpSession({ version: "2025-11-25", clientInfo, capabilities: {} }));
     }
     const held = reachableBytes() - before;
     vi.advanceTimersByTime(2 * 60 * 60 * 1000);
