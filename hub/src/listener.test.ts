@@ -8,6 +8,7 @@ import { HubError } from "./errors.ts";
 import { Listener, type Edge, type Patience } from "./listener.ts";
 import { StreamableHttpServer } from "./wire/http-server.ts";
 import { success } from "./wire/jsonrpc.ts";
+import { closed } from "../../test/support/streams.ts";
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -43,9 +44,8 @@ async function raw(
   const socket = connect(port, host);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-  socket.on("error", () => {});
   socket.end(text);
-  await once(socket, "close");
+  await closed(socket);
   const [head = "", body = ""] = Buffer.concat(chunks).toString().split("\r\n\r\n");
   return { status: Number(head.split(" ")[1]), head, body };
 }
@@ -323,12 +323,12 @@ describe("the end", () => {
     await once(idle, "connect");
     const answered = once(httpRequest(url, { agent: false }).end(), "response");
     const begun = await taken;
-    const closed = listener.close();
+    const closing = listener.close();
     await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");
     begun.end("done");
     const [response] = await answered;
     expect(await response.toArray()).toEqual([Buffer.from("done")]);
-    await Promise.all([closed, idleClosed]);
+    await Promise.all([closing, idleClosed]);
   });
 });
 
@@ -360,13 +360,13 @@ describe("T21 slow clients", () => {
     const { port, url } = await start("127.0.0.1", QUICK);
     const socket = connect(port, "127.0.0.1");
     let got = "";
-    socket.on("error", () => {});
+    const end = closed(socket);
     socket.setEncoding("latin1").on("data", (text: string) => (got += text));
     socket.write(first);
     const dribble = setInterval(() => more !== undefined && socket.write(more), 20);
-    const closed = once(socket, "close").then(() => clearInterval(dribble));
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    await closed;
+    await end;
+    clearInterval(dribble);
     expect(got).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
@@ -413,12 +413,10 @@ describe("T21 slow clients", () => {
     const { port, url } = await start();
     const startedAt = performance.now();
     const slow = Array.from({ length: 50 }, (_, index) => {
-      const socket = connect(port, "127.0.0.1");
-      socket.on("error", () => {});
-      socket.resume();
+      const socket = connect(port, "127.0.0.1").resume();
       // Some stop in the middle of the request line, some in a header, some in the body.
       socket.write(["POST /mc", `${POST}X-Slow: `, `${POST}Content-Length: 9\r\n\r\n{`][index % 3] ?? "");
-      return once(socket, "close");
+      return closed(socket);
     });
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     await Promise.all(slow);

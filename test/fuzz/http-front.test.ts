@@ -1,7 +1,6 @@
 // The hub's front door, in this process so that nothing it throws is missed: broken requests over raw sockets, and broken
 // bodies in good requests to every kind of endpoint. Each is answered or closed, and none is the hub's own fault.
 
-import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -12,6 +11,7 @@ import { openInProcess, type InProcess } from "../support/in-process.ts";
 import { reachableBytes } from "../support/memory.ts";
 import { cutUp, Mutator, randomFrom, type Random } from "../support/mutator.ts";
 import { connect as connectMcp, http } from "../support/rpc.ts";
+import { closed } from "../support/streams.ts";
 import { FUZZ_MS, report, settings } from "./fuzz.ts";
 
 let inProcess: InProcess;
@@ -136,12 +136,10 @@ it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS },
       socket.setEncoding("latin1").on("data", (text: string) => {
         if (head.length < 100) head += text;
       });
-      // A reset is an answer too.
-      socket.on("error", () => {});
-      const closed = once(socket, "close");
+      const end = closed(socket);
       for (const piece of random(3) === 0 ? cutUp(input, random) : [input]) socket.write(piece);
       socket.end();
-      await closed;
+      await end;
       return head === "" ? "closed" : (/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? `5xx: ${head.slice(0, 80)}`);
     },
   });

@@ -1,7 +1,7 @@
 // Too much of everything, from servers and from clients: it fails soon, by itself, in little memory, and nobody else notices.
 // The hub is the built one, in a process of its own.
 
-import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTcp } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readManagementToken } from "../../hub/src/auth/management-token.ts";
 import { hubPaths } from "../../hub/src/config/paths.ts";
@@ -10,6 +10,7 @@ import { residentBytes } from "../support/memory.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { startRemote, type Remote } from "../support/remote.ts";
 import { connect } from "../support/rpc.ts";
+import { closed } from "../support/streams.ts";
 
 let home: Home;
 let remote: Remote;
@@ -74,9 +75,6 @@ async function underFlood<T>(name: string, run: () => Promise<T>): Promise<{ res
   return { result, grownBytes };
 }
 
-/** By a reset too. */
-const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()));
-
 describe("a server that never ends", () => {
   it("T24 F08 its line: the call fails, in under 48 MB more", async () => {
     const { result, grownBytes } = await underFlood("a line", () => call("bomb__bomb", {}));
@@ -106,14 +104,14 @@ describe("a client that never ends", () => {
     const socket = connectTcp(Number(new URL(hub.url).port), "127.0.0.1");
     let got = "";
     socket.setEncoding("latin1").on("data", (text: string) => (got += text));
-    socket.on("error", () => {});
+    const end = closed(socket);
     socket.write(head);
     const more = (error?: Error | null) => {
       // Not at once: a hub that reads as fast as this writes would leave nobody else a turn here.
       if (error === undefined || error === null) setImmediate(() => socket.write(piece, more));
     };
     more();
-    await closed(socket);
+    await end;
     return got;
   }
 
@@ -154,13 +152,15 @@ describe("a client that never reads", () => {
     const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
     await untilRunning();
     const socket = connectTcp(Number(new URL(hub.url).port), "127.0.0.1").pause();
-    socket.on("error", () => {});
+    const end = closed(socket);
     const { grownBytes } = await underFlood("an unread stream", async () => {
       socket.write(`POST /mcp HTTP/1.1\r\n${head.join("")}\r\n${body}`);
       await untilSaid();
     });
     expect(grownBytes).toBeLessThan(48_000_000);
-    const size = await sizeOf(socket);
+    let size = 0;
+    socket.on("data", (piece: Buffer) => (size += piece.length)).resume();
+    await end;
     // The system's own buffers, and what the hub keeps for a reader.
     process.stderr.write(`an unread stream: ${(size / 1e6).toFixed(1)} MB of 50 could still be read\n`);
     expect(size).toBeLessThan(25_000_000);
@@ -175,12 +175,4 @@ describe("a client that never reads", () => {
 
   /** The server answers in order, so it has said everything when it answers this. */
   const untilSaid = () => callText("bomb__echo", { text: "done" });
-
-  async function sizeOf(socket: Socket): Promise<number> {
-    let size = 0;
-    socket.on("data", (piece: Buffer) => (size += piece.length));
-    socket.resume();
-    await closed(socket);
-    return size;
-  }
 });

@@ -1,6 +1,5 @@
 // The built hub's front door against hostile clients: it answers clearly, lives on, and nothing has changed.
 
-import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { connect as connectTcp } from "node:net";
@@ -10,6 +9,7 @@ import { makeHome, plugboard, startHub, type Home, type RunningHub } from "../su
 import { residentBytes } from "../support/memory.ts";
 import { Mutator, randomFrom } from "../support/mutator.ts";
 import { answerOf, connect, http, modern, post, type HttpResult } from "../support/rpc.ts";
+import { closed } from "../support/streams.ts";
 
 let home: Home;
 let hub: RunningHub;
@@ -191,9 +191,8 @@ describe("SE-5 noise", () => {
         Array.from({ length: 20 }, async () => {
           const noise = Buffer.from(Array.from({ length: random(200) }, () => random(256)));
           const socket = connectTcp(Number(port), "127.0.0.1").resume();
-          socket.on("error", () => {});
           socket.end(Buffer.concat([Buffer.from(heads[random(heads.length)] ?? "", "latin1"), noise]));
-          await once(socket, "close");
+          await closed(socket);
         }),
       );
     }
