@@ -14,13 +14,27 @@ export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly edges: readonly Edge[];
+  readonly patience?: Partial<Patience>;
+}
+
+/** How long slow clients are waited for, in milliseconds. An open stream is not affected. */
+export interface Patience {
+  /** For all headers of a request. */
+  readonly headers: number;
+  /** For all of a request. */
+  readonly request: number;
+  /** For what a client goes on sending after it has its answer. */
+  readonly rest: number;
+  /** For a client to read more of a finished answer. */
+  readonly unread: number;
+  /** How often slow requests are looked for. */
+  readonly check: number;
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const PROBE = /^\/(?:livez|healthz|readyz)(?:$|\?)/;
 const MAX_SOCKETS = 2048;
-/** How often slow clients are looked for. */
-const CHECK_MS = 2000;
+const PATIENCE: Patience = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 1000 };
 
 export class Listener {
   readonly #server: Server;
@@ -34,10 +48,12 @@ export class Listener {
     this.#state = state;
   }
 
-  static async open({ host, port, edges }: ListenerOptions): Promise<Listener> {
+  static async open({ host, port, edges, patience = {} }: ListenerOptions): Promise<Listener> {
     requireLoopback(host);
     const state = { isDraining: false };
-    const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
+    const waitMs = { ...PATIENCE, ...patience };
+    const server = createServer({ connectionsCheckingInterval: waitMs.check }, (request, response) => {
+      endSlowExchange(request, response, waitMs);
       const refusal = refuse(request);
       if (refusal !== undefined) return answer(request, response, refusal);
       // Whoever keeps the hub running may still ask how it is.
@@ -48,8 +64,7 @@ export class Listener {
       if (edges.some((edge) => edge(request, response))) return;
       answer(request, response, { status: 404, message: "There is nothing at this address" });
     });
-    // A client that dribbles its request byte by byte is cut off; an open stream is not affected.
-    Object.assign(server, { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 60_000 });
+    Object.assign(server, { headersTimeout: waitMs.headers, requestTimeout: waitMs.request, keepAliveTimeout: 60_000 });
     server.maxConnections = MAX_SOCKETS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
@@ -78,6 +93,23 @@ export class Listener {
     await this.#closed;
     clearTimeout(impatient);
   }
+}
+
+/**
+ * Cuts off a client that has its answer and still sends, or does not read it. It may send some more: a connection that is
+ * closed in the middle of a request takes the answer with it.
+ */
+function endSlowExchange(request: IncomingMessage, response: ServerResponse, waitMs: Patience): void {
+  const { socket } = request;
+  response.once("prefinish", () => {
+    if (!response.writableFinished) socket.setTimeout(waitMs.unread);
+  });
+  response.once("finish", () => {
+    if (request.complete) return;
+    const impatient = setTimeout(() => socket.destroy(), waitMs.rest);
+    request.once("close", () => clearTimeout(impatient));
+    socket.once("close", () => clearTimeout(impatient));
+  });
 }
 
 function requireLoopback(host: string): void {

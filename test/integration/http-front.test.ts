@@ -1,13 +1,15 @@
 // The built hub's front door against hostile clients: it answers clearly, lives on, and nothing has changed.
 
-import { once } from "node:events";
-import { readFile, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { residentBytes } from "../support/memory.ts";
+import { Mutator, randomFrom } from "../support/mutator.ts";
 import { answerOf, connect, http, modern, post, type HttpResult } from "../support/rpc.ts";
+import { closed } from "../support/streams.ts";
 
 let home: Home;
 let hub: RunningHub;
@@ -65,12 +67,12 @@ describe("SE-5 too deep, too large, too strange", () => {
     ["with its length told", true],
     ["in chunks", false],
   ])("SE-5 T20 sixty megabytes, five times at once, are refused and not kept: %s", async (_, told) => {
-    const peakBefore = await peakMemory();
+    const peakBefore = peakMemory();
     const results = await Promise.all(Array.from({ length: 5 }, () => postLarge(60_000_000, told)));
     expect(results.map(({ status }) => status)).toEqual([413, 413, 413, 413, 413]);
     for (const result of results) expect(errorOf(result).message).toContain("larger than 4194304 bytes");
     // Kept, they would be 300 MB.
-    expect((await peakMemory()) - peakBefore).toBeLessThan(150_000_000);
+    expect(peakMemory() - peakBefore).toBeLessThan(150_000_000);
   });
 
   it.each([
@@ -151,7 +153,8 @@ describe("SE-5 noise", () => {
       { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } },
       { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
       { jsonrpc: "2.0", id: 1, result: {} },
-    ].map((message) => Buffer.from(JSON.stringify(message)));
+    ].map((message) => JSON.stringify(message));
+    const mutator = new Mutator(seeds, random);
     const modernHeaders = {
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": "tools/call",
@@ -159,7 +162,7 @@ describe("SE-5 noise", () => {
     };
     const statuses = new Map<number, number>();
     for (let round = 0; round < 150; round++) {
-      const bodies = Array.from({ length: 20 }, () => mutated(seeds[random(seeds.length)] ?? Buffer.alloc(0), random));
+      const bodies = Array.from({ length: 20 }, () => mutator.next());
       const results = await Promise.all(
         bodies.map((body) => post(mcp, body, random(3) === 0 ? modernHeaders : session.headers)),
       );
@@ -188,9 +191,8 @@ describe("SE-5 noise", () => {
         Array.from({ length: 20 }, async () => {
           const noise = Buffer.from(Array.from({ length: random(200) }, () => random(256)));
           const socket = connectTcp(Number(port), "127.0.0.1").resume();
-          socket.on("error", () => {});
           socket.end(Buffer.concat([Buffer.from(heads[random(heads.length)] ?? "", "latin1"), noise]));
-          await once(socket, "close");
+          await closed(socket);
         }),
       );
     }
@@ -246,11 +248,7 @@ describe("SE-3 who may talk to it", () => {
   });
 });
 
-/** The most memory that the hub ever had, in bytes; 0 where the system does not tell. */
-async function peakMemory(): Promise<number> {
-  const status = await readFile(`/proc/${hub.process.pid}/status`, "utf8").catch(() => "");
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
-}
+const peakMemory = () => residentBytes(hub.process.pid).peak;
 
 function postLarge(size: number, told: boolean): Promise<HttpResult> {
   const headers = {
@@ -284,32 +282,4 @@ function postLarge(size: number, told: boolean): Promise<HttpResult> {
     };
     pump();
   });
-}
-
-/** Numbers below a bound, the same ones in every run (mulberry32). */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
-/** Up to three bytes of a message changed, put in or left out; now and then nothing but noise. */
-function mutated(seed: Buffer, random: (below: number) => number): Buffer {
-  if (random(20) === 0) return Buffer.from(Array.from({ length: random(300) }, () => random(256)));
-  let bytes = seed;
-  for (let left = random(4); left > 0; left--) {
-    const at = random(bytes.length);
-    const kind = random(3);
-    const byte = Buffer.from([random(2) === 0 ? random(256) : ('{}[]":,\\0n '.codePointAt(random(11)) ?? 0)]);
-    bytes = Buffer.concat([
-      bytes.subarray(0, at),
-      kind === 0 ? Buffer.alloc(0) : byte,
-      bytes.subarray(kind === 1 ? at : at + 1),
-    ]);
-  }
-  return bytes;
 }

@@ -1,6 +1,7 @@
 // Messages that come by themselves, for tests that wait for one: from an HTTP event stream, or from a process's stdout.
 
 import { request } from "node:http";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into messages of any form
@@ -77,5 +78,12 @@ export function onLines(stream: Readable, onLine: (line: string) => void): void 
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) onLine(line);
+  });
+}
+
+/** The end of a connection, by a reset too. */
+export function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.on("error", () => {}).once("close", () => resolve());
   });
 }

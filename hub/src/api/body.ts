@@ -3,6 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { HubError } from "../errors.ts";
 import { membersOf } from "../wire/json.ts";
+import { Pieces } from "../wire/pieces.ts";
 import { HttpFailure } from "./problem.ts";
 
 export const MAX_BODY_BYTES = 1 << 20;
@@ -36,15 +37,13 @@ export async function readBody(request: Request): Promise<Body> {
 async function readBytes({ headers, body }: Request): Promise<Buffer> {
   if (Number(headers.get("content-length")) > MAX_BODY_BYTES) throw tooLarge();
   if (body === null) return Buffer.alloc(0);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const pieces = new Pieces();
   // What is not read any more is discarded by the adapter.
   for (const reader = body.getReader(); ;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks, size);
-    size += value.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(value);
+    if (done) return pieces.take();
+    pieces.add(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+    if (pieces.size > MAX_BODY_BYTES) throw tooLarge();
   }
 }
 

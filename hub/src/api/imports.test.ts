@@ -39,6 +39,7 @@ it("the client loads neither the framework nor the server's side", () => {
       "../wire/json.ts",
       "../wire/sse.ts",
       "../wire/lines.ts",
+      "../wire/pieces.ts",
     ].toSorted(),
   );
   expect(packages("client.ts")).toEqual([]);

@@ -6,6 +6,7 @@ import { HubError, type Delivery, type ErrorKind } from "../errors.ts";
 import { onOneLine } from "./json.ts";
 import { readMessage, type RpcError } from "./jsonrpc.ts";
 import type { Channel, OutgoingRequest } from "./peer.ts";
+import { Pieces } from "./pieces.ts";
 import { SseParser } from "./sse.ts";
 
 export interface HttpChannelOptions {
@@ -229,16 +230,14 @@ function wholeBody(options: {
   onMessage: (bytes: Buffer) => void;
   onOverflow: () => void;
 }): Body {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const pieces = new Pieces();
   return {
     push: (chunk) => {
-      size += chunk.length;
-      if (size > options.maxBytes) options.onOverflow();
-      else chunks.push(chunk);
+      if (pieces.size + chunk.length > options.maxBytes) options.onOverflow();
+      else pieces.add(chunk);
     },
     end: () => {
-      const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+      const bytes = pieces.take();
       // Also an error status may carry a real answer: the modern era sends 400 and 404 with one.
       if (bytes.length > 0 && readMessage(bytes, { lenient: true }).kind !== "malformed") {
         options.onMessage(bytes);

@@ -7,6 +7,7 @@ import { headerMismatch } from "./headers.ts";
 import { HttpAnswer, sendJson } from "./http-answer.ts";
 import { HttpSession, HttpSessions } from "./http-session.ts";
 import { isObject, type JsonObject } from "./json.ts";
+import { Pieces } from "./pieces.ts";
 import { failure, isId, readMessage, RPC, writeReply } from "./jsonrpc.ts";
 import type { Id, Malformed, Message, NotificationMessage, Reply, RequestMessage } from "./jsonrpc.ts";
 import type { Service } from "./server.ts";
@@ -246,21 +247,20 @@ function accepts(request: IncomingMessage, type: string): boolean {
 }
 
 /**
- * Gives the whole body, or undefined if it is larger than allowed. Calls back once; never if the client left before.
- * What is too much is read to its end, and dropped: a connection closed in the middle would take the answer with it.
+ * Gives the whole body, or undefined as soon as it is larger than allowed. Calls back once; never if the client left
+ * before. What is too much is still read, and dropped: a connection closed in the middle would take the answer with it.
+ * How long that may go on is the listener's to say.
  */
 function readBody(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
-  let chunks: Buffer[] = [];
-  let size = 0;
-  request.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
-    else chunks = [];
-  });
-  request.on("end", () => {
-    if (size > MAX_BODY_BYTES) done(undefined);
-    else done(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
-  });
+  const pieces = new Pieces();
+  const onData = (chunk: Buffer) => {
+    pieces.add(chunk);
+    if (pieces.size <= MAX_BODY_BYTES) return;
+    request.off("data", onData).off("end", onEnd).resume();
+    done(undefined);
+  };
+  const onEnd = () => done(pieces.take());
+  request.on("data", onData).on("end", onEnd);
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

@@ -1,5 +1,7 @@
 // Splits a byte stream into lines, with a bound on the length of one.
 
+import { Pieces } from "./pieces.ts";
+
 export interface LineReaderOptions {
   readonly maxBytes: number;
   /** Also report empty lines; they end an event in SSE and mean nothing elsewhere. */
@@ -14,9 +16,8 @@ const RETURN = 0x0d;
 
 export class LineReader {
   readonly #options: LineReaderOptions;
-  /** Pieces of the unfinished line. Kept apart until it ends, so that a long line costs one copy and not one per chunk. */
-  #pieces: Buffer[] = [];
-  #size = 0;
+  /** Of the unfinished line. */
+  readonly #pieces = new Pieces();
   #overflown = false;
 
   constructor(options: LineReaderOptions) {
@@ -28,12 +29,8 @@ export class LineReader {
     while (!this.#overflown) {
       const end = chunk.indexOf(NEWLINE, from);
       const piece = chunk.subarray(from, end < 0 ? chunk.length : end);
-      this.#size += piece.length;
-      if (this.#size > this.#options.maxBytes) return this.#overflow();
-      if (end < 0) {
-        if (piece.length > 0) this.#pieces.push(piece);
-        return;
-      }
+      if (this.#pieces.size + piece.length > this.#options.maxBytes) return this.#overflow();
+      if (end < 0) return this.#pieces.add(piece);
       this.#finish(piece);
       from = end + 1;
     }
@@ -41,23 +38,22 @@ export class LineReader {
 
   /** The stream ended: a last line without a newline still counts. */
   end(): void {
-    if (!this.#overflown && this.#pieces.length > 0) this.#finish(Buffer.alloc(0));
+    if (!this.#overflown && this.#pieces.size > 0) this.#finish(Buffer.alloc(0));
   }
 
   #finish(last: Buffer): void {
     let line = last;
-    if (this.#pieces.length > 0) {
-      line = Buffer.concat([...this.#pieces, last]);
-      this.#pieces = [];
+    if (this.#pieces.size > 0) {
+      this.#pieces.add(last);
+      line = this.#pieces.take();
     }
-    this.#size = 0;
     if (line[line.length - 1] === RETURN) line = line.subarray(0, line.length - 1);
     if (line.length > 0 || this.#options.keepEmpty) this.#options.onLine(line);
   }
 
   #overflow(): void {
     this.#overflown = true;
-    this.#pieces = [];
+    this.#pieces.clear();
     this.#options.onOverflow();
   }
 }

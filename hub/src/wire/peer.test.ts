@@ -402,6 +402,52 @@ describe("whose a message is", () => {
     expect(await heardBy(message, { open: ["tools/call", "tools/call"], ...options })).toEqual([expected]);
   });
 
+  it.each([
+    ["cancelled", (_: number, abort: AbortController) => abort.abort()],
+    ["timed out", (timeoutMs: number) => void vi.advanceTimersByTime(timeoutMs)],
+  ])("T34 a log may be of a request that was %s: not the only one's that is left", async (_, giveUp) => {
+    const { ask, receive, answer, unowned } = makePeer();
+    const heard: string[] = [];
+    const abort = new AbortController();
+    const left = ask("tools/call", { signal: abort.signal });
+    const stays = ask("tools/call", { timeoutMs: 0, onNotification: () => heard.push("stays") });
+    giveUp(1000, abort);
+    await left;
+    receive(log);
+    expect([heard, unowned.length]).toEqual([[], 1]);
+    // Its late answer says that the server is done with it.
+    answer(1);
+    receive(log);
+    expect([heard, unowned.length]).toEqual([["stays"], 1]);
+    answer(2);
+    await stays;
+  });
+
+  it("T34 a server that never answers what was cancelled is done with it at some time", async () => {
+    const { ask, receive, answer } = makePeer();
+    const heard: string[] = [];
+    const late = ask("tools/call", { timeoutMs: 10, onNotification: () => heard.push("late") });
+    await vi.advanceTimersByTimeAsync(10);
+    await late;
+    const stays = ask("tools/call", { timeoutMs: 0, onNotification: () => heard.push("stays") });
+    receive(log);
+    await vi.advanceTimersByTimeAsync(300_000);
+    receive(log);
+    expect(heard).toEqual(["stays"]);
+    answer(2);
+    await stays;
+  });
+
+  it("F11 an answer on the stream of another request answers nothing", async () => {
+    const { ask, receive, peer } = makePeer();
+    const asked = [ask(), ask()];
+    receive({ jsonrpc: "2.0", id: 2, result: "foreign" }, 1);
+    receive({ jsonrpc: "2.0", id: 2, result: "own" }, 2);
+    receive({ jsonrpc: "2.0", id: 1, result: "first" });
+    expect(await Promise.all(asked)).toEqual(['"first"', '"own"']);
+    expect(peer.counters.unclaimed).toBe(1);
+  });
+
   it("GR-7 a message keeps the bytes of its params", async () => {
     const { ask, answer, peer } = makePeer();
     const params = '{"progressToken":1,"progress":1.0,"message":"\\u00e9"}';

@@ -62,6 +62,7 @@ interface Pending {
 }
 
 const MAX_TOTAL_MS = 300_000;
+const MAX_ABANDONED = 1000;
 const CANCELLABLE = (method: string) => method !== "initialize" && method !== "server/discover";
 
 export class Peer {
@@ -69,6 +70,8 @@ export class Peer {
   readonly #channel: Channel;
   readonly #handlers: PeerHandlers;
   readonly #pending = new Map<number, Pending>();
+  /** Given up on by us, while the server may still be at it; and until when we think so. */
+  readonly #abandoned = new Map<number, number>();
   #nextId = 1;
   #failure: HubError | undefined;
   /** Those who wait until nothing is open. */
@@ -143,7 +146,7 @@ export class Peer {
         this.counters.junk++;
         return;
       case "response":
-        return this.#answer(message.id, message.reply);
+        return this.#answer(message.id, message.reply, via);
       case "notification":
         return this.#notification(message, via);
       case "request": {
@@ -168,11 +171,14 @@ export class Peer {
     for (const id of this.#pending.keys()) this.failRequest(id, lost);
   }
 
-  #answer(id: string | number, reply: Reply): void {
-    // Our ids are numbers: the text "1" is not the number 1, and answers nothing of ours.
-    const pending = typeof id === "number" ? this.#take(id) : undefined;
-    if (pending === undefined) this.counters.unclaimed++;
-    else pending.resolve(reply);
+  #answer(id: string | number, reply: Reply, via: number | undefined): void {
+    // Our ids are numbers: the text "1" is not the number 1, and answers nothing of ours. Nor does what comes on the
+    // stream of another request.
+    const ours = typeof id === "number" && (via === undefined || via === id);
+    const pending = ours ? this.#take(id) : undefined;
+    if (pending !== undefined) return pending.resolve(reply);
+    this.counters.unclaimed++;
+    if (ours) this.#abandoned.delete(id);
   }
 
   #notification(message: NotificationMessage, via: number | undefined): void {
@@ -195,7 +201,14 @@ export class Peer {
     if (method !== "notifications/message") return undefined;
     // A subscription is open all the time, and asks for no log messages.
     const asking = [...this.#pending.values()].filter((pending) => pending.method !== "subscriptions/listen");
-    return asking.length === 1 ? asking[0] : undefined;
+    return asking.length === 1 && !this.#isBusyElsewhere() ? asking[0] : undefined;
+  }
+
+  /** Whether the server may be working for somebody who has left: what it says then is not for those who are there. */
+  #isBusyElsewhere(): boolean {
+    const now = performance.now();
+    for (const [id, until] of this.#abandoned) if (until < now) this.#abandoned.delete(id);
+    return this.#abandoned.size > 0;
   }
 
   #startClock(pending: Pending): void {
@@ -217,8 +230,16 @@ export class Peer {
   #giveUp(pending: Pending, error: HubError, reason: string): void {
     if (this.#take(pending.id) === undefined) return;
     const told = this.#channel.abandon?.(pending.id) ?? false;
+    if (!told) this.#remember(pending);
     if (!told && CANCELLABLE(pending.method)) this.notify("notifications/cancelled", { requestId: pending.id, reason });
     pending.reject(error);
+  }
+
+  /** A server that heeds the cancellation never answers, so nobody tells when it is done. */
+  #remember({ id, options, startedAt }: Pending): void {
+    this.#abandoned.set(id, startedAt + Math.max(MAX_TOTAL_MS, options.timeoutMs));
+    const [oldest] = this.#abandoned.keys();
+    if (this.#abandoned.size > MAX_ABANDONED && oldest !== undefined) this.#abandoned.delete(oldest);
   }
 
   /** Removes a request from the table. Whoever gets it settles it, so it is settled once. */

@@ -34,6 +34,10 @@ describe("SseParser", () => {
     ["no blank after the colon", "data:a\n\n", ["a"]],
     ["only one blank is taken off", "data:  a\n\n", [" a"]],
     ["CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
+    ["lone returns", "data: a\r\rdata: b\rdata: c\r\r", ["a", "b\nc"]],
+    ["all line ends mixed", "data: a\r\n\ndata: b\n\r\ndata: c\r\ndata: d\r\r\n", ["a", "b", "c\nd"]],
+    ["a byte order mark", "\ufeffdata: a\n\n", ["a"]],
+    ["a byte order mark only at the beginning", "\ufeff\ufeffdata: a\n\n\ufeffdata: b\n\ndata: c\n\n", ["c"]],
     ["several data lines", "data: a\ndata: b\ndata:\ndata: c\n\n", ["a\nb\n\nc"]],
     ["a colon in the value", 'data: {"a":1}\n\n', ['{"a":1}']],
     ["comments only", ": keep-alive\n\n:\n\n: x\n\n", []],
@@ -56,6 +60,7 @@ describe("SseParser", () => {
       { event: "message", data: "b", id: "7" },
       { event: "message", data: "c", id: "8" },
     ]);
+    expect(parse(["id: 7\nid: 8\0\nevent:\ndata: a\n\n"]).events).toEqual([{ event: "message", data: "a", id: "7" }]);
   });
 
   it.each([
@@ -76,7 +81,7 @@ describe("SseParser", () => {
       fc.string({ unit: fc.constantFrom("d", "a", "t", ":", " ", "\r", "é"), maxLength: 6 }),
     );
     const stream = fc
-      .array(fc.tuple(line, fc.constantFrom("\n", "\r\n")), { maxLength: 20 })
+      .array(fc.tuple(line, fc.constantFrom("\n", "\r\n", "\r")), { maxLength: 20 })
       .map((lines) => Buffer.from(lines.flat().join("")));
     fc.assert(
       fc.property(stream, fc.array(fc.nat(200), { maxLength: 8 }), (bytes, cuts) => {
@@ -110,6 +115,12 @@ describe("SseParser", () => {
   ])("F26 an event of exactly the bound passes, one byte more does not: %s", (_, text, maxBytes) => {
     expect(parse([text.repeat(50)], maxBytes)).toMatchObject({ events: { length: 50 }, overflows: 0 });
     expect(parse([text.repeat(50)], maxBytes - 1)).toMatchObject({ events: [], overflows: 1 });
+  });
+
+  it("F26 a million lines are one event, one more is too many", () => {
+    const lines = (count: number) => "data\n".repeat(count);
+    expect(parse([lines(1_000_000), "data: x\n"], 1 << 24)).toMatchObject({ overflows: 1 });
+    expect(parse([lines(999_999), "data: x\n\n"], 1 << 24)).toMatchObject({ events: { length: 1 }, overflows: 0 });
   });
 
   it("F26 never throws on any bytes", () => {

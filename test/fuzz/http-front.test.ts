@@ -1,0 +1,220 @@
+// The hub's front door, in this process so that nothing it throws is missed: broken requests over raw sockets, and broken
+// bodies in good requests to every kind of endpoint. Each is answered or closed, and none is the hub's own fault.
+
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readManagementToken } from "../../hub/src/auth/management-token.ts";
+import { hubPaths } from "../../hub/src/config/paths.ts";
+import { fixture } from "../support/hub.ts";
+import { openInProcess, type InProcess } from "../support/in-process.ts";
+import { reachableBytes } from "../support/memory.ts";
+import { cutUp, Mutator, randomFrom, type Random } from "../support/mutator.ts";
+import { connect as connectMcp, http } from "../support/rpc.ts";
+import { closed } from "../support/streams.ts";
+import { FUZZ_MS, report, settings } from "./fuzz.ts";
+
+let inProcess: InProcess;
+let url: string;
+let token: string;
+let session: Awaited<ReturnType<typeof connectMcp>>;
+const agent = new Agent({ keepAlive: true });
+
+beforeAll(async () => {
+  inProcess = await openInProcess({
+    echo: fixture("echo"),
+    off: { command: "plugboard-no-such-command", disabled: true },
+  });
+  const { hub, home } = inProcess;
+  url = await hub.listen({ host: "127.0.0.1", port: 0 });
+  await hub.start();
+  token =
+    (await readManagementToken(hubPaths({ env: home.env, platform: process.platform, home: home.dir }).data)) ?? "";
+  session = await connectMcp(`${url}/mcp`);
+});
+
+afterAll(async () => {
+  agent.destroy();
+  expect(await inProcess.end()).toEqual([]);
+});
+
+/** Still there, and still doing its work. */
+async function requireHealthy(): Promise<void> {
+  expect((await http(`${url}/healthz`, { method: "GET" })).status).toBe(200);
+  const again = await connectMcp(`${url}/mcp`);
+  const { result } = await again.request("tools/call", { name: "echo__echo", arguments: { text: "ok" } });
+  expect(result.content).toEqual([{ type: "text", text: "ok" }]);
+}
+
+const CALL = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name: "echo__echo", arguments: { text: "ä\\" } },
+};
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const MODERN_CALL = { ...CALL, params: { ...CALL.params, _meta: ENVELOPE } };
+const HELLO = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } };
+const OFF = { name: "off", command: "plugboard-no-such-command", disabled: true };
+
+/** A request as it goes over the wire. */
+function rawRequest(line: string, headers: Readonly<Record<string, string>>, body?: unknown): string {
+  const text = body === undefined ? "" : JSON.stringify(body);
+  const all = { Host: "localhost", ...headers, ...(text === "" ? {} : { "Content-Length": Buffer.byteLength(text) }) };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${line} HTTP/1.1\r\n${head.join("")}\r\n${text}`;
+}
+
+interface Run {
+  readonly name: string;
+  readonly quickRuns: number;
+  readonly atOnce: number;
+  readonly mutator: (random: Random) => { next(): Buffer };
+  /** Gives what came of one input. */
+  readonly send: (input: Buffer, random: Random) => Promise<string>;
+}
+
+async function fuzzWire({ name, quickRuns, atOnce, mutator: make, send }: Run): Promise<Map<string, number>> {
+  const { runs, seed } = settings(quickRuns);
+  const random = randomFrom(seed);
+  const mutator = make(random);
+  const outcomes = new Map<string, number>();
+  const startedAt = performance.now();
+  let baseline = 0;
+  let slowestMs = 0;
+  for (let run = 0; run < runs; run += atOnce) {
+    if (baseline === 0 && run >= runs / 2) baseline = reachableBytes();
+    const inputs = Array.from({ length: atOnce }, () => mutator.next());
+    const from = performance.now();
+    const sent = inputs.map(async (input) => {
+      const outcome = await send(input, random);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (outcome.startsWith("5"))
+        expect.fail(`${outcome} for ${JSON.stringify(input.toString("latin1"))}, seed ${seed}`);
+    });
+    await Promise.all(sent);
+    slowestMs = Math.max(slowestMs, performance.now() - from);
+  }
+  await requireHealthy();
+  const growth = reachableBytes() - baseline;
+  report(name, { runs, seed, seconds: (performance.now() - startedAt) / 1000, slowestMs, growth, outcomes });
+  expect(growth).toBeLessThan(32_000_000);
+  return outcomes;
+}
+
+it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS }, async () => {
+  const json = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  const admin = { Authorization: `Bearer ${token}` };
+  const modern = { "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "echo__echo" };
+  const corpus = [
+    rawRequest("POST /mcp", json, HELLO),
+    rawRequest("POST /mcp/default", { ...json, "Mcp-Session-Id": session.headers["mcp-session-id"] }, CALL),
+    rawRequest("POST /mcp", { ...json, ...modern }, MODERN_CALL),
+    rawRequest("GET /mcp", { Accept: "text/event-stream", "Mcp-Session-Id": session.headers["mcp-session-id"] }),
+    rawRequest("DELETE /mcp", { "Mcp-Session-Id": "b1946ac9-2f6e-4a7e-9d0c-1d2f3a4b5c6d" }),
+    rawRequest("GET /api/v1/servers?limit=5&q=a%20b", admin),
+    rawRequest("POST /api/v1/config/validate", { ...json, ...admin }, { mcpServers: { a: { command: "x" } } }),
+    rawRequest("GET /api/v1/events?topics=server.status", { ...admin, "Last-Event-ID": "1" }),
+    rawRequest("POST /mcp/%40admin", { ...json, ...admin }, HELLO),
+    rawRequest("GET /healthz", {}) + rawRequest("GET /metrics", admin),
+    `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n`,
+    rawRequest("POST /mcp", { ...json, Expect: "100-continue", Origin: "http://localhost" }, HELLO),
+    rawRequest("OPTIONS *", { Upgrade: "websocket", Connection: "Upgrade" }),
+  ];
+  const port = Number(new URL(url).port);
+  const outcomes = await fuzzWire({
+    name: "http front",
+    quickRuns: 2000,
+    atOnce: 20,
+    mutator: (random) => new Mutator(corpus, random),
+    send: async (input, random) => {
+      const socket = connect(port, "127.0.0.1");
+      let head = "";
+      socket.setEncoding("latin1").on("data", (text: string) => {
+        if (head.length < 100) head += text;
+      });
+      const end = closed(socket);
+      for (const piece of random(3) === 0 ? cutUp(input, random) : [input]) socket.write(piece);
+      socket.end();
+      await end;
+      return head === "" ? "closed" : (/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? `5xx: ${head.slice(0, 80)}`);
+    },
+  });
+  expect([...outcomes.keys()]).toEqual(expect.arrayContaining(["200", "400", "401", "403", "404"]));
+});
+
+const BODIES: readonly (readonly [string, string, unknown])[] = [
+  ["POST", "/api/v1/servers", { ...OFF, name: "another" }],
+  ["PUT", "/api/v1/servers/off", OFF],
+  ["PATCH", "/api/v1/servers/off", { args: ["a", "b"], env: { A: "1" }, description: null }],
+  [
+    "POST",
+    "/api/v1/config/validate",
+    { mcpServers: { a: { command: "x", args: ["y"] } }, groups: { g: { servers: ["a"] } } },
+  ],
+  ["PUT", "/api/v1/groups/fuzz", { servers: ["echo"], tools: { echo: ["add"] } }],
+  ["POST", "/api/v1/servers/echo/tools/echo/call", { arguments: { text: "x" } }],
+  ["POST", "/mcp/@admin", { ...HELLO, method: "tools/list", params: {} }],
+  ["POST", "/mcp/@admin", { ...CALL, params: { name: "get_mcp_server", arguments: { id: "off" } } }],
+  ["POST", "/mcp", CALL],
+  ["POST", "/mcp", { ...CALL, method: "completion/complete", params: { ref: { type: "ref/prompt", name: "greet" } } }],
+  ["POST", "/mcp", { ...CALL, method: "resources/read", params: { uri: "test://static" } }],
+];
+
+it(
+  "SE-5 MG-3 T20 T50 broken bodies are refused in good order, at every kind of endpoint",
+  { timeout: FUZZ_MS },
+  async () => {
+    const outcomes = await fuzzWire({
+      name: "bodies",
+      quickRuns: 1500,
+      atOnce: 10,
+      // The first byte says where it goes; now and then that is not where it belongs.
+      mutator: (random) => {
+        const mutators = BODIES.map(([, , body]) => new Mutator([JSON.stringify(body)], random));
+        const pick = () => random(BODIES.length);
+        return {
+          next: () => {
+            const endpoint = pick();
+            const body = mutators[random(8) === 0 ? pick() : endpoint]?.next() ?? Buffer.alloc(0);
+            return Buffer.concat([Buffer.from([endpoint]), body]);
+          },
+        };
+      },
+      send: async (input) => {
+        const [method = "", path = ""] = BODIES[input[0] ?? 0] ?? [];
+        const { status, type, body } = await exchange(method, path, input.subarray(1));
+        if (status === 202 || status === 204) return String(status);
+        if (!/json|event-stream/.test(type)) return `5xx: ${type}`;
+        if (/^\s+at |node:internal|\/hub\/src\//m.test(body)) return `5xx with a stack: ${body}`;
+        // What a server is not up to is not the hub's fault.
+        return status === 503 && body.includes("SERVICE_UNAVAILABLE") ? "unavailable" : String(status);
+      },
+    });
+    expect([...outcomes.keys()]).toEqual(expect.arrayContaining(["200", "400"]));
+  },
+);
+
+function exchange(method: string, path: string, body: Buffer): Promise<{ status: number; type: string; body: string }> {
+  const headers = {
+    ...session.headers,
+    authorization: `Bearer ${token}`,
+    "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+    "content-length": body.length,
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url + path, { method, headers, agent }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, type: response.headers["content-type"] ?? "", body: text }),
+      );
+      response.on("error", reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,140 @@
+// Clients that open sessions and streams and never come back: how many there can be, what each costs, and that it is given
+// back. Ages are tested on a fake clock, sizes on the built hub.
+
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { connect as connectTcp, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { HttpSession, HttpSessions } from "../../hub/src/wire/http-session.ts";
+import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { reachableBytes, residentBytes } from "../support/memory.ts";
+import { connect, post } from "../support/rpc.ts";
+
+const HELLO = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "gone", version: "1" } },
+});
+
+describe("the hub", () => {
+  const STREAMS = 1000;
+  let home: Home;
+  let hub: RunningHub;
+  let url: string;
+  const agent = new Agent({ keepAlive: true, maxSockets: 10 });
+
+  beforeAll(async () => {
+    home = await makeHome({ echo: fixture("echo") });
+    hub = await startHub(home);
+    url = `${hub.url}/mcp`;
+    // What is loaded with the first use is there before anything is measured.
+    await Promise.all((await open(50)).map((id) => openStream(id).then((socket) => socket.destroy())));
+  });
+
+  afterAll(async () => {
+    agent.destroy();
+    await hub?.stop();
+    await home?.remove();
+  });
+
+  /** Opens so many sessions and gives their ids. */
+  async function open(count: number): Promise<string[]> {
+    const ids: string[] = [];
+    let left = count;
+    const work = async () => {
+      while (left-- > 0) ids.push(await initialize());
+    };
+    await Promise.all(Array.from({ length: 10 }, work));
+    return ids;
+  }
+
+  function initialize(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      const outgoing = request(url, { method: "POST", headers, agent }, (response) => {
+        response.resume().on("end", () => resolve(String(response.headers["mcp-session-id"])));
+      });
+      outgoing.on("error", reject);
+      outgoing.end(HELLO);
+    });
+  }
+
+  const isThere = async (id: string) =>
+    (await post(url, { jsonrpc: "2.0", id: 1, method: "ping" }, { "mcp-session-id": id })).status === 200;
+
+  it("T22 a thousand open streams cost less than 40 KB each, and are given back", async () => {
+    const before = residentBytes(hub.process.pid).now;
+    const ids = await open(STREAMS);
+    const sockets = await Promise.all(ids.map((id) => openStream(id)));
+    const each = (residentBytes(hub.process.pid).now - before) / STREAMS;
+    process.stderr.write(`${STREAMS} open streams: ${(each / 1000).toFixed(1)} KB each, with their sessions\n`);
+    expect(each).toBeLessThan(40_000);
+    expect(await isThere(ids[0] ?? "")).toBe(true);
+    for (const socket of sockets) socket.destroy();
+    const again = await Promise.all(ids.slice(0, 100).map((id) => openAgain(id)));
+    for (const socket of again) socket.destroy();
+  });
+
+  it("T22 SE-5 of three thousand abandoned sessions a thousand are left: the last, and those in use", async () => {
+    const used = await connect(url);
+    const before = residentBytes(hub.process.pid).now;
+    const ids: string[] = [];
+    for (let round = 0; round < 6; round++) {
+      ids.push(...(await open(500)));
+      // Whoever comes back in time stays.
+      expect((await used.request("ping")).result).toEqual({});
+    }
+    const grown = residentBytes(hub.process.pid).now - before;
+    process.stderr.write(`3000 abandoned sessions: ${(grown / 1e6).toFixed(1)} MB more\n`);
+    const there = await Promise.all([0, 1000, 1990, 2020, 2999].map((at) => isThere(ids[at] ?? "")));
+    expect(there).toEqual([false, false, false, true, true]);
+    // A thousand were there before: new ones take their place.
+    expect(grown).toBeLessThan(30_000_000);
+  });
+
+  async function openStream(id: string): Promise<Socket> {
+    const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
+    socket.write(`GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${id}\r\n\r\n`);
+    const [head] = await once(socket, "data");
+    if (!String(head).startsWith("HTTP/1.1 200 ")) throw new Error(String(head).slice(0, 80));
+    return socket;
+  }
+
+  /** A session has one stream: it can be opened again as soon as the hub knows that the last one is gone. */
+  async function openAgain(id: string): Promise<Socket> {
+    for (;;) {
+      const socket = await openStream(id).catch((error: unknown) => {
+        if (String(error).includes("409")) return undefined;
+        throw error;
+      });
+      if (socket !== undefined) return socket;
+    }
+  }
+});
+
+describe("a thousand sessions that nobody uses", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("T22 CL-7 end after their hour, and nothing of them is left", () => {
+    vi.useFakeTimers();
+    let ended = 0;
+    const sessions = new HttpSessions(() => ended++);
+    reachableBytes();
+    const before = reachableBytes();
+    for (let n = 0; n < 1000; n++) {
+      // Large enough to be seen next to everything else.
+      const clientInfo = { name: Buffer.alloc(10_000, `${n} `) };
+      sessions.add(new HttpSession({ version: "2025-11-25", clientInfo, capabilities: {} }));
+    }
+    const held = reachableBytes() - before;
+    vi.advanceTimersByTime(2 * 60 * 60 * 1000);
+    const left = reachableBytes() - before;
+    process.stderr.write(
+      `1000 sessions: ${(held / 1e6).toFixed(2)} MB, ${(left / 1e6).toFixed(2)} MB after their time\n`,
+    );
+    expect(ended).toBe(1000);
+    expect(left).toBeLessThan(held / 2);
+    sessions.close();
+  });
+});
