@@ -79,13 +79,25 @@ export interface RunningHub {
   kill(): Promise<void>;
 }
 
-/** `plugboard up` on a free port. Resolves when it prints its address; `ready` waits until its servers are up or failed. */
+export interface StartOptions {
+  /** Waits until its servers are up or failed. */
+  readonly ready?: boolean;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A program that becomes the hub, with its arguments: `prlimit --nofile=64`. */
+  readonly through?: readonly string[];
+  /** Arguments of node itself. */
+  readonly node?: readonly string[];
+}
+
+/** `plugboard up` on a free port. Resolves when it prints its address. */
 export async function startHub(
   home: Home,
-  { ready = true, args = [] }: { ready?: boolean; args?: string[] } = {},
+  { ready = true, args = [], env = {}, through = [], node = [] }: StartOptions = {},
 ): Promise<RunningHub> {
-  const child = spawn(process.execPath, [BIN, "up", "--port", "0", ...args], {
-    env: home.env,
+  const [command = "", ...rest] = [...through, process.execPath, ...node, BIN, "up", "--port", "0", ...args];
+  const child = spawn(command, rest, {
+    env: { ...home.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
