@@ -92,9 +92,9 @@ export function serveHttp({ scenario, script, spy, offer }) {
   /** By id; the value is the GET stream, if there is one. */
   const sessions = new Map();
   const listener = async (request, response) => {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const message = request.method === "POST" ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
+    const body = await readBody(request).catch(() => undefined); // the caller left in the middle of it
+    if (body === undefined) return;
+    const message = request.method === "POST" ? JSON.parse(body) : undefined;
     if (message === undefined) return modern ? response.writeHead(405).end() : unasked(request, response, sessions);
     const { id, method, params } = message;
     if (id === undefined || method === undefined) {
@@ -128,6 +128,12 @@ export function serveHttp({ scenario, script, spy, offer }) {
   server.listen(port, "127.0.0.1", () => {
     process.stdout.write(`http${tls === undefined ? "" : "s"}://127.0.0.1:${server.address().port}/mcp\n`);
   });
+}
+
+async function readBody(request) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
 }
 
 async function respond(context, offer) {
