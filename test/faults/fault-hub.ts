@@ -38,6 +38,8 @@ export interface CallOptions {
   readonly id?: string;
   readonly deadlineMs?: number;
   readonly meta?: object;
+  /** In place of the usual ones, which are made of the id. */
+  readonly args?: object;
 }
 
 export const OTHER = "healthy";
@@ -121,7 +123,7 @@ export class FaultHub {
   async call(server: string, tool: string, options: CallOptions = {}): Promise<Outcome> {
     const { id = randomUUID(), deadlineMs = REQUEST_MS + SLACK_MS, meta = {} } = options;
     const workflow = randomUUID();
-    const args = server === OTHER ? { text: id } : { id };
+    const args = options.args ?? (server === OTHER ? { text: id } : { id });
     const _meta = { "io.plugboard/workflow_id": workflow, ...meta };
     const startedAt = performance.now();
     const { body } = await modern(`${this.running.url}/mcp`, "tools/call", {

@@ -6,7 +6,7 @@ import type { FaultHub } from "./fault-hub.ts";
 import { isPending, type Feature } from "./pending.ts";
 import { family, requireSeen, rows, type Row, type Sees } from "./rows.ts";
 import { Upstream, type Fault, type Scenario } from "./scenario.ts";
-import { HANG_MS } from "./settings.ts";
+import { HANG_MS, TRUSTED } from "./settings.ts";
 
 const ERAS = ["legacy", "modern"] as const;
 const HANGS = { timeouts: { requestMs: HANG_MS } };
@@ -62,7 +62,7 @@ const STATUS = inBothEras([
     fault: { do: "status", status, ran: true },
     first: 1,
     tool: "look",
-    entry: { trusted: true },
+    entry: TRUSTED,
     sees: "answer",
     ran: 2,
   })),

@@ -15,3 +15,6 @@ export function fastSettings(): { readonly timeouts: object; readonly resilience
 export function fastEnvironment(): Readonly<Record<string, string>> {
   return {};
 }
+
+/** Of an entry whose tools' hints are believed. */
+export const TRUSTED: Readonly<Record<string, unknown>> = { trusted: true };
