@@ -11,7 +11,8 @@ export type Feature =
   | "session"
   | "unknown-calls"
   | "boot-retry"
-  | "refusals-recorded";
+  | "refusals-recorded"
+  | "log-file-errors";
 
 export const PENDING: readonly Feature[] = [
   "retry",
@@ -24,6 +25,7 @@ export const PENDING: readonly Feature[] = [
   "unknown-calls",
   "boot-retry",
   "refusals-recorded",
+  "log-file-errors",
 ];
 
 /** Use as `it.skipIf(isPending(row.needs))`. `PENDING=none` runs everything, to see what still fails. */
