@@ -48,19 +48,22 @@ family("a client of the hub", ({ hub }) => {
     ["stdio", { ...HELD, era: "modern" }],
     ["http", { ...HELD, transport: "http" }],
     ["http", { ...HELD, transport: "http", era: "modern" }],
-  ] satisfies [string, Scenario][])("F46 vanishes in the middle of a call: a server on %s %j is told", async (_, scenario) => {
-    const { name, up } = await hub().add(scenario);
-    const socket = await dial(port());
-    socket.write(requestBytes(hub(), `${name}:act`, { id: "x1" }));
-    await up.until("ran");
-    socket.resetAndDestroy();
-    // The modern way to cancel over HTTP is to leave; all others are told.
-    const { transport, era } = scenario as Scenario;
-    if (transport === "http" && era === "modern") await up.until("left", { method: "tools/call" });
-    else await up.until("told", { method: "notifications/cancelled" });
-    up.open("go");
-    expect(up.ran()).toBe(1);
-  });
+  ] satisfies [string, Scenario][])(
+    "F46 vanishes in the middle of a call: a server on %s %j is told",
+    async (_, scenario) => {
+      const { name, up } = await hub().add(scenario);
+      const socket = await dial(port());
+      socket.write(requestBytes(hub(), `${name}:act`, { id: "x1" }));
+      await up.until("ran");
+      socket.resetAndDestroy();
+      // The modern way to cancel over HTTP is to leave; all others are told.
+      const { transport, era } = scenario as Scenario;
+      if (transport === "http" && era === "modern") await up.until("left", { method: "tools/call" });
+      else await up.until("told", { method: "notifications/cancelled" });
+      up.open("go");
+      expect(up.ran()).toBe(1);
+    },
+  );
 
   it("F46 200 of them vanish at once, in the middle of their calls", async () => {
     const { name, up } = await hub().add(HELD);
@@ -75,7 +78,12 @@ family("a client of the hub", ({ hub }) => {
   it("F46 a legacy client that cancels frees its call, and gets no answer to it", async () => {
     const { name, up } = await hub().add(HELD);
     const { headers } = await connect(`${hub().running.url}/mcp`);
-    const call = { jsonrpc: "2.0", id: "c1", method: "tools/call", params: { name: `${name}:act`, arguments: { id: "x" } } };
+    const call = {
+      jsonrpc: "2.0",
+      id: "c1",
+      method: "tools/call",
+      params: { name: `${name}:act`, arguments: { id: "x" } },
+    };
     const answered = hub().post(call, headers);
     await up.until("ran");
     await hub().post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "c1" } }, headers);

@@ -105,17 +105,20 @@ family("files that cannot be written", ({ hub }) => {
   const limit = (bytes: string) =>
     expect(run("prlimit", "--pid", String(hub().pid), `--fsize=${bytes}:unlimited`)).toBe(true);
 
-  it.runIf(canLimit && !isPending("log-file-errors"))("F34 every write to a file fails: calls go on, edits are refused, and it all works again", async () => {
-    const before = readFileSync(serverFile(hub()), "utf8");
-    limit("0");
-    expect((await hub().call(OTHER, "echo", { id: "while nothing can be written" })).text).toContain("while");
-    const { status } = await hub().api("/servers", { method: "POST", body: { name: "new", ...fixture("echo") } });
-    expect(status).toBeGreaterThanOrEqual(500);
-    expect(readFileSync(serverFile(hub()), "utf8")).toBe(before);
-    limit("unlimited");
-    await hub().until(async () => (await degraded(hub())).length === 0);
-    expect((await hub().call(OTHER, "echo", { id: "again" })).text).toBe("again");
-  });
+  it.runIf(canLimit && !isPending("log-file-errors"))(
+    "F34 every write to a file fails: calls go on, edits are refused, and it all works again",
+    async () => {
+      const before = readFileSync(serverFile(hub()), "utf8");
+      limit("0");
+      expect((await hub().call(OTHER, "echo", { id: "while nothing can be written" })).text).toContain("while");
+      const { status } = await hub().api("/servers", { method: "POST", body: { name: "new", ...fixture("echo") } });
+      expect(status).toBeGreaterThanOrEqual(500);
+      expect(readFileSync(serverFile(hub()), "utf8")).toBe(before);
+      limit("unlimited");
+      await hub().until(async () => (await degraded(hub())).length === 0);
+      expect((await hub().call(OTHER, "echo", { id: "again" })).text).toBe("again");
+    },
+  );
 
   it("F35 the call log is locked by another program: calls are answered, and recorded when it is free", async () => {
     const database = await connect(join(hub().home.dir, "data/calls.db"));
@@ -158,7 +161,11 @@ family("files that cannot be written", ({ hub }) => {
     for (const [what, text] of bad) {
       const seen = hub().events.messages.all.length;
       writeFileSync(path, text);
-      await hub().until(() => hub().events.messages.all.slice(seen).some((event) => event.error?.code === "VALIDATION_ERROR"));
+      await hub().until(() =>
+        hub()
+          .events.messages.all.slice(seen)
+          .some((event) => event.error?.code === "VALIDATION_ERROR"),
+      );
       expect([what, (await hub().server(OTHER)).pid]).toEqual([what, pid]);
       expect((await hub().call(OTHER, "echo", { id: what })).text).toBe(what);
     }
@@ -222,7 +229,18 @@ describe.runIf(canTrace && seesTags)("system calls that fail", () => {
     // Started without; the fault comes when the hub runs.
     const hub = await FaultHub.open({ home });
     const calls = fault.split(":")[0];
-    const strace = spawn("strace", ["-f", "-qq", "-o", "/dev/null", "-e", `trace=${calls}`, "-e", `inject=${fault}`, "-p", String(hub.pid)]);
+    const strace = spawn("strace", [
+      "-f",
+      "-qq",
+      "-o",
+      "/dev/null",
+      "-e",
+      `trace=${calls}`,
+      "-e",
+      `inject=${fault}`,
+      "-p",
+      String(hub.pid),
+    ]);
     const detached = new Promise((resolve) => strace.once("exit", resolve));
     try {
       // It is attached when a save fails; until then saves of no consequence go through.
@@ -248,7 +266,10 @@ describe.runIf(seesTags)("a database that is damaged before the hub starts", () 
     ["of zero length", () => Buffer.alloc(0)],
     ["cut off", (bytes) => bytes.subarray(0, 5000)],
     ["full of nothing", (bytes) => Buffer.alloc(bytes.length)],
-    ["with a page of noise", (bytes) => Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(4096, 0xa5), bytes.subarray(8192)])],
+    [
+      "with a page of noise",
+      (bytes) => Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(4096, 0xa5), bytes.subarray(8192)]),
+    ],
     ["that is no database", () => Buffer.from("this is a letter to my mother\n".repeat(500))],
   ])("F36 %s: the hub starts, config and secrets are untouched, calls are recorded", async (_, damage) => {
     const home = await makeHome({ [OTHER]: { ...fixture("echo"), env: { KEY: { secretRef: "mine" } } } });

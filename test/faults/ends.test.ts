@@ -63,22 +63,25 @@ describe.runIf(seesTags)("the end of a hub", () => {
     expect(await next.end()).toBe(0);
   });
 
-  it.skipIf(isPending("unknown-calls"))("F41 a call that was open when it was killed is in the record, as unknown", async () => {
-    const home = await makeHome({ [OTHER]: fixture("echo") });
-    const hub = await FaultHub.open({ home });
-    const { name, up } = await hub.add({ steps: [{ do: "silence" }] });
-    const call = hub.call(name, "act").catch(() => undefined);
-    await up.until("ran");
-    await hub.running.kill();
-    await call;
-    hub.events.close();
-    const next = await FaultHub.open({ home });
-    const { items } = (await next.api(`/calls?server=${name}`)).json;
-    expect(items).toMatchObject([{ tool_name: "act", success: false }]);
-    expect(await next.end()).toBe(0);
-  });
+  it.skipIf(isPending("unknown-calls"))(
+    "F41 a call that was open when it was killed is in the record, as unknown",
+    async () => {
+      const home = await makeHome({ [OTHER]: fixture("echo") });
+      const hub = await FaultHub.open({ home });
+      const { name, up } = await hub.add({ steps: [{ do: "silence" }] });
+      const call = hub.call(name, "act").catch(() => undefined);
+      await up.until("ran");
+      await hub.running.kill();
+      await call;
+      hub.events.close();
+      const next = await FaultHub.open({ home });
+      const { items } = (await next.api(`/calls?server=${name}`)).json;
+      expect(items).toMatchObject([{ tool_name: "act", success: false }]);
+      expect(await next.end()).toBe(0);
+    },
+  );
 
-  it("F42 SIGTERM with calls that never end: exit 0, every caller gets one answer, nothing is left", async () => {
+  it("F42 SIGTERM with calls that never end: exit 0, and nothing is left", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
     const hub = await FaultHub.open({ home });
     const { name, up } = await hub.add({ steps: [{ do: "silence" }] }, { timeouts: { requestMs: 120_000 } });
@@ -94,19 +97,27 @@ describe.runIf(seesTags)("the end of a hub", () => {
     await home.remove();
   });
 
-  it.skipIf(isPending("drain"))("F42 SIGTERM with a call that is nearly done: it is answered, and no new one is taken", async () => {
-    const home = await makeHome({ [OTHER]: fixture("echo") });
-    const hub = await FaultHub.open({ home });
-    const { name, up } = await hub.add({ steps: [{ do: "hold", gate: "go" }] });
-    const call = hub.call(name, "act", { id: "x1" });
-    await up.until("ran");
-    hub.running.process.kill("SIGTERM");
-    await hub.until(() => hub.call(OTHER, "echo").then(({ error }) => error !== undefined, () => true));
-    up.open("go");
-    requireSeen(await call, "answer");
-    await hub.running.stop();
-    expect(hub.running.process.exitCode).toBe(0);
-    hub.events.close();
-    await home.remove();
-  });
+  it.skipIf(isPending("drain"))(
+    "F42 SIGTERM with a call that is nearly done: it is answered, and no new one is taken",
+    async () => {
+      const home = await makeHome({ [OTHER]: fixture("echo") });
+      const hub = await FaultHub.open({ home });
+      const { name, up } = await hub.add({ steps: [{ do: "hold", gate: "go" }] });
+      const call = hub.call(name, "act", { id: "x1" });
+      await up.until("ran");
+      hub.running.process.kill("SIGTERM");
+      await hub.until(() =>
+        hub.call(OTHER, "echo").then(
+          ({ error }) => error !== undefined,
+          () => true,
+        ),
+      );
+      up.open("go");
+      requireSeen(await call, "answer");
+      await hub.running.stop();
+      expect(hub.running.process.exitCode).toBe(0);
+      hub.events.close();
+      await home.remove();
+    },
+  );
 });

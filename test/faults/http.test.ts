@@ -147,7 +147,12 @@ const ANSWERS = inBothEras([
   },
   { id: "F03", what: "never answers", fault: { do: "silence" }, entry: HANGS, sees: TIMED_OUT },
   { id: "F43", what: "stands still (SIGSTOP)", fault: { do: "freeze" }, entry: HANGS, sees: TIMED_OUT },
-  { id: "F06", what: "a page of HTML with 200", fault: { do: "body", body: "<html>", type: "text/html" }, sees: NO_ANSWER },
+  {
+    id: "F06",
+    what: "a page of HTML with 200",
+    fault: { do: "body", body: "<html>", type: "text/html" },
+    sees: NO_ANSWER,
+  },
   { id: "F06", what: "an empty body with 200", fault: { do: "body", body: "" }, sees: NO_ANSWER },
   { id: "F06", what: "half a JSON text with 200", fault: { do: "body", body: '{"jsonrpc":"2.0",' }, sees: NO_ANSWER },
   { id: "F06", what: "a list with 200", fault: { do: "body", body: "[]" }, sees: NO_ANSWER },
@@ -163,7 +168,12 @@ const ANSWERS = inBothEras([
     fault: { do: "contentType", type: "text/plain" },
     sees: "answer",
   },
-  { id: "F16", what: "an error of its own", fault: { do: "error", error: { code: -32042, message: "no" } }, sees: { rpc: -32042 } },
+  {
+    id: "F16",
+    what: "an error of its own",
+    fault: { do: "error", error: { code: -32042, message: "no" } },
+    sees: { rpc: -32042 },
+  },
   { id: "F16", what: "a tool's own failure", fault: { do: "toolError" }, sees: "tool error" },
   { id: "F01", what: "exits in the middle of a call", fault: { do: "exit" }, sees: BROKEN },
 ]);
@@ -173,7 +183,12 @@ const SSE = inBothEras([
   { id: "F26", what: "lines that end with CRLF", fault: { do: "sse", before: ": x\n\n", crlf: true }, sees: "answer" },
   { id: "F26", what: "a retry field and an id", fault: { do: "sse", before: "retry: 10\nid: 7\n\n" }, sees: "answer" },
   { id: "F26", what: "64 KB of keep-alive", fault: { do: "sse", pad: 64 << 10 }, sees: "answer" },
-  { id: "F26", what: "fields that nobody knows", fault: { do: "sse", before: "colour: red\nnonsense\n\n" }, sees: "answer" },
+  {
+    id: "F26",
+    what: "fields that nobody knows",
+    fault: { do: "sse", before: "colour: red\nnonsense\n\n" },
+    sees: "answer",
+  },
   { id: "F26", what: "an event that is no JSON", fault: { do: "sse", before: "data: hello\n\n" }, sees: "answer" },
   { id: "F26", what: "a byte order mark", fault: { do: "sse", before: "\uFEFF: x\n\n" }, sees: "answer" },
   {
@@ -204,27 +219,30 @@ async function addBehindProxy(hub: FaultHub, scenario: Scenario, entry: object =
 family("the network before a server", (of) => {
   const { hub } = of;
 
-  it.each(ERAS)("F25 a reset at every byte of an answer: never a wrong answer, never a second run (%s)", async (era) => {
-    const { name, up, proxy } = await addBehindProxy(hub(), { era });
-    let failures = 0;
-    let calls = 0;
-    for (let bytes = 0; bytes < 420; bytes += 7) {
-      // Counted from the beginning of a connection, so each call gets one of its own.
-      proxy.resetAll();
-      proxy.set({ down: { resetAfterBytes: bytes } });
-      const id = `n${++calls}`;
-      const outcome = await hub().call(name, "act", { id });
-      if (outcome.error === undefined) requireSeen(outcome, "answer", id);
-      else requireSeen(outcome, { code: "NETWORK_ERROR" });
-      failures += Number(outcome.error !== undefined);
-      expect(up.count("ran", { id })).toBeLessThanOrEqual(1);
-    }
-    expect(failures).toBeGreaterThan(20);
-    proxy.set({});
-    await hub().untilState(name, "running");
-    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
-    await proxy.close();
-  });
+  it.each(ERAS)(
+    "F25 a reset at every byte of an answer: never a wrong answer, never a second run (%s)",
+    async (era) => {
+      const { name, up, proxy } = await addBehindProxy(hub(), { era });
+      let failures = 0;
+      let calls = 0;
+      for (let bytes = 0; bytes < 420; bytes += 7) {
+        // Counted from the beginning of a connection, so each call gets one of its own.
+        proxy.resetAll();
+        proxy.set({ down: { resetAfterBytes: bytes } });
+        const id = `n${++calls}`;
+        const outcome = await hub().call(name, "act", { id });
+        if (outcome.error === undefined) requireSeen(outcome, "answer", id);
+        else requireSeen(outcome, { code: "NETWORK_ERROR" });
+        failures += Number(outcome.error !== undefined);
+        expect(up.count("ran", { id })).toBeLessThanOrEqual(1);
+      }
+      expect(failures).toBeGreaterThan(20);
+      proxy.set({});
+      await hub().untilState(name, "running");
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+      await proxy.close();
+    },
+  );
 
   it.each(ERAS)("F25 a reset at any byte of a request (%s)", async (era) => {
     const { name, up, proxy } = await addBehindProxy(hub(), { era });
@@ -265,17 +283,20 @@ family("the network before a server", (of) => {
     await proxy.close();
   });
 
-  it.each(ERAS)("F25 F30 refused connections: it is disconnected, and running again with nobody's help (%s)", async (era) => {
-    const { name, up, proxy } = await addBehindProxy(hub(), { era });
-    await proxy.refuse();
-    requireSeen(await hub().call(name, "act"), { code: "NETWORK_ERROR" });
-    await hub().passed(name, "disconnected");
-    expect(up.ran()).toBe(0);
-    await proxy.accept();
-    await hub().untilState(name, "running");
-    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
-    await proxy.close();
-  });
+  it.each(ERAS)(
+    "F25 F30 refused connections: it is disconnected, and running again with nobody's help (%s)",
+    async (era) => {
+      const { name, up, proxy } = await addBehindProxy(hub(), { era });
+      await proxy.refuse();
+      requireSeen(await hub().call(name, "act"), { code: "NETWORK_ERROR" });
+      await hub().passed(name, "disconnected");
+      expect(up.ran()).toBe(0);
+      await proxy.accept();
+      await hub().untilState(name, "running");
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+      await proxy.close();
+    },
+  );
 
   it("F03 latency is no fault", async () => {
     const { name, proxy } = await addBehindProxy(hub(), {});
@@ -349,11 +370,14 @@ family("a server on HTTP that comes and goes", (of) => {
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
   });
 
-  it.skipIf(isPending("unauthenticated"))("F24 401 at the start is a status of its own, and nobody knocks again and again", async () => {
-    const { name, up } = await hub().add({ transport: "http", steps: LOCKED });
-    expect((await hub().server(name)).status).toBe("unauthenticated");
-    expect(up.count("heard")).toBeLessThanOrEqual(2);
-  });
+  it.skipIf(isPending("unauthenticated"))(
+    "F24 401 at the start is a status of its own, and nobody knocks again and again",
+    async () => {
+      const { name, up } = await hub().add({ transport: "http", steps: LOCKED });
+      expect((await hub().server(name)).status).toBe("unauthenticated");
+      expect(up.count("heard")).toBeLessThanOrEqual(2);
+    },
+  );
 
   it("F24 401 at the start is said", async () => {
     const { name } = await hub().add({ transport: "http", steps: LOCKED });

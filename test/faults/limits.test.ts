@@ -33,7 +33,14 @@ family("a hub without descriptors", ({ hub }) => {
     requireSeen(await open, "answer");
     for (const socket of crowd) socket.destroy();
     limit(4096);
-    await hub().until(() => hub().call(OTHER, "echo").then(({ text }) => text !== undefined, () => false));
+    await hub().until(() =>
+      hub()
+        .call(OTHER, "echo")
+        .then(
+          ({ text }) => text !== undefined,
+          () => false,
+        ),
+    );
     await hub().api(`/servers/${late}/start`, { method: "POST" });
     await hub().untilState(late, "running");
   });
@@ -51,7 +58,9 @@ family(
       const wide = { timeouts: { requestMs: 60_000 } };
       const bombs = [1, 2].map(() => hub().add({ steps: [{ do: "huge", bytes: 256 << 20 }] }, wide));
       const flood = await hub().add({ steps: [{ do: "flood", count: 100_000 }] }, wide);
-      const failed = Promise.all((await Promise.all(bombs)).map(({ name }) => hub().call(name, "act", { deadlineMs: 60_000 })));
+      const failed = Promise.all(
+        (await Promise.all(bombs)).map(({ name }) => hub().call(name, "act", { deadlineMs: 60_000 })),
+      );
       requireSeen(await hub().call(flood.name, "act", { id: "x1", deadlineMs: 60_000 }), "answer");
       for (const outcome of await failed) requireSeen(outcome, { code: "NETWORK_ERROR" });
       process.stderr.write(`with a heap of 128 MB the hub took ${memoryOf(hub().pid, "VmHWM") >> 20} MB at most\n`);

@@ -47,7 +47,8 @@ export async function checkAfter(hub: FaultHub, before: Baseline): Promise<void>
 }
 
 async function p1SameHub(hub: FaultHub): Promise<void> {
-  expect(hub.running.process.exitCode, hub.running.stderr()).toBeNull();
+  const { exitCode, signalCode } = hub.running.process;
+  if (exitCode !== null || signalCode !== null) expect.fail(`The hub has ended: ${hub.running.stderr()}`);
   expect((await hub.api("/status")).json).toMatchObject({ pid: hub.pid });
 }
 

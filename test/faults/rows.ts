@@ -7,7 +7,7 @@ import { seesTags } from "../support/processes.ts";
 import { FaultHub, type Outcome } from "./fault-hub.ts";
 import { isPending, type Feature } from "./pending.ts";
 import { checkAfter, takeBaseline, type Baseline } from "./post-conditions.ts";
-import type { Scenario, Upstream } from "./scenario.ts";
+import type { Scenario } from "./scenario.ts";
 
 /** What the caller gets: the tool's answer, the server's own error unchanged, or a failure of the hub. */
 export type Sees =
@@ -42,8 +42,12 @@ export interface Family {
 }
 
 /** A family of tests around one hub. After each of them the hub must be as it was. */
-export function family(name: string, tests: (family: Family) => void, options: Parameters<typeof FaultHub.open>[0] = {}) {
-  describe.runIf(seesTags)(name, () => {
+export function family(
+  name: string,
+  tests: (family: Family) => void,
+  options: Parameters<typeof FaultHub.open>[0] = {},
+) {
+  describe.runIf(seesTags)(`${name}`, () => {
     let hub: FaultHub;
     let before: Baseline;
 
@@ -97,5 +101,3 @@ export function requireSeen(outcome: Outcome, sees: Sees, id = "x1"): void {
 export function together(hub: FaultHub, name: string, count: number, tool = "act"): Promise<Outcome[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => hub.call(name, tool, { id: `x${n}` })));
 }
-
-export type { Upstream };

@@ -94,7 +94,10 @@ export class Upstream {
   /** Runs it on HTTP; again on the same port, if it ran before. */
   async listen(): Promise<string> {
     if (this.#url !== undefined) this.#usePort(Number(new URL(this.#url).port));
-    const child = spawn(process.execPath, [UPSTREAM, this.#scenario], { stdio: ["ignore", "pipe", "inherit"], env: {} });
+    const child = spawn(process.execPath, [UPSTREAM, this.#scenario], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: {},
+    });
     const exited = once(child, "exit");
     this.#url = await nextLine(child.stdout);
     this.#child = {

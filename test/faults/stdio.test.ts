@@ -211,7 +211,12 @@ family("a server on stdio", (of) => {
   rows(TIME, of);
 
   it("F01 every call that is open fails once, and the tools leave the lists", async () => {
-    const { name, up } = await hub().add({ steps: [{ do: "silence", first: 4 }, { do: "exit", code: 7, tool: "look" }] });
+    const { name, up } = await hub().add({
+      steps: [
+        { do: "silence", first: 4 },
+        { do: "exit", code: 7, tool: "look" },
+      ],
+    });
     expect(await hub().tools()).toContain(`${name}__act`);
     const open = together(hub(), name, 4);
     await hub().until(() => up.ran() === 4);
@@ -252,7 +257,10 @@ family("a server on stdio", (of) => {
   it("F08 T24 of a gigabyte without a line end 16 MB are read, and the hub does not grow by it", async () => {
     const peakBefore = memoryOf(hub().pid, "VmHWM");
     const { name } = await hub().add(does({ do: "huge", bytes: 1 << 30 }), { timeouts: { requestMs: 60_000 } });
-    requireSeen(await hub().call(name, "act", { deadlineMs: 60_000 }), { code: "NETWORK_ERROR", kind: "ProtocolError" });
+    requireSeen(await hub().call(name, "act", { deadlineMs: 60_000 }), {
+      code: "NETWORK_ERROR",
+      kind: "ProtocolError",
+    });
     await hub().passed(name, "error");
     const grown = (memoryOf(hub().pid, "VmHWM") - peakBefore) >> 20;
     process.stderr.write(`a line of 1 GB: the hub's peak grew by ${grown} MB\n`);
@@ -273,26 +281,35 @@ family("a server on stdio", (of) => {
     for (const outcome of await deaf) requireSeen(outcome, TIMED_OUT);
   });
 
-  it.skipIf(isPending("restart"))("F20 crashes five times at its start: then it is left alone, and that is said", async () => {
-    const crash = { do: "exit", code: 3 } as const;
-    const { name, up } = await hub().add({ starts: [null, ...Array.from({ length: 50 }, () => crash)], steps: [crash] });
-    await hub().call(name, "act");
-    await hub().until(async () => (await hub().server(name)).error?.message.includes("crash"), 120_000);
-    const starts = up.count("start");
-    expect(starts).toBeLessThanOrEqual(7);
-    requireSeen(await hub().call(name, "act"), { code: "SERVICE_UNAVAILABLE" });
-    expect(up.count("start")).toBe(starts);
-  });
+  it.skipIf(isPending("restart"))(
+    "F20 crashes five times at its start: then it is left alone, and that is said",
+    async () => {
+      const crash = { do: "exit", code: 3 } as const;
+      const { name, up } = await hub().add({
+        starts: [null, ...Array.from({ length: 50 }, () => crash)],
+        steps: [crash],
+      });
+      await hub().call(name, "act");
+      await hub().until(async () => (await hub().server(name)).error?.message.includes("crash"), 120_000);
+      const starts = up.count("start");
+      expect(starts).toBeLessThanOrEqual(7);
+      requireSeen(await hub().call(name, "act"), { code: "SERVICE_UNAVAILABLE" });
+      expect(up.count("start")).toBe(starts);
+    },
+  );
 
-  it.skipIf(isPending("restart"))("F20 a server that crashes at its first two restarts and then works is back by itself", async () => {
-    const crash = { do: "exit", code: 3 } as const;
-    const { name, up } = await hub().add({ starts: [null, crash, crash], steps: [{ ...crash, nth: 1 }] });
-    await hub().call(name, "act");
-    await hub().until(() => up.count("start") >= 4, 60_000);
-    await hub().untilState(name, "running");
-    requireSeen(await hub().call(name, "act", { id: "x2" }), "answer", "x2");
-    expect(up.ran()).toBe(2);
-  });
+  it.skipIf(isPending("restart"))(
+    "F20 a server that crashes at its first two restarts and then works is back by itself",
+    async () => {
+      const crash = { do: "exit", code: 3 } as const;
+      const { name, up } = await hub().add({ starts: [null, crash, crash], steps: [{ ...crash, nth: 1 }] });
+      await hub().call(name, "act");
+      await hub().until(() => up.count("start") >= 4, 60_000);
+      await hub().untilState(name, "running");
+      requireSeen(await hub().call(name, "act", { id: "x2" }), "answer", "x2");
+      expect(up.ran()).toBe(2);
+    },
+  );
 });
 
 family("a server on stdio that starts", (of) => {
@@ -320,7 +337,12 @@ family("a server on stdio that starts", (of) => {
     [
       "F15",
       "never answers the handshake",
-      { steps: [{ on: "server/discover", do: "silence" }, { on: "initialize", do: "silence" }] },
+      {
+        steps: [
+          { on: "server/discover", do: "silence" },
+          { on: "initialize", do: "silence" },
+        ],
+      },
       { code: "NETWORK_ERROR", kind: "Timeout", message: "Handshake timed out" },
     ],
     [
@@ -359,8 +381,16 @@ family("a server on stdio that starts", (of) => {
       "answers the modern question with nonsense",
       { steps: [{ on: "server/discover", do: "error", error: { code: 0, message: "" } }] },
     ],
-    ["F16", "says capabilities that make no sense", { hello: { capabilities: { tools: {}, prompts: 7, logging: "yes" } } }],
-    ["F06", "writes garbage around the handshake", { steps: [{ on: "initialize", do: "garbage", lines: ["hello", "{"] }] }],
+    [
+      "F16",
+      "says capabilities that make no sense",
+      { hello: { capabilities: { tools: {}, prompts: 7, logging: "yes" } } },
+    ],
+    [
+      "F06",
+      "writes garbage around the handshake",
+      { steps: [{ on: "initialize", do: "garbage", lines: ["hello", "{"] }] },
+    ],
     ["F14", "takes its time", { starts: [{ do: "late", ms: 1500 }] }],
   ])("%s %s: it runs all the same", async (_id, _what, scenario) => {
     const { name } = await hub().add(scenario);
@@ -416,7 +446,12 @@ family("a server on stdio that is stopped", (of) => {
   });
 
   it("F19 crashes and leaves a helper behind: the helper goes too", async () => {
-    const { name, up } = await hub().add({ steps: [{ do: "fork", detached: true, nth: 1 }, { do: "exit", nth: 2 }] });
+    const { name, up } = await hub().add({
+      steps: [
+        { do: "fork", detached: true, nth: 1 },
+        { do: "exit", nth: 2 },
+      ],
+    });
     await hub().call(name, "act");
     await hub().call(name, "act");
     await hub().passed(name, "error");

@@ -83,7 +83,7 @@ const FAULTS = {
 for (const name of ["freeze", "hold", "late", "fork"]) {
   FAULTS[name] = async (context) => {
     await processFaults[name](context);
-    if (!context.response.destroyed) await FAULTS.answer(context);
+    if (!context.response.destroyed) FAULTS.answer(context);
   };
 }
 

@@ -15,7 +15,11 @@ export class Script {
     this.#steps = steps;
     this.#spy = spy;
     this.#start = start;
-    for (const step of steps) this.#met.set(step, spy.count("heard", (event) => concerns(step, event)));
+    for (const step of steps)
+      this.#met.set(
+        step,
+        spy.count("heard", (event) => concerns(step, event)),
+      );
   }
 
   /** The step for a message; notes that the message came, and whether its tool ran. */

@@ -55,8 +55,7 @@ const FAULTS = {
     process.stdin.pause();
   },
   error: ({ id, step: { error } }) => put(`${errorLine(id, error)}\n`),
-  toolError: ({ id }) =>
-    put(`${resultLine(id, { content: [{ type: "text", text: "it failed" }], isError: true })}\n`),
+  toolError: ({ id }) => put(`${resultLine(id, { content: [{ type: "text", text: "it failed" }], isError: true })}\n`),
   flood: async ({ line, step: { count, method = "notifications/tools/list_changed", params } }) => {
     const one = `${notificationLine(method, params)}\n`;
     for (let left = count; left > 0; left -= 1000) await put(one.repeat(Math.min(left, 1000)));
