@@ -47,7 +47,7 @@ export function family(
   tests: (family: Family) => void,
   options: Parameters<typeof FaultHub.open>[0] = {},
 ) {
-  describe.runIf(seesTags)(`${name}`, () => {
+  describe.runIf(seesTags)(`faults: ${name}`, () => {
     let hub: FaultHub;
     let before: Baseline;
 
