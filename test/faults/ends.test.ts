@@ -2,12 +2,29 @@
 
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { describe, expect, it } from "vitest";
-import { fixture, makeHome, plugboard } from "../support/hub.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { fixture, makeHome, plugboard, type Home } from "../support/hub.ts";
 import { processesWithMark, seesTags, untilNoneWithMark } from "../support/processes.ts";
 import { FaultHub, OTHER } from "./fault-hub.ts";
 import { isPending } from "./pending.ts";
 import { requireSeen } from "./rows.ts";
+
+const opened: FaultHub[] = [];
+
+async function open(home: Home): Promise<FaultHub> {
+  const hub = await FaultHub.open({ home });
+  opened.push(hub);
+  return hub;
+}
+
+// Also where a test failed before it could.
+afterEach(async () => {
+  for (const hub of opened.splice(0)) {
+    hub.events.close();
+    await hub.running.kill();
+    await hub.home.remove();
+  }
+});
 
 describe.runIf(seesTags)("the end of a hub", () => {
   it("F21 its port is in use: it says which, and has started nothing", async () => {
@@ -26,7 +43,7 @@ describe.runIf(seesTags)("the end of a hub", () => {
 
   it("F41 it is killed under load: no process is left, and every answered call is recorded", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
-    const hub = await FaultHub.open({ home });
+    const hub = await open(home);
     const endless = async () => {
       for (;;) await hub.call(OTHER, "echo");
     };
@@ -34,17 +51,16 @@ describe.runIf(seesTags)("the end of a hub", () => {
     await hub.until(() => hub.outcomes.length > 200);
     await hub.running.kill();
     await lanes;
-    hub.events.close();
     await untilNoneWithMark(home.mark, 1000);
     const answered = hub.outcomes.splice(0);
-    const next = await FaultHub.open({ home });
+    const next = await open(home);
     for (const { workflow } of answered) expect(await next.calls(workflow)).toMatchObject([{ success: true }]);
     expect(await next.end()).toBe(0);
   });
 
   it("F41 it is killed while a config is saved: the next one starts with the old or the new", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
-    const hub = await FaultHub.open({ home });
+    const hub = await open(home);
     let acknowledged = 0;
     const endless = async () => {
       for (let n = 0; ; n++) {
@@ -56,8 +72,7 @@ describe.runIf(seesTags)("the end of a hub", () => {
     await hub.until(() => acknowledged > 10);
     await hub.running.kill();
     await saving;
-    hub.events.close();
-    const next = await FaultHub.open({ home });
+    const next = await open(home);
     const names = (await next.api("/servers")).json.map(({ config }: { config: { name: string } }) => config.name);
     for (let n = 0; n < acknowledged; n++) expect(names).toContain(`n${n}`);
     expect(await next.end()).toBe(0);
@@ -67,14 +82,14 @@ describe.runIf(seesTags)("the end of a hub", () => {
     "F41 a call that was open when it was killed is in the record, as unknown",
     async () => {
       const home = await makeHome({ [OTHER]: fixture("echo") });
-      const hub = await FaultHub.open({ home });
+      const hub = await open(home);
       const { name, up } = await hub.add({ steps: [{ do: "silence" }] });
       const call = hub.call(name, "act").catch(() => undefined);
       await up.until("ran");
       await hub.running.kill();
       await call;
       hub.events.close();
-      const next = await FaultHub.open({ home });
+      const next = await open(home);
       const { items } = (await next.api(`/calls?server=${name}`)).json;
       expect(items).toMatchObject([{ tool_name: "act", success: false }]);
       expect(await next.end()).toBe(0);
@@ -83,7 +98,7 @@ describe.runIf(seesTags)("the end of a hub", () => {
 
   it("F42 SIGTERM with calls that never end: exit 0, and nothing is left", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
-    const hub = await FaultHub.open({ home });
+    const hub = await open(home);
     const { name, up } = await hub.add({ steps: [{ do: "silence" }] }, { timeouts: { requestMs: 120_000 } });
     const calls = Array.from({ length: 5 }, () => hub.call(name, "act").catch((error: unknown) => error));
     await hub.until(() => up.ran() === 5);
@@ -93,15 +108,13 @@ describe.runIf(seesTags)("the end of a hub", () => {
     await Promise.all(calls);
     expect(processesWithMark(home.mark)).toEqual([]);
     expect(hub.running.stderr()).not.toMatch(/unhandled|uncaught/i);
-    hub.events.close();
-    await home.remove();
   });
 
   it.skipIf(isPending("drain"))(
     "F42 SIGTERM with a call that is nearly done: it is answered, and no new one is taken",
     async () => {
       const home = await makeHome({ [OTHER]: fixture("echo") });
-      const hub = await FaultHub.open({ home });
+      const hub = await open(home);
       const { name, up } = await hub.add({ steps: [{ do: "hold", gate: "go" }] });
       const call = hub.call(name, "act", { id: "x1" });
       await up.until("ran");

@@ -45,6 +45,7 @@ export interface CallOptions {
 export const OTHER = "healthy";
 /** For a machine that is busy: added to every deadline. */
 const SLACK_MS = 10_000;
+const END_MS = 30_000;
 
 export class FaultHub {
   readonly running: RunningHub;
@@ -199,11 +200,13 @@ export class FaultHub {
     await vi.waitUntil(what, { timeout, interval: 20 });
   }
 
-  /** Stops the hub in good order; its exit code. */
+  /** Stops the hub in good order; its exit code. One that does not end is killed, and has none. */
   async end(): Promise<number | null> {
     for (const upstream of this.added.values()) await upstream.stop();
     this.events.close();
+    const impatient = setTimeout(() => void this.running.kill(), END_MS);
     const code = await this.running.stop();
+    clearTimeout(impatient);
     await this.home.remove();
     return code;
   }
