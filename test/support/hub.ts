@@ -79,17 +79,29 @@ export interface RunningHub {
   kill(): Promise<void>;
 }
 
-/** `plugboard up` on a free port. Resolves when it prints its address; `ready` waits until its servers are up or failed. */
+export interface StartOptions {
+  /** Waits until its servers are up or failed. */
+  readonly ready?: boolean;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A program that becomes the hub, with its arguments: `prlimit --nofile=64`. */
+  readonly through?: readonly string[];
+  /** Arguments of node itself. */
+  readonly node?: readonly string[];
+  readonly umask?: string;
+}
+
+/** `plugboard up` on a free port. Resolves when it prints its address. */
 export async function startHub(
   home: Home,
-  { ready = true, args = [], umask }: { ready?: boolean; args?: string[]; umask?: string } = {},
+  { ready = true, args = [], env = {}, through = [], node = [], umask }: StartOptions = {},
 ): Promise<RunningHub> {
   // A test that leaves a call hanging need not wait for it; one about waiting says so in its arguments.
-  const words = [process.execPath, BIN, "up", "--port", "0", "--drain", "0s", ...args];
-  const [command = "", ...rest] =
-    umask === undefined ? words : ["sh", "-c", `umask ${umask}; exec "$@"`, "sh", ...words];
+  const up = [process.execPath, ...node, BIN, "up", "--port", "0", "--drain", "0s", ...args];
+  const masked = umask === undefined ? [] : ["sh", "-c", `umask ${umask}; exec "$@"`, "sh"];
+  const [command = "", ...rest] = [...masked, ...through, ...up];
   const child = spawn(command, rest, {
-    env: home.env,
+    env: { ...home.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

@@ -1,0 +1,386 @@
+// Faults of servers on Streamable HTTP and of the network before them: F22 to F30 of the catalogue.
+
+import { expect, it } from "vitest";
+import { FaultProxy } from "./fault-proxy.ts";
+import type { FaultHub } from "./fault-hub.ts";
+import { isPending, type Feature } from "./pending.ts";
+import { family, requireSeen, rows, type Row, type Sees } from "./rows.ts";
+import { Upstream, type Fault, type Scenario } from "./scenario.ts";
+import { HANG_MS, TRUSTED } from "./settings.ts";
+
+const ERAS = ["legacy", "modern"] as const;
+const HANGS = { timeouts: { requestMs: HANG_MS } };
+const BROKEN = { code: "NETWORK_ERROR", kind: "ConnectionFailed" } as const;
+const NO_ANSWER = { code: "NETWORK_ERROR", kind: "ProtocolError" } as const;
+const TIMED_OUT = { code: "NETWORK_ERROR", kind: "Timeout" } as const;
+
+interface Short {
+  readonly id: string;
+  readonly what: string;
+  readonly fault: Fault;
+  readonly sees: Sees;
+  readonly ran?: number;
+  readonly heard?: number;
+  readonly needs?: Feature;
+  readonly entry?: object;
+  readonly tool?: string;
+  /** The fault is over after so many calls. */
+  readonly first?: number;
+}
+
+/** A row for each era: they differ on the wire, never in what the caller sees. */
+const inBothEras = (table: readonly Short[]): Row[] =>
+  table.flatMap(({ what, fault, first, needs, entry, ...rest }) =>
+    ERAS.map((era): Row => ({
+      ...rest,
+      what: `${what}, ${era}`,
+      scenario: { transport: "http", era, steps: [{ ...fault, ...(first === undefined ? {} : { first }) }] },
+      ...(needs === undefined ? {} : { needs }),
+      entry: { ...entry },
+    })),
+  );
+
+const STATUS = inBothEras([
+  ...[400, 404, 405, 418, 500, 501, 504].map((status): Short => ({
+    id: "F23",
+    what: `${status} is not tried again`,
+    fault: { do: "status", status, ran: status >= 500 },
+    sees: { code: "NETWORK_ERROR" },
+    ran: status >= 500 ? 1 : 0,
+    heard: 1,
+  })),
+  ...[502, 503].map((status): Short => ({
+    id: "F23",
+    what: `${status} to a call without hints is not tried again: it may have run`,
+    fault: { do: "status", status, ran: true },
+    sees: { code: "NETWORK_ERROR" },
+  })),
+  ...[502, 503].map((status): Short => ({
+    id: "F23",
+    what: `${status} to a call that only reads is tried again`,
+    needs: "retry",
+    fault: { do: "status", status, ran: true },
+    first: 1,
+    tool: "look",
+    entry: TRUSTED,
+    sees: "answer",
+    ran: 2,
+  })),
+  {
+    id: "F23",
+    what: "503 with Retry-After is tried again: it was refused before any work",
+    needs: "retry",
+    fault: { do: "status", status: 503, headers: { "retry-after": "1" } },
+    first: 1,
+    sees: "answer",
+    ran: 1,
+    heard: 2,
+  },
+  ...["1", "0"].map((after): Short => ({
+    id: "F22",
+    what: `429 with Retry-After: ${after} is tried again`,
+    needs: "retry",
+    fault: { do: "status", status: 429, headers: { "retry-after": after } },
+    first: 1,
+    sees: "answer",
+    ran: 1,
+    heard: 2,
+  })),
+  ...["86400", "Fri, 01 Jan 2100 00:00:00 GMT"].map((after): Short => ({
+    id: "F22",
+    what: `429 with Retry-After: ${after} is beyond the deadline and fails at once`,
+    fault: { do: "status", status: 429, headers: { "retry-after": after } },
+    sees: { code: "RATE_LIMITED" },
+    ran: 0,
+    heard: 1,
+  })),
+  {
+    id: "F22",
+    what: "429 with a Retry-After that means nothing is tried again after the usual wait",
+    needs: "retry",
+    fault: { do: "status", status: 429, headers: { "retry-after": "soon" } },
+    first: 1,
+    sees: "answer",
+    ran: 1,
+    heard: 2,
+  },
+  {
+    id: "F24",
+    what: "401 is said, and not tried again",
+    fault: { do: "status", status: 401, headers: { "www-authenticate": "Bearer" } },
+    sees: { code: "UNAUTHENTICATED", kind: "Unauthenticated" },
+    ran: 0,
+    heard: 1,
+  },
+  {
+    id: "F24",
+    what: "403 is said, and not tried again",
+    fault: { do: "status", status: 403 },
+    sees: { code: "FORBIDDEN", kind: "Forbidden" },
+    ran: 0,
+    heard: 1,
+  },
+]);
+
+const ANSWERS = inBothEras([
+  { id: "F25", what: "reset before the headers", fault: { do: "reset" }, sees: BROKEN },
+  { id: "F25", what: "reset in the middle of the headers", fault: { do: "reset", bytes: 20 }, sees: BROKEN },
+  { id: "F25", what: "reset in the middle of the JSON", fault: { do: "reset", bytes: 130 }, sees: BROKEN },
+  { id: "F25", what: "an event stream that breaks after progress", fault: { do: "sseCut" }, sees: BROKEN },
+  {
+    id: "F25",
+    what: "an event stream that breaks in the middle of the answer",
+    fault: { do: "sseCut", tail: 'data: {"jsonrpc":"2.0","id":4,"res' },
+    sees: BROKEN,
+  },
+  {
+    id: "F25",
+    what: "an event stream that ends in good order without an answer",
+    fault: { do: "sseCut", hard: false },
+    sees: BROKEN,
+  },
+  {
+    id: "F25",
+    what: "an event stream whose last event has no blank line after it",
+    fault: { do: "sseCut", hard: false, tail: 'data: {"jsonrpc":"2.0","id":4,"result":{}}' },
+    sees: BROKEN,
+  },
+  { id: "F03", what: "never answers", fault: { do: "silence" }, entry: HANGS, sees: TIMED_OUT },
+  { id: "F43", what: "stands still (SIGSTOP)", fault: { do: "freeze" }, entry: HANGS, sees: TIMED_OUT },
+  {
+    id: "F06",
+    what: "a page of HTML with 200",
+    fault: { do: "body", body: "<html>", type: "text/html" },
+    sees: NO_ANSWER,
+  },
+  { id: "F06", what: "an empty body with 200", fault: { do: "body", body: "" }, sees: NO_ANSWER },
+  { id: "F06", what: "half a JSON text with 200", fault: { do: "body", body: '{"jsonrpc":"2.0",' }, sees: NO_ANSWER },
+  { id: "F06", what: "a list with 200", fault: { do: "body", body: "[]" }, sees: NO_ANSWER },
+  {
+    id: "F09",
+    what: "an answer to another id",
+    fault: { do: "body", body: '{"jsonrpc":"2.0","id":999999,"result":{}}' },
+    sees: NO_ANSWER,
+  },
+  {
+    id: "F06",
+    what: "the right answer under a wrong content type is taken",
+    fault: { do: "contentType", type: "text/plain" },
+    sees: "answer",
+  },
+  {
+    id: "F16",
+    what: "an error of its own",
+    fault: { do: "error", error: { code: -32042, message: "no" } },
+    sees: { rpc: -32042 },
+  },
+  { id: "F16", what: "a tool's own failure", fault: { do: "toolError" }, sees: "tool error" },
+  { id: "F01", what: "exits in the middle of a call", fault: { do: "exit" }, sees: BROKEN },
+]);
+
+const SSE = inBothEras([
+  { id: "F26", what: "comments before the answer", fault: { do: "sse", before: ": hello\n\n:\n\n" }, sees: "answer" },
+  { id: "F26", what: "lines that end with CRLF", fault: { do: "sse", before: ": x\n\n", crlf: true }, sees: "answer" },
+  { id: "F26", what: "a retry field and an id", fault: { do: "sse", before: "retry: 10\nid: 7\n\n" }, sees: "answer" },
+  { id: "F26", what: "64 KB of keep-alive", fault: { do: "sse", pad: 64 << 10 }, sees: "answer" },
+  {
+    id: "F26",
+    what: "fields that nobody knows",
+    fault: { do: "sse", before: "colour: red\nnonsense\n\n" },
+    sees: "answer",
+  },
+  { id: "F26", what: "an event that is no JSON", fault: { do: "sse", before: "data: hello\n\n" }, sees: "answer" },
+  { id: "F26", what: "a byte order mark", fault: { do: "sse", before: "\uFEFF: x\n\n" }, sees: "answer" },
+  {
+    id: "F26",
+    what: "one event of 64 MB",
+    fault: { do: "sseHuge", bytes: 64 << 20 },
+    entry: { timeouts: { requestMs: 60_000 } },
+    sees: NO_ANSWER,
+  },
+]);
+
+family("a server on HTTP: statuses", (of) => rows(STATUS, of));
+family("a server on HTTP: answers", (of) => rows(ANSWERS, of));
+family("a server on HTTP: event streams", (of) => rows(SSE, of));
+
+/** A server behind a proxy. */
+async function addBehindProxy(hub: FaultHub, scenario: Scenario, entry: object = {}) {
+  const up = new Upstream(hub.home.dir, { transport: "http", ...scenario });
+  const url = await up.listen();
+  const proxy = await FaultProxy.open(Number(new URL(url).port));
+  const name = hub.nextName();
+  hub.added.set(name, up);
+  await hub.addEntry(name, { url: proxy.through(url), ...entry });
+  await hub.untilState(name, "running");
+  return { name, up, proxy };
+}
+
+family("the network before a server", (of) => {
+  const { hub } = of;
+
+  it.each(ERAS)(
+    "F25 a reset at every byte of an answer: never a wrong answer, never a second run (%s)",
+    async (era) => {
+      const { name, up, proxy } = await addBehindProxy(hub(), { era });
+      let failures = 0;
+      let calls = 0;
+      for (let bytes = 0; bytes < 420; bytes += 7) {
+        // Counted from the beginning of a connection, so each call gets one of its own.
+        proxy.resetAll();
+        proxy.set({ down: { resetAfterBytes: bytes } });
+        const id = `n${++calls}`;
+        const outcome = await hub().call(name, "act", { id });
+        if (outcome.error === undefined) requireSeen(outcome, "answer", id);
+        else requireSeen(outcome, { code: "NETWORK_ERROR" });
+        failures += Number(outcome.error !== undefined);
+        expect(up.count("ran", { id })).toBeLessThanOrEqual(1);
+      }
+      expect(failures).toBeGreaterThan(20);
+      proxy.set({});
+      await hub().untilState(name, "running");
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+      await proxy.close();
+    },
+  );
+
+  it.each(ERAS)("F25 a reset at any byte of a request (%s)", async (era) => {
+    const { name, up, proxy } = await addBehindProxy(hub(), { era });
+    for (const bytes of [0, 1, 50, 150, 300, 400]) {
+      proxy.resetAll();
+      proxy.set({ up: { resetAfterBytes: bytes } });
+      requireSeen(await hub().call(name, "act", { id: "x1" }), BROKEN);
+    }
+    expect(up.ran()).toBe(0);
+    proxy.set({});
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    await proxy.close();
+  });
+
+  it.each(ERAS)("F07 F26 everything in pieces of one byte (%s)", async (era) => {
+    const { name, proxy } = await addBehindProxy(hub(), { era, steps: [{ do: "sse", reports: 2, nth: 2 }] });
+    proxy.set({ up: { sliceBytes: 1 }, down: { sliceBytes: 1 } });
+    requireSeen(await hub().call(name, "act", { id: "é✓" }), "answer", "é✓");
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    await proxy.close();
+  });
+
+  it.each(ERAS)("F03 a black hole: the time-out is kept, and the next call works when it is gone (%s)", async (era) => {
+    const { name, proxy } = await addBehindProxy(hub(), { era }, HANGS);
+    proxy.set({ down: { blackHole: true } });
+    requireSeen(await hub().call(name, "act"), TIMED_OUT);
+    proxy.set({});
+    proxy.resetAll();
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    await proxy.close();
+  });
+
+  it.each(ERAS)("F25 a server that closes its side in the middle of an answer (%s)", async (era) => {
+    const { name, proxy } = await addBehindProxy(hub(), { era });
+    proxy.resetAll();
+    proxy.set({ down: { halfCloseAfterBytes: 60 } });
+    requireSeen(await hub().call(name, "act"), { code: "NETWORK_ERROR" });
+    await proxy.close();
+  });
+
+  it.each(ERAS)(
+    "F25 F30 refused connections: it is disconnected, and running again with nobody's help (%s)",
+    async (era) => {
+      const { name, up, proxy } = await addBehindProxy(hub(), { era });
+      await proxy.refuse();
+      requireSeen(await hub().call(name, "act"), { code: "NETWORK_ERROR" });
+      await hub().passed(name, "disconnected");
+      expect(up.ran()).toBe(0);
+      await proxy.accept();
+      await hub().untilState(name, "running");
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+      await proxy.close();
+    },
+  );
+
+  it("F03 latency is no fault", async () => {
+    const { name, proxy } = await addBehindProxy(hub(), {});
+    proxy.set({ up: { latencyMs: 50 }, down: { latencyMs: 50 } });
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    await proxy.close();
+  });
+
+  it("F28 a name that nobody knows is a failure of the network, soon", async () => {
+    const name = hub().nextName();
+    await hub().addEntry(name, { url: "http://no-such-host.invalid/mcp", timeouts: { startMs: 20_000 } });
+    const { error } = await hub().passed(name, "error");
+    expect(error).toMatchObject({ code: "NETWORK_ERROR" });
+  });
+
+  it("F25 nobody at the address", async () => {
+    const proxy = await FaultProxy.open(1);
+    await proxy.close();
+    const name = hub().nextName();
+    await hub().addEntry(name, { url: `http://127.0.0.1:${proxy.port}/mcp` });
+    const { error } = await hub().passed(name, "error");
+    expect(error).toMatchObject({ code: "NETWORK_ERROR", message: "The server cannot be reached" });
+  });
+});
+
+/** Nobody gets in. */
+const LOCKED = ["server/discover", "initialize"].map((on) => ({
+  on,
+  do: "status" as const,
+  status: 401,
+  headers: { "www-authenticate": "Bearer" },
+}));
+
+family("a server on HTTP that comes and goes", (of) => {
+  const { hub } = of;
+
+  it.each(ERAS)("F29 restarted with other tools: they are there, with nobody's help (%s)", async (era) => {
+    const { name, up } = await hub().add({ transport: "http", era, toolsByStart: [["act"], ["act", "new"]] });
+    await up.stop();
+    await up.listen();
+    // The first call may be the one that finds out.
+    await hub().call(name, "act");
+    await hub().until(async () => (await hub().tools()).includes(`${name}__new`), 60_000);
+    requireSeen(await hub().call(name, "new", { id: "x1" }), "answer");
+  });
+
+  it("F29 a session that the server forgot: a new one, with nobody's help", async () => {
+    const { name, up } = await hub().add({ transport: "http", steps: [{ do: "forget", nth: 1 }] });
+    await hub().call(name, "act");
+    await hub().untilState(name, "running");
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    expect(up.ran()).toBeLessThanOrEqual(2);
+  });
+
+  it.skipIf(isPending("session"))("F29 a session that the server forgot: the caller does not notice", async () => {
+    const { name, up } = await hub().add({ transport: "http", steps: [{ do: "forget", nth: 1 }] });
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    expect(up.ran()).toBe(1);
+  });
+
+  it.skipIf(isPending("boot-retry"))("F30 down at its start, back later: running with nobody's help", async () => {
+    const up = new Upstream(hub().home.dir, { transport: "http" });
+    const url = await up.listen();
+    await up.stop();
+    const name = hub().nextName();
+    hub().added.set(name, up);
+    await hub().addEntry(name, { url });
+    await hub().until(async () => ["error", "disconnected"].includes((await hub().server(name)).status));
+    await up.listen();
+    await hub().until(async () => (await hub().server(name)).status === "running", 90_000);
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+  });
+
+  it.skipIf(isPending("unauthenticated"))(
+    "F24 401 at the start is a status of its own, and nobody knocks again and again",
+    async () => {
+      const { name, up } = await hub().add({ transport: "http", steps: LOCKED });
+      expect((await hub().server(name)).status).toBe("unauthenticated");
+      expect(up.count("heard")).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it("F24 401 at the start is said", async () => {
+    const { name } = await hub().add({ transport: "http", steps: LOCKED });
+    expect((await hub().server(name)).error).toMatchObject({ code: "UNAUTHENTICATED" });
+  });
+});

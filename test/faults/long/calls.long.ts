@@ -1,0 +1,91 @@
+// Figures 13 and 19 of the fault catalogue, and F31: no call is run twice, however it failed; reloads disturb nobody; one
+// server that hangs holds up none of fifty. COUNT, RELOADS and SERVERS set how many.
+
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { fixture, makeHome } from "../../support/hub.ts";
+import { FaultHub, OTHER } from "../fault-hub.ts";
+import { family } from "../rows.ts";
+import type { Fault } from "../scenario.ts";
+import { figure, seededRandom } from "./random.ts";
+
+const COUNT = figure("COUNT", 10_000);
+const RELOADS = figure("RELOADS", 1000);
+const SERVERS = figure("SERVERS", 50);
+
+const AMBIGUOUS: readonly Fault[] = [
+  { do: "status", status: 502, ran: true },
+  { do: "status", status: 503, ran: true },
+  { do: "status", status: 500, ran: true },
+  { do: "reset" },
+  { do: "reset", bytes: 30 },
+  { do: "reset", bytes: 120 },
+  { do: "sseCut" },
+  { do: "sseCut", hard: false },
+  { do: "body", body: "" },
+];
+
+family("many calls", ({ hub }) => {
+  it(`F23 figure 13: ${COUNT} ambiguous failures, no tool without hints ran twice`, async () => {
+    const random = seededRandom("ambiguous failures");
+    // So many to a server that its spy stays quick to read.
+    for (let done = 0; done < COUNT;) {
+      const steps = Array.from({ length: Math.min(500, COUNT - done) }, (_, n) => ({
+        ...random.pick(AMBIGUOUS),
+        nth: n + 1,
+      }));
+      const { name, up } = await hub().add({ transport: "http", steps });
+      for (let n = 0; n < steps.length; n++) await hub().call(name, "act", { id: `${n}` });
+      const ids = up.seen.filter(({ what }) => what === "ran").map(({ id }) => id);
+      expect(ids.length).toBe(new Set(ids).size);
+      expect(ids.length).toBeGreaterThan(0);
+      hub().outcomes.splice(0);
+      await hub().remove(name);
+      done += steps.length;
+    }
+  });
+
+  it(`F38 figure 19: ${RELOADS} reloads under load, unchanged servers keep their process, no call fails`, async () => {
+    const path = join(hub().home.dir, "config/mcp_server.json");
+    const { pid } = await hub().server(OTHER);
+    const config = JSON.parse(readFileSync(path, "utf8"));
+    const done = new AbortController();
+    let calls = 0;
+    const load = (async () => {
+      while (!done.signal.aborted) {
+        expect((await hub().call(OTHER, "echo", { id: `${++calls}` })).text).toBe(`${calls}`);
+        hub().outcomes.splice(0);
+      }
+    })();
+    for (let n = 0; n < RELOADS; n++) {
+      config.mcpServers[OTHER].description = `reload ${n}`;
+      writeFileSync(`${path}.new`, JSON.stringify(config));
+      renameSync(`${path}.new`, path);
+      await hub().events.messages.find(({ description }) => description !== undefined);
+      hub().events.messages.all.splice(0);
+    }
+    done.abort();
+    await load;
+    expect((await hub().server(OTHER)).pid).toBe(pid);
+    process.stderr.write(`${RELOADS} reloads beside ${calls} calls\n`);
+  });
+});
+
+it(`F31 one of ${SERVERS} servers hangs at the start: the others work meanwhile`, async () => {
+  const good = Array.from({ length: SERVERS - 1 }, (_, n) => `good${n}`);
+  const servers = Object.fromEntries(good.map((name) => [name, fixture("echo")]));
+  const home = await makeHome({ hung: fixture("hung"), [OTHER]: fixture("echo"), ...servers });
+  const startedAt = performance.now();
+  const hub = await FaultHub.open({ home, ready: false });
+  for (const name of good) await hub.untilState(name, "running");
+  process.stderr.write(
+    `${SERVERS - 1} of ${SERVERS} servers usable after ${Math.round(performance.now() - startedAt)} ms\n`,
+  );
+  for (const name of good) {
+    const outcome = await hub.call(name, "echo", { args: { text: name } });
+    expect(outcome.text).toBe(name);
+  }
+  expect((await hub.server("hung")).status).not.toBe("running");
+  expect(await hub.end()).toBe(0);
+});

@@ -1,0 +1,98 @@
+// F47 of the fault catalogue: a thousand sessions for ten minutes, and every second another fault. SESSIONS, MINUTES and
+// SEED set how many, how long and which.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { connect } from "../../support/rpc.ts";
+import { OTHER, type FaultHub } from "../fault-hub.ts";
+import { memoryOf } from "../post-conditions.ts";
+import { family } from "../rows.ts";
+import type { Fault, Scenario } from "../scenario.ts";
+import { figure, seededRandom, type Random } from "./random.ts";
+
+const SESSIONS = figure("SESSIONS", 1000);
+const MINUTES = figure("MINUTES", 10);
+/** A minute of load on a small machine: about a hundred calls a second from a thousand sessions. */
+const PAUSE_MS = 10_000;
+const GROWTH = 0.05;
+
+const STDIO: readonly Fault[] = [
+  { do: "exit", code: 7 },
+  { do: "signal", signal: "SIGKILL" },
+  { do: "half" },
+  { do: "silence" },
+  { do: "twice" },
+  { do: "wrongId", ids: [0, 5, "text"] },
+  { do: "garbage", lines: ["[]", "{", "null"] },
+  { do: "slices", size: 1 },
+  { do: "huge", bytes: 20 << 20 },
+  { do: "flood", count: 10_000 },
+  { do: "floodStderr", bytes: 4 << 20 },
+  { do: "closeStdout" },
+  { do: "freeze" },
+  { do: "fork", detached: true },
+];
+
+const HTTP: readonly Fault[] = [
+  ...[400, 401, 404, 429, 500, 502, 503].map((status): Fault => ({ do: "status", status })),
+  { do: "reset" },
+  { do: "reset", bytes: 60 },
+  { do: "sseCut" },
+  { do: "sse", reports: 3, pad: 4096 },
+  { do: "body", body: "<html>" },
+  { do: "silence" },
+  { do: "forget" },
+  { do: "exit" },
+];
+
+function randomScenario(random: Random): Scenario {
+  const transport = random.pick(["stdio", "http"] as const);
+  const era = random.pick(["legacy", "modern"] as const);
+  return { transport, era, steps: [{ ...random.pick(transport === "http" ? HTTP : STDIO), nth: 1 }] };
+}
+
+async function oneFault(hub: FaultHub, random: Random): Promise<void> {
+  const { name } = await hub.add(randomScenario(random), { timeouts: { requestMs: 1500 } });
+  await hub.call(name, "act");
+  await hub.remove(name);
+  hub.outcomes.splice(0);
+  hub.events.messages.all.splice(0, Math.max(0, hub.events.messages.all.length - 1000));
+}
+
+family("chaos", ({ hub }) => {
+  it(`F47 ${SESSIONS} sessions for ${MINUTES} minutes, a fault every second: no session notices`, async () => {
+    const random = seededRandom("chaos");
+    const url = `${hub().running.url}/mcp`;
+    const endAt = performance.now() + MINUTES * 60_000;
+    let calls = 0;
+    const wrong: unknown[] = [];
+    const session = async (n: number) => {
+      await sleep((PAUSE_MS / SESSIONS) * n);
+      const client = await connect(url);
+      for (let turn = 0; performance.now() < endAt; turn++) {
+        const text = `${n}.${turn}`;
+        const { result } = await client.request("tools/call", { name: `${OTHER}:echo`, arguments: { text } });
+        if (result?.content?.[0]?.text !== text) wrong.push([text, result]);
+        calls++;
+        await sleep(PAUSE_MS);
+      }
+    };
+    const sessions = Promise.allSettled(Array.from({ length: SESSIONS }, (_, n) => session(n)));
+    const warmAt = performance.now() + (endAt - performance.now()) / 5;
+    let warm = 0;
+    let faults = 0;
+    while (performance.now() < endAt) {
+      if (warm === 0 && performance.now() > warmAt) warm = memoryOf(hub().pid, "VmRSS");
+      await Promise.all([oneFault(hub(), random), sleep(1000)]);
+      faults++;
+    }
+    const failed = (await sessions).filter(({ status }) => status === "rejected");
+    const grown = memoryOf(hub().pid, "VmRSS") / warm - 1;
+    process.stderr.write(
+      `${calls} calls of ${SESSIONS} sessions beside ${faults} faults: ${wrong.length} wrong, ${failed.length} failed, memory ${(100 * grown).toFixed(1)} %\n`,
+    );
+    expect([wrong, failed]).toEqual([[], []]);
+    // In a short run the hub is still warming up.
+    if (MINUTES >= 5) expect(grown).toBeLessThan(GROWTH);
+  });
+});

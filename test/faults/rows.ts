@@ -1,0 +1,103 @@
+// A fault as a row of a table: what the server does, what the caller must see, how often the tool may have run. And the
+// hub that all rows of a family share.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { ErrorCode, ErrorKind } from "../../hub/src/errors.ts";
+import { seesTags } from "../support/processes.ts";
+import { FaultHub, type Outcome } from "./fault-hub.ts";
+import { isPending, type Feature } from "./pending.ts";
+import { checkAfter, takeBaseline, type Baseline } from "./post-conditions.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** What the caller gets: the tool's answer, the server's own error unchanged, or a failure of the hub. */
+export type Sees =
+  | "answer"
+  | "tool error"
+  | { readonly rpc: number }
+  | { readonly code: ErrorCode; readonly kind?: ErrorKind; readonly message?: string | RegExp };
+
+export interface Row {
+  readonly id: string;
+  readonly what: string;
+  /** Skipped until the hub has this. */
+  readonly needs?: Feature;
+  readonly scenario: Scenario;
+  /** Settings of this server, beside the usual ones. */
+  readonly entry?: Readonly<Record<string, unknown>>;
+  /** `act`, which has no hints, unless told. */
+  readonly tool?: string;
+  readonly sees: Sees;
+  /** How often the tool ran: once, unless told. */
+  readonly ran?: number;
+  /** How many requests reached the server: once, unless told. */
+  readonly heard?: number;
+  /** A state that the server must have been in. */
+  readonly passes?: "error" | "disconnected";
+  /** The next call is answered, with nobody having done anything. */
+  readonly thenWorks?: boolean;
+}
+
+export interface Family {
+  readonly hub: () => FaultHub;
+}
+
+/** A family of tests around one hub. After each of them the hub must be as it was. */
+export function family(
+  name: string,
+  tests: (family: Family) => void,
+  options: Parameters<typeof FaultHub.open>[0] = {},
+) {
+  describe.runIf(seesTags)(`faults: ${name}`, () => {
+    let hub: FaultHub;
+    let before: Baseline;
+
+    beforeAll(async () => {
+      hub = await FaultHub.open(options);
+      before = await takeBaseline(hub);
+    });
+
+    afterEach(() => checkAfter(hub, before));
+
+    afterAll(async () => {
+      expect(await hub?.end()).toBe(0);
+    });
+
+    tests({ hub: () => hub });
+  });
+}
+
+/** One test per row. */
+export function rows(table: readonly Row[], { hub }: Family): void {
+  for (const row of table) {
+    it.skipIf(isPending(row.needs))(`${row.id} ${row.what}`, () => runRow(hub(), row));
+  }
+}
+
+async function runRow(hub: FaultHub, row: Row): Promise<void> {
+  const { tool = "act", ran = 1, heard = Math.max(1, ran) } = row;
+  const { name, up } = await hub.add(row.scenario, row.entry);
+  const outcome = await hub.call(name, tool, { id: "x1" });
+  requireSeen(outcome, row.sees);
+  expect([up.ran(tool), up.count("heard", { tool })]).toEqual([ran, heard]);
+  if (row.passes !== undefined) await hub.passed(name, row.passes);
+  if (row.thenWorks === true) requireSeen(await hub.call(name, tool, { id: "x2" }), "answer", "x2");
+}
+
+export function requireSeen(outcome: Outcome, sees: Sees, id = "x1"): void {
+  const { text, error, rpcError, isError } = outcome;
+  const got = { text, error, rpcError, isError };
+  if (sees === "answer") expect(got).toEqual({ text: `${outcome.tool} ${id}`, isError: false });
+  else if (sees === "tool error") expect(got).toMatchObject({ text: "it failed", isError: true });
+  else if ("rpc" in sees) expect(got).toMatchObject({ rpcError: { code: sees.rpc } });
+  else {
+    const { message, ...rest } = sees;
+    expect(got).toMatchObject({ error: rest, isError: true });
+    if (message instanceof RegExp) expect(error?.message).toMatch(message);
+    else if (message !== undefined) expect(error?.message).toBe(message);
+  }
+}
+
+/** Calls that all run at once. */
+export function together(hub: FaultHub, name: string, count: number, tool = "act"): Promise<Outcome[]> {
+  return Promise.all(Array.from({ length: count }, (_, n) => hub.call(name, tool, { id: `x${n}` })));
+}

@@ -1,0 +1,20 @@
+// The settings under which faults are tested, in one place: short where a user's are long. What is not set here is tested
+// as users have it.
+
+/** A request is given up on after this: long enough for a busy machine. */
+export const REQUEST_MS = 10_000;
+/** For servers that never answer: nobody wants to wait for them. */
+export const HANG_MS = 1500;
+
+/** For every server of a fault test. Settings of retries, breaker, health checks and restarts belong under `resilience`. */
+export function fastSettings(): { readonly timeouts: object; readonly resilience: object } {
+  return { timeouts: { requestMs: REQUEST_MS, startMs: 30_000 }, resilience: {} };
+}
+
+/** For the hub itself. */
+export function fastEnvironment(): Readonly<Record<string, string>> {
+  return {};
+}
+
+/** Of an entry whose tools' hints are believed. */
+export const TRUSTED: Readonly<Record<string, unknown>> = { trusted: true };

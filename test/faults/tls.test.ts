@@ -1,0 +1,97 @@
+// Faults of TLS before a server: F27 of the catalogue. The certificates are made for the run, by openssl.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { FaultProxy } from "./fault-proxy.ts";
+import { family, requireSeen } from "./rows.ts";
+import { Upstream } from "./scenario.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "plugboard-tls-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Whether it could do what it was asked. */
+function openssl(...args: string[]): boolean {
+  return spawnSync("openssl", args, { cwd: dir }).status === 0;
+}
+
+const KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+function makeCertificate(name: string, { host, days = "2" }: { host: string; days?: string }): boolean {
+  writeFileSync(join(dir, `${name}.ext`), `subjectAltName=${host}`);
+  const signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", `${name}.ext`, "-days", days];
+  return (
+    openssl("req", ...KEY, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", "/CN=test") &&
+    openssl("x509", "-req", "-in", `${name}.csr`, "-out", `${name}.pem`, ...signed)
+  );
+}
+
+const HERE = "IP:127.0.0.1";
+const canMake =
+  openssl("req", "-x509", ...KEY, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test CA") &&
+  makeCertificate("good", { host: HERE }) &&
+  makeCertificate("elsewhere", { host: "DNS:elsewhere.example" }) &&
+  openssl("req", "-x509", ...KEY, "-keyout", "own.key", "-out", "own.pem", "-days", "2", "-subj", "/CN=127.0.0.1");
+/** Newer versions make no certificate that has ended. */
+const canExpire = canMake && makeCertificate("expired", { host: HERE, days: "-1" });
+if (!canMake) process.stderr.write("F27 is skipped: it needs openssl (apt-get install -y openssl)\n");
+
+family(
+  "TLS before a server",
+  ({ hub }) => {
+    const tls = (name: string) => ({ key: join(dir, `${name}.key`), cert: join(dir, `${name}.pem`) });
+
+    it.runIf(canMake)("F27 a certificate of a known authority is fine", async () => {
+      const { name } = await hub().add({ transport: "http", tls: tls("good") });
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    });
+
+    it.runIf(canMake).each([
+      ["for another host", "elsewhere", "ERR_TLS_CERT_ALTNAME_INVALID", true],
+      ["signed by itself", "own", "DEPTH_ZERO_SELF_SIGNED_CERT", true],
+      ["that has ended", "expired", "CERT_HAS_EXPIRED", canExpire],
+    ])("F27 a certificate %s is refused, and the cause is named", async (_, certificate, cause, possible) => {
+      if (!possible) return;
+      const { name, up } = await hub().add({ transport: "http", tls: tls(certificate) });
+      const { status, error } = await hub().server(name);
+      expect([status, error]).toMatchObject(["error", { code: "NETWORK_ERROR", detail: cause }]);
+      expect(up.count("heard")).toBe(0);
+    });
+
+    it.runIf(canMake)("F27 a server that speaks nothing newer than TLS 1.1 is refused", async () => {
+      const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" };
+      const { name, up } = await hub().add({ transport: "http", tls: { ...tls("good"), ...old } });
+      expect((await hub().server(name)).error).toMatchObject({ code: "NETWORK_ERROR" });
+      expect(up.count("heard")).toBe(0);
+    });
+
+    it.runIf(canMake)("F27 a connection that is cut in the handshake, at any byte", async () => {
+      const up = new Upstream(hub().home.dir, { transport: "http", tls: tls("good") });
+      const url = await up.listen();
+      const proxy = await FaultProxy.open(Number(new URL(url).port));
+      for (const resetAfterBytes of [0, 1, 5, 100, 700]) {
+        proxy.set({ down: { resetAfterBytes } });
+        const name = hub().nextName();
+        await hub().addEntry(name, { url: proxy.through(url) });
+        expect((await hub().passed(name, "error")).error).toMatchObject({ code: "NETWORK_ERROR" });
+      }
+      // Never in plain text after that.
+      expect(up.count("heard")).toBe(0);
+      await up.stop();
+      await proxy.close();
+    });
+
+    it("F27 a plain server where TLS is expected", async () => {
+      const up = new Upstream(hub().home.dir, { transport: "http" });
+      const url = await up.listen();
+      const name = hub().nextName();
+      hub().added.set(name, up);
+      await hub().addEntry(name, { url: url.replace("http:", "https:") });
+      expect((await hub().passed(name, "error")).error).toMatchObject({ code: "NETWORK_ERROR" });
+      expect(up.count("heard")).toBe(0);
+    });
+  },
+  { env: { NODE_EXTRA_CA_CERTS: join(dir, "ca.pem") } },
+);
