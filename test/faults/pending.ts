@@ -14,19 +14,7 @@ export type Feature =
   | "refusals-recorded"
   | "log-file-errors";
 
-export const PENDING: readonly Feature[] = [
-  "retry",
-  "breaker",
-  "restart",
-  "health",
-  "drain",
-  "unauthenticated",
-  "session",
-  "unknown-calls",
-  "boot-retry",
-  "refusals-recorded",
-  "log-file-errors",
-];
+export const PENDING: readonly Feature[] = ["unauthenticated", "unknown-calls"];
 
 /** Use as `it.skipIf(isPending(row.needs))`. `PENDING=none` runs everything, to see what still fails. */
 export function isPending(needs: Feature | undefined): boolean {

@@ -6,9 +6,11 @@ export const REQUEST_MS = 10_000;
 /** For servers that never answer: nobody wants to wait for them. */
 export const HANG_MS = 1500;
 
+const RESILIENCE = { breaker_cooldown_ms: 3000, restart_first_ms: 100, restart_max_ms: 1000 };
+
 /** For every server of a fault test. Settings of retries, breaker, health checks and restarts belong under `resilience`. */
 export function fastSettings(): { readonly timeouts: object; readonly resilience: object } {
-  return { timeouts: { requestMs: REQUEST_MS, startMs: 30_000 }, resilience: {} };
+  return { timeouts: { requestMs: REQUEST_MS, startMs: 30_000 }, resilience: RESILIENCE };
 }
 
 /** For the hub itself. */
@@ -17,4 +19,4 @@ export function fastEnvironment(): Readonly<Record<string, string>> {
 }
 
 /** Of an entry whose tools' hints are believed. */
-export const TRUSTED: Readonly<Record<string, unknown>> = { trusted: true };
+export const TRUSTED: Readonly<Record<string, unknown>> = { resilience: { ...RESILIENCE, trusted: true } };

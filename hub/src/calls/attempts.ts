@@ -8,9 +8,9 @@ import { countsAgainst, retryDelay, type Repeat } from "./retry.ts";
 
 export interface Attempts {
   readonly repeat: Repeat;
-  onRetry?(error: HubError): void;
+  readonly onRetry?: (error: HubError) => void;
   /** In place of the server's own `ask`: each attempt has a span of its own. */
-  send?(server: ManagedServer, ask: Ask): Promise<Reply>;
+  readonly send?: (server: ManagedServer, ask: Ask) => Promise<Reply>;
 }
 
 /** The server's answer, its errors included; rejects with the hub's own failure, which then counts against the server. */

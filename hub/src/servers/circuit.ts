@@ -31,9 +31,9 @@ export class Circuit {
   admit(): void {
     if (this.#breaker.state === "closed") return;
     const leftMs = this.#breaker.state === "open" ? Math.max(0, this.#breaker.until - performance.now()) : 0;
-    const when = leftMs > 0 ? `is tried again in ${Math.ceil(leftMs / 1000)} s` : "is being tried right now";
-    throw new HubError("CircuitOpen", "Server unavailable", {
-      detail: `Server "${this.#options.server}" failed ${this.#options.limits().failures} times in a row and ${when}`,
+    const when = leftMs > 0 ? `in ${Math.ceil(leftMs / 1000)} s` : "right now";
+    throw new HubError("CircuitOpen", `Server unavailable; it is tried again ${when}`, {
+      detail: `Server "${this.#options.server}" failed ${this.#options.limits().failures} times in a row`,
       retryAfterMs: leftMs,
     });
   }

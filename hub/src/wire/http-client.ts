@@ -213,7 +213,7 @@ interface Response {
   readonly headers: Headers;
   readonly via: number | undefined;
   readonly isForgotten: boolean;
-  onOverflow(): void;
+  readonly onOverflow: () => void;
 }
 
 /** How the body of one response is read. `end` gives the error for a request that is still unanswered then. */

@@ -121,10 +121,11 @@ export function serveHttp({ scenario, script, spy, offer }) {
     await respond({ ...context, headers: {} }, offer);
   };
   const { tls, port = 0 } = scenario;
+  const onRequest = (request, response) => void listener(request, response);
   const server =
     tls === undefined
-      ? createServer(listener)
-      : createTlsServer({ ...tls, key: readFileSync(tls.key), cert: readFileSync(tls.cert) }, listener);
+      ? createServer(onRequest)
+      : createTlsServer({ ...tls, key: readFileSync(tls.key), cert: readFileSync(tls.cert) }, onRequest);
   server.listen(port, "127.0.0.1", () => {
     process.stdout.write(`http${tls === undefined ? "" : "s"}://127.0.0.1:${server.address().port}/mcp\n`);
   });
