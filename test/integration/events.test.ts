@@ -332,7 +332,7 @@ describe("streams", () => {
   it("are not opened by a HEAD", async () => {
     const managed = await open();
     const headers = { authorization: `Bearer ${managed.token}` };
-    expect((await http(`${managed.url}/api/v1/events`, { method: "HEAD", headers })).status).toBe(404);
+    expect((await http(`${managed.url}/api/v1/events`, { method: "HEAD", headers })).status).toBe(405);
     expect((await http(`${managed.url}/api/v1/status`, { method: "HEAD", headers })).status).toBe(200);
     expect((await managed.client.status()).event_streams).toBe(0);
   });

@@ -110,6 +110,11 @@ describe("Redactor", () => {
     expect(redact({ a: "secret-of-a", b: "secret-of-b" }, redactor)).toEqual({ a: "secret-of-a", b: "***" });
   });
 
+  it("T12 leaves words alone that stand in every text, whatever they are the value of", () => {
+    const value = { ok: true, mode: "production", path: "/tmp/x", n: null };
+    expect(redact(value, redactorOf("true", "production", "/tmp", "null", "None"))).toEqual(value);
+  });
+
   it("T12 leaves texts shorter than four characters alone", () => {
     expect(redact({ a: "abc" }, redactorOf("abc", ""))).toEqual({ a: "abc" });
   });

@@ -25,6 +25,12 @@ describe("the stderr ring", () => {
     expect(ringOf(5, "ää", "ää\n").tail(5)).toBe("ää");
   });
 
+  it("T12 of one line longer than the ring, what may be the rest of a severed secret is not shown", () => {
+    const ring = new StderrRing();
+    ring.push(Buffer.from("sesame-open ".repeat(30_000)));
+    expect(ring.tail(1).length).toBe(256 * 1024 - 12 * 1024);
+  });
+
   it("joins a character that came in two chunks", () => {
     const euro = Buffer.from("€");
     expect(ringOf(100, euro.subarray(0, 1), euro.subarray(1)).tail(1)).toBe("€");
