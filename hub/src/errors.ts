@@ -63,10 +63,10 @@ export type ErrorKind = keyof typeof ERRORS;
 
 /**
  * How far a request came that failed, where that is known. `unsent`: no byte of it left the hub. `refused`: the server
- * turned it away before any work (busy, session forgotten). `unknown`: it was sent, and may have run. `rejected`: the
+ * turned it away before any work. `forgotten`: it did so because it no longer knows our session. `unknown`: it was sent, and may have run. `rejected`: the
  * server says that the request itself is wrong.
  */
-export type Delivery = "unsent" | "refused" | "unknown" | "rejected";
+export type Delivery = "unsent" | "refused" | "forgotten" | "unknown" | "rejected";
 
 export interface ErrorDetails {
   /** The input that is wrong, as a path: `env.API_KEY`. */

@@ -41,7 +41,7 @@ const inBothEras = (table: readonly Short[]): Row[] =>
   );
 
 const STATUS = inBothEras([
-  ...[400, 404, 405, 418, 500, 501, 504].map((status): Short => ({
+  ...[400, 405, 418, 500, 501, 504].map((status): Short => ({
     id: "F23",
     what: `${status} is not tried again`,
     fault: { do: "status", status, ran: status >= 500 },
@@ -200,18 +200,31 @@ const SSE = inBothEras([
   },
 ]);
 
-family("a server on HTTP: statuses", (of) => rows(STATUS, of));
+family("a server on HTTP: statuses", (of) => rows([...STATUS, ...NOT_FOUND], of));
 family("a server on HTTP: answers", (of) => rows(ANSWERS, of));
 family("a server on HTTP: event streams", (of) => rows(SSE, of));
 
 /** A server behind a proxy. */
+/** In the modern era an address that is not there; in a session, one that the server has forgotten. */
+const NOT_FOUND: readonly Row[] = [
+  { era: "modern" as const, what: "404 is not tried again, modern", heard: 1 },
+  { era: "legacy" as const, what: "404 that stays in a new session too is tried once more, legacy", heard: 2 },
+].map(({ era, ...row }) => ({
+  ...row,
+  id: "F23",
+  scenario: { transport: "http", era, steps: [{ do: "status", status: 404 }] },
+  sees: { code: "NETWORK_ERROR" },
+  ran: 0,
+}));
+
 async function addBehindProxy(hub: FaultHub, scenario: Scenario, entry: object = {}) {
   const up = new Upstream(hub.home.dir, { transport: "http", ...scenario });
   const url = await up.listen();
   const proxy = await FaultProxy.open(Number(new URL(url).port));
   const name = hub.nextName();
   hub.added.set(name, up);
-  await hub.addEntry(name, { url: proxy.through(url), ...entry });
+  // Many failures one after another are what these tests are about.
+  await hub.addEntry(name, { url: proxy.through(url), resilience: { breaker_failures: 10_000 }, ...entry });
   await hub.untilState(name, "running");
   return { name, up, proxy };
 }

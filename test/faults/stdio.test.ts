@@ -282,7 +282,7 @@ family("a server on stdio", (of) => {
   });
 
   it.skipIf(isPending("restart"))(
-    "F20 crashes five times at its start: then it is left alone, and that is said",
+    "F20 crashes again and again: that is said, and it is still tried, more and more rarely",
     async () => {
       const crash = { do: "exit", code: 3 } as const;
       const { name, up } = await hub().add({
@@ -290,11 +290,11 @@ family("a server on stdio", (of) => {
         steps: [crash],
       });
       await hub().call(name, "act");
-      await hub().until(async () => (await hub().server(name)).error?.message.includes("crash"), 120_000);
+      await hub().until(async () => (await hub().server(name)).next_try?.crash_loop === true, 120_000);
       const starts = up.count("start");
-      expect(starts).toBeLessThanOrEqual(7);
+      expect(starts).toBeGreaterThanOrEqual(5);
+      await hub().until(() => up.count("start") > starts, 120_000);
       requireSeen(await hub().call(name, "act"), { code: "SERVICE_UNAVAILABLE" });
-      expect(up.count("start")).toBe(starts);
     },
   );
 

@@ -4,7 +4,7 @@ import { HubError, toHubError } from "../errors.ts";
 import type { ManagedServer } from "../servers/server.ts";
 import type { Ask } from "../servers/upstream.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
-import { countsAgainst, retryDelay, type Repeat } from "./retry.ts";
+import { countsAgainst, deadlineMs, retryDelay, type Repeat } from "./retry.ts";
 
 export interface Attempts {
   readonly repeat: Repeat;
@@ -23,11 +23,12 @@ export async function attempt(
   let server = find();
   server.circuit.admit();
   const startedAt = performance.now();
-  const leftMs = () => server.requestMs(ask) - (performance.now() - startedAt);
+  const leftMs = () => deadlineMs(server.requestMs(ask), repeat) - (performance.now() - startedAt);
   const isCall = ask.method === "tools/call";
+  let first: HubError | undefined;
   for (let tries = 0; ; tries++) {
     try {
-      const tried = tries === 0 ? ask : { ...ask, timeoutMs: Math.max(1, leftMs()) };
+      const tried = tries === 0 ? ask : { ...ask, timeoutMs: Math.max(1, Math.min(server.requestMs(ask), leftMs())) };
       const reply = await (send === undefined ? server.ask(tried) : send(server, tried));
       server.circuit.succeeded();
       return reply;
@@ -36,8 +37,11 @@ export async function attempt(
       const delayMs = retryDelay({ error, tries, repeat, isCall, leftMs: leftMs() });
       if (delayMs === undefined || ask.signal?.aborted === true) {
         if (countsAgainst(error)) server.circuit.failed();
-        throw isCall && error.delivery === "unknown" ? ambiguous(error) : error;
+        // That it is down by now says less than why.
+        const reason = error.kind === "ServerNotRunning" ? (first ?? error) : error;
+        throw isCall && reason.delivery === "unknown" ? ambiguous(reason) : reason;
       }
+      first ??= error;
       onRetry?.(error);
       await pause(server, delayMs, ask.signal);
       server = find();

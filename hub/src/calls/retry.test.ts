@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HubError, type Delivery, type ErrorKind } from "../errors.ts";
 import { resilienceOf } from "../servers/resilience.ts";
-import { countsAgainst, repeatOf, retryDelay, type Failure, type Repeat } from "./retry.ts";
+import { countsAgainst, deadlineMs, repeatOf, retryDelay, type Failure, type Repeat } from "./retry.ts";
 
 function failure(delivery: Delivery | undefined, more: Partial<Failure> = {}, retryAfterMs?: number): Failure {
   const details = { ...(delivery && { delivery }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -14,6 +14,7 @@ describe("RS-1 when a retry is safe", () => {
   it.each<[Delivery | undefined, number | undefined, number | undefined, number | undefined]>([
     ["unsent", 500, 500, 500],
     ["refused", 500, 500, 500],
+    ["forgotten", 500, 500, 500],
     ["unknown", 500, 500, undefined],
     ["rejected", undefined, undefined, undefined],
     [undefined, undefined, undefined, undefined],
@@ -41,6 +42,19 @@ describe("RS-1 when a retry is safe", () => {
     [86_400_000, 30_000, undefined],
   ])("F22 Retry-After of %d ms with %d ms left", (retryAfterMs, leftMs, expected) => {
     expect(retryDelay(failure("refused", { leftMs }, retryAfterMs))).toBe(expected);
+  });
+
+  it("F29 a session that the server forgot is worth one more attempt", () => {
+    expect([0, 1].map((tries) => retryDelay(failure("forgotten", { tries })))).toEqual([500, undefined]);
+  });
+
+  it.each<[number, Repeat, number]>([
+    [30_000, "unsafe", 30_000],
+    [30_000, "safe", 60_500],
+    [200_000, "safe", 300_000],
+    [400_000, "safe", 400_000],
+  ])("RS-1 all attempts of a request of %d ms that is %s to repeat have %d ms", (requestMs, repeat, expected) => {
+    expect(deadlineMs(requestMs, repeat)).toBe(expected);
   });
 
   it("RS-1 nothing is tried after the deadline", () => {

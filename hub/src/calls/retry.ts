@@ -6,6 +6,7 @@ import type { Resilience } from "../servers/resilience.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 
 const DELAYS_MS = [500, 1000] as const;
+const MAX_TOTAL_MS = 300_000;
 
 /** Whether a request may run twice. */
 export type Repeat = "safe" | "unsafe" | "never";
@@ -21,6 +22,11 @@ export interface Failure {
   readonly leftMs: number;
 }
 
+/** How long all attempts may take together: one that may be repeated also after it timed out needs the time for that. */
+export function deadlineMs(requestMs: number, repeat: Repeat): number {
+  return repeat === "safe" ? Math.max(requestMs, Math.min(2 * requestMs + DELAYS_MS[0], MAX_TOTAL_MS)) : requestMs;
+}
+
 /** How long to wait before the next attempt; undefined: there is none. */
 export function retryDelay({ error, tries, repeat, isCall, leftMs }: Failure): number | undefined {
   const delayMs = DELAYS_MS[tries];
@@ -30,6 +36,8 @@ export function retryDelay({ error, tries, repeat, isCall, leftMs }: Failure): n
       return fits(delayMs, leftMs);
     case "refused":
       return fits(error.retryAfterMs ?? delayMs, leftMs);
+    case "forgotten":
+      return tries === 0 ? fits(delayMs, leftMs) : undefined;
     case "unknown":
       return repeat === "safe" && !(isCall && tries > 0) ? fits(delayMs, leftMs) : undefined;
     case "rejected":

@@ -220,34 +220,39 @@ describe("GR-5 resolving a call", () => {
   });
 
   it.each([
-    ["git__log", "git", "is not running"],
-    ["git:log", "git", "is not running"],
-    ["late__anything", "late", "is not running"],
-    ["late:any.thing", "late", "is not running"],
-    ["late__any_thing--abcdefgh", "late", "is not running"],
-    ["off__x", "off", "is disabled"],
-  ])("%s says that %s %s", (name, owner, reason) => {
-    expect(failure(() => catalog.group("work").resolveTool(name))).toEqual({
+    ["git__log", "git", "log"],
+    ["git:log", "git", "log"],
+    ["late__anything", "late", "anything"],
+    ["late:any.thing", "late", "any.thing"],
+    ["off__x", "off", "x"],
+  ])(
+    "RS-4 %s of a server that is not running is %s's %s: the call fails there, and is recorded",
+    (name, server, tool) => {
+      expect(catalog.group("work").resolveTool(name)).toMatchObject({ server, tool });
+    },
+  );
+
+  it("a name that says too little about the tool of a server that is not running says only that", () => {
+    expect(failure(() => catalog.group("work").resolveTool("late__any_thing--abcdefgh"))).toEqual({
       code: "SERVICE_UNAVAILABLE",
       kind: "ServerNotRunning",
       message: "Server unavailable",
-      detail: `Server "${owner}" ${reason}`,
+      detail: 'Server "late" is not running',
     });
   });
 
-  it.each([
-    ["late__read", "ServerNotRunning"],
-    ["late:odd.one", "ServerNotRunning"],
-    ["late__write", "ToolNotFound"],
-    ["late:write", "ToolNotFound"],
-  ])("what the group would not let through anyway is not found: %s is %s", (name, kind) => {
-    expect(failure(() => catalog.group("some").resolveTool(name))).toMatchObject({ kind });
+  it("what the group would not let through is not found, also where its server is not running", () => {
+    const some = catalog.group("some");
+    expect(some.resolveTool("late__read")).toMatchObject({ server: "late", tool: "read" });
+    expect(some.resolveTool("late:odd.one")).toMatchObject({ server: "late", tool: "odd.one" });
+    expect(failure(() => some.resolveTool("late__write"))).toMatchObject({ kind: "ToolNotFound" });
+    expect(failure(() => some.resolveTool("late:write"))).toMatchObject({ kind: "ToolNotFound" });
   });
 
   it("prompts go by the same rules", () => {
     const work = catalog.group("work");
-    expect(failure(() => work.resolvePrompt("git__review"))).toMatchObject({ kind: "ServerNotRunning" });
-    expect(failure(() => work.resolvePrompt("late__p"))).toMatchObject({ kind: "ServerNotRunning" });
+    expect(work.resolvePrompt("git__review")).toMatchObject({ server: "git", prompt: "review" });
+    expect(work.resolvePrompt("late__p")).toMatchObject({ server: "late", prompt: "p" });
     expect(failure(() => work.resolvePrompt("x"))).toMatchObject({ kind: "ToolNotFound", message: "Prompt not found" });
   });
 

@@ -77,7 +77,7 @@ export class Group {
     this.templates = resources.templates.map(toTemplate);
   }
 
-  /** By exposed name or by `server:tool`. Throws «Tool not found», or «Server unavailable» where its server is not running. */
+  /** By exposed name or by `server:tool`; «Tool not found». Whether its server runs is for the call to find out. */
   resolveTool(name: string): ExposedTool {
     return toTool(this.#tools.resolve(name));
   }

@@ -1,6 +1,6 @@
 // Which server and which of its tools (or prompts) a name means, inside one group. This table decides; a name is never split.
 import { HubError } from "../errors.ts";
-import { isUnknown, requireRunning, unavailable } from "./member.ts";
+import { isUnknown, unavailable } from "./member.ts";
 import type { Member } from "./member.ts";
 import { exposeNames, findPlainTool, mayBeHashedName } from "./names.ts";
 import type { NameForm } from "./names.ts";
@@ -56,28 +56,35 @@ export class NameTable {
     this.available = available;
   }
 
+  /** Also of a server that is down: whoever calls it learns that, and the call is on record. */
   resolve(name: string): NamedOffer {
-    const slot = this.#slots.get(name);
-    if (slot === undefined) throw this.#missing(name);
-    requireRunning(slot.member);
-    return slot.offer;
+    const known = this.#slots.get(name)?.offer;
+    if (known !== undefined) return known;
+    // Everything that the listed servers have is in the table, so this can only belong to one without a listing.
+    const owner = this.#members.find((member) => isUnknown(member) && this.#mayOwn(member, name));
+    if (owner === undefined) throw this.#missing(name);
+    const own = this.#ownName(owner, name);
+    if (own === undefined) throw unavailable(owner);
+    return { server: owner.server, own, exposed: name, definition: {} };
   }
 
   #missing(name: string): HubError {
-    // Everything that the listed servers have is in the table, so this can only belong to one without a listing.
-    const owner = this.#members.find((member) => isUnknown(member) && this.#mayOwn(member, name));
-    if (owner !== undefined) return unavailable(owner);
     const { kind, group } = this.#options;
     const detail = `Group ${quote(group)} has no ${kind.toLowerCase()} ${quote(name)}`;
     const hint = this.#hint(name);
     return new HubError("ToolNotFound", `${kind} not found`, { detail, ...(hint === undefined ? {} : { hint }) });
   }
 
-  #mayOwn({ server }: Member, name: string): boolean {
+  #mayOwn(member: Member, name: string): boolean {
     const { form, admits } = this.#options;
-    if (name.startsWith(`${server}:`)) return admits(server, name.slice(server.length + 1));
-    const own = findPlainTool(name, server, form);
-    return own === undefined ? mayBeHashedName(name, server, form) : admits(server, own);
+    const own = this.#ownName(member, name);
+    return own === undefined ? mayBeHashedName(name, member.server, form) : admits(member.server, own);
+  }
+
+  /** What a server without a listing would call it; undefined where its name may be hashed. */
+  #ownName({ server }: Member, name: string): string | undefined {
+    if (name.startsWith(`${server}:`)) return name.slice(server.length + 1);
+    return findPlainTool(name, server, this.#options.form);
   }
 
   /** A plain tool name in a group with several servers is the likeliest slip. It is never guessed, only explained. */

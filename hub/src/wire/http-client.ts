@@ -34,7 +34,7 @@ export class HttpStatusError extends HubError {
   readonly rpcError: RpcError | undefined;
 
   constructor(status: number, rpcError: RpcError | undefined, { retryAfterMs, isForgotten = false }: StatusHints = {}) {
-    const delivery = isForgotten ? "refused" : deliveryOf(status, retryAfterMs);
+    const delivery = isForgotten ? "forgotten" : deliveryOf(status, retryAfterMs);
     super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, {
       ...(rpcError === undefined ? {} : { detail: rpcError.message }),
       ...(delivery === undefined ? {} : { delivery }),

@@ -62,6 +62,9 @@ interface Pending {
 }
 
 const MAX_TOTAL_MS = 300_000;
+/** A timer that comes so late says that the process was stopped, or the machine asleep. */
+const LATE_MS = 1000;
+const GRACE_MS = 500;
 const MAX_ABANDONED = 1000;
 const CANCELLABLE = (method: string) => method !== "initialize" && method !== "server/discover";
 
@@ -217,14 +220,24 @@ export class Peer {
     if (timeoutMs === 0) return;
     const leftMs = Math.max(0, maxTotalMs - (performance.now() - pending.startedAt));
     const limitMs = leftMs < timeoutMs ? maxTotalMs : timeoutMs;
+    const dueAt = performance.now() + Math.min(timeoutMs, leftMs);
     pending.timer = setTimeout(
       () => {
-        const message = `No answer to ${pending.method} within ${limitMs} ms`;
-        const error = new HubError("Timeout", message, { delivery: "unknown" });
-        this.#giveUp(pending, error, "The request timed out");
+        // So late that the whole hub stood still: the answer may be waiting to be read.
+        if (performance.now() - dueAt > LATE_MS) {
+          pending.timer = setTimeout(() => this.#timeOut(pending, limitMs), GRACE_MS);
+          return;
+        }
+        this.#timeOut(pending, limitMs);
       },
       Math.min(timeoutMs, leftMs),
     );
+  }
+
+  #timeOut(pending: Pending, limitMs: number): void {
+    const message = `No answer to ${pending.method} within ${limitMs} ms`;
+    const error = new HubError("Timeout", message, { delivery: "unknown" });
+    this.#giveUp(pending, error, "The request timed out");
   }
 
   #giveUp(pending: Pending, error: HubError, reason: string): void {
