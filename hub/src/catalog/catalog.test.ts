@@ -227,8 +227,8 @@ describe("GR-5 resolving a call", () => {
     ["off__x", "off", "x"],
   ])(
     "RS-4 %s of a server that is not running is %s's %s: the call fails there, and is recorded",
-    (name, server, tool) => {
-      expect(catalog.group("work").resolveTool(name)).toMatchObject({ server, tool });
+    (name, owner, tool) => {
+      expect(catalog.group("work").resolveTool(name)).toMatchObject({ server: owner, tool });
     },
   );
 

@@ -32,6 +32,7 @@ export interface Daemon {
 const START_MS = 30_000;
 const STOP_MS = 30_000;
 const KILL_MS = 5000;
+const SOON_MS = 1000;
 const LOG_LINES = 20;
 /** The log is started anew when it has grown beyond this. */
 const MAX_LOG_BYTES = 8 << 20;
@@ -46,7 +47,7 @@ export async function startDaemon(io: Io, options: DaemonOptions): Promise<Daemo
   const failure = await heard(child, (message) => "listening" in message, START_MS).catch((thrown: unknown) => ({
     thrown,
   }));
-  const hub = await findLocalHub(io, options);
+  const hub = failure === undefined ? await findLocalHub(io, options) : await findSoon(io, options);
   if (failure !== undefined || hub === undefined) {
     await ended(child);
     // Two were started at once, and the other one was first.
@@ -62,6 +63,15 @@ export async function startDaemon(io: Io, options: DaemonOptions): Promise<Daemo
     child.unref();
   };
   return { record: hub.record, log: places.log, found: false, settled, release };
+}
+
+/** Another hub that took the port first leaves its record a moment later. */
+async function findSoon(io: Io, options: DaemonOptions): ReturnType<typeof findLocalHub> {
+  for (const deadline = performance.now() + SOON_MS; ;) {
+    const hub = await findLocalHub(io, options);
+    if (hub !== undefined || performance.now() > deadline) return hub;
+    await sleep(25);
+  }
 }
 
 async function ended(child: ChildProcess): Promise<void> {

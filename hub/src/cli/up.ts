@@ -42,13 +42,13 @@ async function up(io: Io, options: UpOptions): Promise<number> {
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
   const url = await hub.listen({ host: options.host, port, edges: [await createProofEdge(places.data)] });
-  await hub.configuration.watch();
-  const { startFileLog } = await import("../log.ts");
-  await startFileLog(hub.events, join(places.state, "log.jsonl"));
   await leaveRecord(io, places, url).catch((thrown: unknown) => {
     io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
   });
   try {
+    await hub.configuration.watch();
+    const { startFileLog } = await import("../log.ts");
+    await startFileLog(hub.events, join(places.state, "log.jsonl"));
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
     else {
