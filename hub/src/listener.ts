@@ -32,35 +32,26 @@ export interface Patience {
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-const PROBE = /^\/(?:livez|healthz|readyz)(?:$|\?)/;
 const MAX_SOCKETS = 2048;
 const PATIENCE: Patience = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 1000 };
 
 export class Listener {
   readonly #server: Server;
   readonly #host: string;
-  readonly #state: { isDraining: boolean };
   #closed: Promise<void> | undefined;
 
-  private constructor(server: Server, host: string, state: { isDraining: boolean }) {
+  private constructor(server: Server, host: string) {
     this.#server = server;
     this.#host = host;
-    this.#state = state;
   }
 
   static async open({ host, port, edges, patience = {} }: ListenerOptions): Promise<Listener> {
     requireLoopback(host);
-    const state = { isDraining: false };
     const waitMs = { ...PATIENCE, ...patience };
     const server = createServer({ connectionsCheckingInterval: waitMs.check }, (request, response) => {
       endSlowExchange(request, response, waitMs);
       const refusal = refuse(request);
       if (refusal !== undefined) return answer(request, response, refusal);
-      // Whoever keeps the hub running may still ask how it is.
-      if (state.isDraining && !PROBE.test(request.url ?? "")) {
-        response.setHeader("connection", "close");
-        return answer(request, response, { status: 503, message: "The hub is stopping" });
-      }
       if (edges.some((edge) => edge(request, response))) return;
       answer(request, response, { status: 404, message: "There is nothing at this address" });
     });
@@ -70,7 +61,7 @@ export class Listener {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
       server.listen(port, host, resolve);
     });
-    return new Listener(server, host, state);
+    return new Listener(server, host);
   }
 
   get url(): string {
@@ -79,9 +70,8 @@ export class Listener {
     return `http://${isIP(this.#host) === 6 ? `[${this.#host}]` : this.#host}:${port}`;
   }
 
-  /** Takes no new connection and no new request; those under way go on. */
+  /** Takes no new connection; requests under way go on, and their connections end with them. */
   drain(): void {
-    this.#state.isDraining = true;
     this.#closed ??= new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
   }
@@ -144,7 +134,7 @@ interface Refusal {
   readonly message: string;
 }
 
-const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND", 503: "SERVICE_UNAVAILABLE" } as const;
+const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND" } as const;
 
 function answer(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
   sendProblem(response, new HttpFailure(status, CODES[status], message), identify(request, response));

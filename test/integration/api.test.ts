@@ -1005,7 +1005,7 @@ describe("records", () => {
       client: "api",
       success: true,
       error_code: null,
-      params: { arguments: { text: "***" } },
+      params: { text: "***" },
     });
     for (const { result } of items) expect(result).toEqual({ content: [{ type: "text", text: "***" }] });
   });

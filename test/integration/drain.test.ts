@@ -52,7 +52,8 @@ describe("a hub that is told to stop", () => {
     await told(hub);
     const socket = openSocket(Number(new URL(hub.url).port), "127.0.0.1");
     const [error] = await once(socket, "error");
-    expect(error).toMatchObject({ code: "ECONNREFUSED" });
+    // Reset where the system had taken it in before the hub stopped listening.
+    expect(error).toMatchObject({ code: expect.stringMatching(/^ECONN(REFUSED|RESET)$/) });
     const ended = once(hub.process, "exit");
     await writeFile(path, "");
     const { body } = await call;

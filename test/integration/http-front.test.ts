@@ -1,7 +1,7 @@
 // The built hub's front door against hostile clients: it answers clearly, lives on, and nothing has changed.
 
 import { readdir } from "node:fs/promises";
-import { request } from "node:http";
+import { Agent, request } from "node:http";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -257,17 +257,20 @@ function postLarge(size: number, told: boolean): Promise<HttpResult> {
     ...(told ? { "content-length": String(size) } : {}),
   };
   return new Promise((resolve, reject) => {
-    const outgoing = request(mcp, { method: "POST", headers, agent: false }, (response) => {
+    // As clients do: one that asks for the connection to be closed may lose the answer when it sends on.
+    const agent = new Agent({ keepAlive: true });
+    const outgoing = request(mcp, { method: "POST", headers, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
-      response.on("end", () =>
+      response.on("end", () => {
+        agent.destroy();
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
           body: Buffer.concat(chunks).toString(),
-        }),
-      );
+        });
+      });
     });
     outgoing.on("error", reject);
     const block = Buffer.alloc(65_536, "x");

@@ -37,6 +37,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     path: "/servers/echo/tools/add/call",
     body: { arguments: { a: 1, b: 2 } },
   },
+  "POST /groups": { path: "/groups", body: { name: "more", servers: ["echo"] } },
   "PUT /groups/{name}": { path: "/groups/work", body: { description: "Work", servers: ["echo"], tools: ["add"] } },
   "GET /groups": { path: "/groups" },
   "GET /groups/{name}": { path: "/groups/work" },

@@ -36,7 +36,11 @@ const tracing = () => ({
 
 const homes: Home[] = [];
 async function home(env: Readonly<Record<string, string>>): Promise<Home> {
-  const servers = { it: fixture("echo"), far: remote.entry, broken: fixture("exit-at-start") };
+  const servers = {
+    it: fixture("echo"),
+    far: remote.entry,
+    broken: { ...fixture("exit-at-start"), resilience: { restart: false } },
+  };
   const made = await makeHome(servers, { default: { servers: ["it", "far", "broken"] }, it: { servers: ["it"] } });
   homes.push(made);
   return { ...made, env: { ...made.env, ...env } };

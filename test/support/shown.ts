@@ -5,6 +5,7 @@ const VARIES: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"],
   [/\b\d\d:\d\d:\d\d\b/g, "<time>"],
   [/\b\d+(?:\.\d+)?(?:ms|s|m|h)\b/g, "<duration>"],
+  [/\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g, "<day>"],
   [/\bpid \d+/g, "pid <n>"],
   [/[ \t]+/g, " "],
 ];

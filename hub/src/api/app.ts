@@ -53,7 +53,7 @@ export function createApi(options: ApiOptions): Api {
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = request.url?.split("?", 1)[0] ?? "";
     const { degraded } = options.callLog;
-    if (answerProbe(request, response, { stopping: hub.isStopping, dataDir: options.paths.data, degraded }))
+    if (answerProbe(request, response, { stopping: closed || hub.isStopping, dataDir: options.paths.data, degraded }))
       return true;
     if (path !== "/api" && !path.startsWith("/api/")) return false;
     const requestId = identify(request, response);

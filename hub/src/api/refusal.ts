@@ -9,6 +9,6 @@ export function sendProblem(response: ServerResponse, error: unknown, requestId:
   if (response.headersSent) return void response.destroy();
   const { problem, headers } = toProblem(error, requestId);
   const body = Buffer.from(JSON.stringify(problem));
-  // What the client still sends is not read: it has to come again.
-  sendJson(response, problem.status, body, { ...headers, "content-type": PROBLEM_TYPE, connection: "close" });
+  // What the client still sends is thrown away, for a while (listener.ts): closing at once could take the answer with it.
+  sendJson(response, problem.status, body, { ...headers, "content-type": PROBLEM_TYPE });
 }
