@@ -31,7 +31,8 @@ const PROVES: Readonly<Record<string, string>> = {
 };
 
 /** Why blocks are not run. One more is a decision, not an accident. */
-const NOT_RUN = ["README.md: `npm ci` would replace the packages that the tests are using; `npm start` is run below"
+const NOT_RUN = [
+  "README.md: `npm ci` would replace the packages that the tests are using; `npm start` is run below",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/integration/traces.test.ts does that",
 ];
 
