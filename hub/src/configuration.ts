@@ -192,7 +192,7 @@ export class Configuration {
   }
 
   async #start(server: ManagedServer): Promise<void> {
-    if (this.#isWanted(server.config)) await server.start();
+    if (this.#isWanted(server.config)) await server.boot();
   }
 
   #isWanted({ enabled }: ServerConfig): boolean {

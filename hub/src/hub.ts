@@ -26,6 +26,7 @@ import type { SecretStore } from "./secrets/store.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
 import { Guard } from "./servers/guard.ts";
+import { ListingMemory } from "./servers/listing-memory.ts";
 import { Launches } from "./servers/launches.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 import { LazyCallLog } from "./store/lazy-call-log.ts";
@@ -42,6 +43,12 @@ export interface HubOptions {
   readonly secrets?: SecretStore;
   /** In place of the database of the data folder. */
   readonly callLog?: (redactor: Redactor) => Promise<CallLog>;
+}
+
+/** What is known about servers from before. */
+interface Memories {
+  readonly eras: EraMemory;
+  readonly listings: ListingMemory | undefined;
 }
 
 export interface ListenOptions {
@@ -64,7 +71,7 @@ export class Hub {
   readonly #redactor = new Redactor();
   readonly #paths: HubPaths;
   readonly #guard: Guard;
-  readonly #eras: EraMemory;
+  readonly #memories: Memories;
   readonly #tracing: Tracing | undefined;
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
@@ -78,13 +85,13 @@ export class Hub {
     { variables, paths, secrets, callLog }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
-    eras: EraMemory,
+    { eras, listings }: Memories,
     tracing: LoadedTracing,
   ) {
     const instance = randomUUID();
     this.#paths = paths;
     this.warnings = [...loaded.warnings, ...tracing.warnings];
-    this.#eras = eras;
+    this.#memories = { eras, listings };
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
@@ -96,6 +103,7 @@ export class Hub {
         instance,
         redactor: this.#redactor,
         launches: new Launches(),
+        ...(listings === undefined ? {} : { listings }),
       },
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
@@ -136,7 +144,8 @@ export class Hub {
     const inMemory = options.store !== undefined;
     if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
     const eras = await EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"));
-    return new Hub(options, loaded, store, eras, tracing);
+    const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"));
+    return new Hub(options, loaded, store, { eras, listings }, tracing);
   }
 
   /** It was told to stop. */
@@ -215,7 +224,7 @@ export class Hub {
     await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll(), this.configuration.close()]);
     clearTimeout(this.#rebuild);
     this.#guard.close();
-    await Promise.all([this.#eras.saved(), this.callLog.close()]);
+    await Promise.all([this.#memories.eras.saved(), this.#memories.listings?.saved(), this.callLog.close()]);
     // Last: a request's span ends when it is recorded.
     await this.#tracing?.close();
   }

@@ -2,7 +2,7 @@
 // fresh process, in turns. CPU of the hub's own process per call is the figure to trust on a machine that others use too.
 // Usage: node test/bench/call-cost.mjs [--rounds 5] [--calls 20000] [--flight 16] [--bytes 100]
 
-import { fork } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -21,6 +21,9 @@ const { values: options } = parseArgs({
   },
 });
 const VARIANTS = ["none", "sqlite"];
+/** The hub has a core of its own, where that can be arranged: else its turns depend on what the others do just then. */
+const canPin = spawnSync("taskset", ["-c", "1", "true"]).status === 0;
+const onCore = (core, command) => (canPin ? ["taskset", "-c", String(core), ...command] : command);
 const WARM_CALLS = 3000;
 
 if (options.role === undefined) await compare();
@@ -34,7 +37,8 @@ async function serve(variant) {
   const home = process.env.PLUGBOARD_HOME;
   const paths = { config: home, data: home, state: home, cache: home };
   const echo = fileURLToPath(new URL("../fixtures/servers/echo.mjs", import.meta.url));
-  const store = MemoryConfig.of({ mcpServers: { s: { command: process.execPath, args: [echo] } } });
+  const [command, ...args] = onCore(1, [process.execPath, echo]);
+  const store = MemoryConfig.of({ mcpServers: { s: { command, args } } });
   const none = { append: () => Promise.resolve(), close: () => Promise.resolve(), degraded: undefined, lost: 0 };
   const callLog = variant === "none" ? { callLog: () => Promise.resolve(none) } : {};
   const hub = await Hub.open({ paths, variables: process.env, store, ...callLog });
@@ -46,6 +50,7 @@ async function serve(variant) {
 }
 
 async function compare() {
+  if (canPin) spawnSync("taskset", ["-pc", "1", String(process.pid)]);
   const measured = Object.fromEntries(VARIANTS.map((variant) => [variant, []]));
   for (let round = 0; round < Number(options.rounds); round++) {
     for (const variant of VARIANTS) measured[variant].push(await measure(variant));
@@ -61,7 +66,8 @@ async function compare() {
 
 async function measure(variant) {
   const home = await mkdtemp(join(tmpdir(), "plugboard-bench-"));
-  const hub = fork(here, ["--role", variant], { env: { ...process.env, PLUGBOARD_HOME: home } });
+  const [execPath, ...execArgv] = onCore(0, [process.execPath]);
+  const hub = fork(here, ["--role", variant], { env: { ...process.env, PLUGBOARD_HOME: home }, execPath, execArgv });
   try {
     const url = await new Promise((resolve, reject) => {
       hub.once("message", (message) => resolve(message.url));

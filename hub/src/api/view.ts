@@ -17,9 +17,9 @@ export interface Surroundings {
 }
 
 export function toServer(server: ManagedServer, { savedAt, groups }: Surroundings): Server {
-  const { config, status, listing, available, hello, pid, circuit, nextTry } = server;
+  const { config, status, listing, isOffered, hello, pid, circuit, nextTry } = server;
   const { transport } = config;
-  const offered = available ? listing : undefined;
+  const offered = isOffered ? listing : undefined;
   const refs = Object.entries(config.env).flatMap(([name, { secretRef }]) =>
     secretRef === undefined ? [] : [[name, secretRef]],
   );

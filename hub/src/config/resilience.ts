@@ -21,6 +21,9 @@ export const resilienceEntry = z.strictObject({
   /** 0: never. */
   health_check_ms: z.union([z.literal(0), ms]).optional(),
   restart: z.boolean().optional(),
+  /** Started by the first call, stopped when nobody calls it. */
+  on_demand: z.boolean().optional(),
+  idle_ms: ms.optional(),
   restart_first_ms: ms.optional(),
   restart_max_ms: ms.optional(),
   max_calls: count.optional(),

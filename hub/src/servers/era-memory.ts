@@ -1,12 +1,12 @@
 // Remembers which era a server spoke last, so that a legacy server is not probed at every start.
 // A stale modern verdict fails loudly and is probed anyway; a stale legacy one would work for ever, so it expires.
 
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import * as z from "zod";
 import { writeFileAtomic } from "../atomic.ts";
 import type { Era } from "../wire/era.ts";
 import type { Transport } from "../config/types.ts";
+import { transportKey } from "./transport-key.ts";
 
 const LEGACY_FOR_MS = 24 * 60 * 60 * 1000;
 const MAX_ENTRIES = 1000;
@@ -37,13 +37,13 @@ export class EraMemory {
   }
 
   recall(transport: Transport, now = Date.now()): Era | undefined {
-    const verdict = this.#verdicts.get(keyOf(transport));
+    const verdict = this.#verdicts.get(transportKey(transport));
     if (verdict === undefined) return undefined;
     return verdict.era === "legacy" && now - verdict.at > LEGACY_FOR_MS ? undefined : verdict.era;
   }
 
   remember(transport: Transport, era: Era, now = Date.now()): void {
-    const key = keyOf(transport);
+    const key = transportKey(transport);
     if (this.recall(transport, now) === era) return;
     this.#verdicts.delete(key);
     this.#verdicts.set(key, { era, at: now });
@@ -66,13 +66,4 @@ export class EraMemory {
       .then(() => writeFileAtomic(path, JSON.stringify(Object.fromEntries(this.#verdicts)), { mode: 0o600 }))
       .catch(() => undefined); // a full disk costs a probe at the next start, nothing else
   }
-}
-
-/** What is run or asked decides, as the user wrote it: variables stay unresolved, so no secret gets in. */
-function keyOf(transport: Transport): string {
-  const what =
-    transport.type === "stdio"
-      ? [transport.command, ...transport.args, transport.cwd ?? ""]
-      : [transport.type, transport.url];
-  return createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 32);
 }

@@ -12,6 +12,9 @@ export interface Resilience {
   /** 0: never. */
   readonly healthCheckMs: number;
   readonly restart: RestartRule;
+  /** Started by the first call, stopped when nobody called it for `idleMs`. */
+  readonly onDemand: boolean;
+  readonly idleMs: number;
   readonly maxCalls: number;
   readonly maxQueuedCalls: number;
 }
@@ -41,6 +44,8 @@ export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
       firstMs: entry.restart_first_ms ?? 1000,
       maxMs: entry.restart_max_ms ?? 60_000,
     },
+    onDemand: entry.on_demand ?? false,
+    idleMs: entry.idle_ms ?? 600_000,
     maxCalls: entry.max_calls ?? 256,
     maxQueuedCalls: entry.max_queued_calls ?? 1024,
   };

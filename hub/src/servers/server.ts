@@ -17,6 +17,7 @@ import type { Guard } from "./guard.ts";
 import { Health } from "./health.ts";
 import { launchCommand } from "./launch.ts";
 import type { Launches } from "./launches.ts";
+import type { ListingMemory } from "./listing-memory.ts";
 import { openHttp, openStdio } from "./link.ts";
 import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
@@ -37,6 +38,8 @@ export interface ServerWorld {
   readonly instance: string;
   /** Without it every server starts at once. */
   readonly launches?: Launches;
+  /** Without it a server that is started on demand is started once at the hub's start. */
+  readonly listings?: ListingMemory;
   readonly redactor: Redactor;
 }
 
@@ -80,6 +83,9 @@ export class ManagedServer {
   #stopping: Promise<void> | undefined;
   /** There was a connection since somebody last started it. */
   #wasConnected = false;
+  /** Not running until somebody calls it; what it offers is known. */
+  #isAsleep = false;
+  #idleTimer: NodeJS.Timeout | undefined;
   /** Replaced or removed: it does not come back. */
   #isRetired = false;
   #relisting: Promise<void> | undefined;
@@ -154,6 +160,11 @@ export class ManagedServer {
     return this.#status.state === "running";
   }
 
+  /** Can be called: it runs, or the call starts it. */
+  get isOffered(): boolean {
+    return this.available || this.#isAsleep;
+  }
+
   /** When it is tried again, where it is down and wanted. */
   get nextTry(): NextTry | undefined {
     return this.#restarts.next;
@@ -183,6 +194,15 @@ export class ManagedServer {
     return this.#startOnce();
   }
 
+  /** Starts it with the hub; one that is started on demand only where it is not known what it offers. */
+  async boot(): Promise<void> {
+    const known = this.#resilience.onDemand ? await this.#world.listings?.recall(this.config.transport) : undefined;
+    if (known === undefined || this.#status.state !== "stopped") return this.start();
+    this.#listing = known;
+    this.#isAsleep = true;
+    this.#observer.onOffer(this);
+  }
+
   #startOnce(): Promise<void> {
     if (this.#starting?.abort.signal.aborted === false) return this.#starting.done;
     if (this.#status.state === "running" && this.#stopping === undefined) return Promise.resolve();
@@ -197,6 +217,11 @@ export class ManagedServer {
 
   /** Stops it, or the start that is under way; nothing of it is left when this resolves. */
   stop(): Promise<void> {
+    this.#wakeNoMore();
+    return this.#stopNow();
+  }
+
+  #stopNow(): Promise<void> {
     this.#restarts.forget();
     this.#starting?.abort.abort();
     this.#stopping ??= this.#stop().finally(() => {
@@ -232,13 +257,35 @@ export class ManagedServer {
     const turn = this.#slots.take({ signal: ask.signal, limitMs: this.requestMs(ask) });
     if (turn !== undefined) await turn;
     try {
+      if (this.#isAsleep) await this.#startOnce();
       if (this.#upstream === undefined || this.#status.state !== "running") throw this.#unavailable();
       return await this.#upstream.ask(ask);
     } catch (thrown) {
       throw redactError(toHubError(thrown), this.#redact);
     } finally {
       this.#slots.give();
+      if (this.#resilience.onDemand) this.#sleepWhenIdle();
     }
+  }
+
+  #sleepWhenIdle(): void {
+    clearTimeout(this.#idleTimer);
+    if (this.available && this.#slots.taken === 0) {
+      this.#idleTimer = setTimeout(() => this.#sleep(), this.#resilience.idleMs).unref();
+    }
+  }
+
+  #sleep(): void {
+    if (!this.available || this.#slots.taken > 0) return;
+    this.#isAsleep = true;
+    void this.#stopNow();
+  }
+
+  #wakeNoMore(): void {
+    clearTimeout(this.#idleTimer);
+    if (!this.#isAsleep) return;
+    this.#isAsleep = false;
+    if (!this.available) this.#observer.onOffer(this);
   }
 
   /** How long a request may take in all. */
@@ -297,8 +344,9 @@ export class ManagedServer {
       upstream = await this.#connect(resolved, either, startMs);
       this.#world.eras.remember(this.config.transport, upstream.era);
       this.#set({ type: "stage", stage: "listing" });
-      this.#listing = await upstream.list(either);
+      const listing = await upstream.list(either);
       either.throwIfAborted();
+      this.#learn(listing);
       this.#running(upstream);
     } catch (thrown) {
       await upstream?.close();
@@ -337,6 +385,14 @@ export class ManagedServer {
     });
   }
 
+  /** The first listing of a start. Of one that was asleep it may be another one than clients have seen. */
+  #learn(listing: Listing): void {
+    const isNews = this.#isAsleep && !isDeepStrictEqual(listing, this.#listing);
+    this.#listing = listing;
+    if (isNews) this.#observer.onOffer(this);
+    if (this.#resilience.onDemand) this.#world.listings?.remember(this.config.transport, listing);
+  }
+
   #running(upstream: Upstream): void {
     this.#upstream = upstream;
     this.#wasConnected = true;
@@ -349,6 +405,8 @@ export class ManagedServer {
     void upstream.lost.then((error) => this.#lost(upstream, error));
     for (const callback of this.#awaited) callback();
     this.#awaited.clear();
+    this.#isAsleep = false;
+    if (this.#resilience.onDemand) this.#sleepWhenIdle();
   }
 
   #lost(upstream: Upstream, error: HubError): void {
@@ -361,6 +419,7 @@ export class ManagedServer {
   /** It went down or did not come up. It is tried again, unless somebody has to change something first. */
   #down(error: HubError): void {
     this.#health.stop();
+    this.#wakeNoMore();
     const isHopeless = error.code === "VALIDATION_ERROR" || error.code === "NOT_FOUND";
     if (!isHopeless && !this.#isRetired) this.#restarts.down();
     const isLost = this.config.transport.type !== "stdio" && this.#wasConnected;
@@ -428,10 +487,10 @@ export class ManagedServer {
   #set(event: StatusEvent): void {
     const next = nextStatus(this.#status, event);
     if (next === this.#status) return;
-    const wasAvailable = this.available;
+    const wasOffered = this.isOffered;
     this.#status = next;
     this.#observer.onStatus(this);
-    if (this.available !== wasAvailable) this.#observer.onOffer(this);
+    if (this.isOffered !== wasOffered) this.#observer.onOffer(this);
   }
 }
 

@@ -66,9 +66,9 @@ export class Supervisor {
   /** Who answers for a name: while a changed server starts, the one before it. */
   answering(name: string): ManagedServer {
     const server = this.get(name);
-    if (server.available) return server;
+    if (server.isOffered) return server;
     const standIn = this.#standIns.get(server.name);
-    return standIn?.available === true ? standIn : server;
+    return standIn?.isOffered === true ? standIn : server;
   }
 
   add(config: ServerConfig): ManagedServer {
@@ -109,7 +109,7 @@ export class Supervisor {
   /** Starts every enabled server, side by side. A failure is in that server's status and touches no other. */
   async startAll(): Promise<void> {
     const enabled = this.servers.filter(({ status }) => status.state !== "disabled");
-    await Promise.all(enabled.map((server) => server.start().catch(() => undefined)));
+    await Promise.all(enabled.map((server) => server.boot().catch(() => undefined)));
   }
 
   async shutdownAll(): Promise<void> {
@@ -121,8 +121,8 @@ export class Supervisor {
   listings(): Map<string, ServerListing> {
     const listings = new Map<string, ServerListing>();
     for (const name of this.#servers.keys()) {
-      const { listing, available } = this.answering(name);
-      if (listing !== undefined) listings.set(name, { listing, available });
+      const { listing, isOffered } = this.answering(name);
+      if (listing !== undefined) listings.set(name, { listing, available: isOffered });
     }
     return listings;
   }

@@ -37,8 +37,8 @@ export class ToolCommands {
   }
 
   ofServer(id: string): Tool[] {
-    const { name, listing, available, status } = this.#managed.hub.supervisor.get(id);
-    if (available) return (listing?.tools ?? []).map(toTool);
+    const { name, listing, isOffered, status } = this.#managed.hub.supervisor.get(id);
+    if (isOffered) return (listing?.tools ?? []).map(toTool);
     throw new HubError("ServerNotRunning", "Server unavailable", { detail: `Server "${name}" is ${status.state}` });
   }
 
@@ -50,7 +50,7 @@ export class ToolCommands {
   callOnServer(id: string, tool: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
     const server = this.#managed.hub.supervisor.get(id);
     const definition = server.listing?.tools.find(({ name }) => name === tool);
-    if (server.available && definition === undefined) {
+    if (server.isOffered && definition === undefined) {
       const detail = `Server "${server.name}" has no tool "${tool}"`;
       throw new HubError("ToolNotFound", "Tool not found", { detail });
     }
