@@ -11,7 +11,7 @@ import { createRoutes } from "../../hub/src/api/routes.ts";
 import { EventLog } from "../../hub/src/api/live/event-log.ts";
 import { EventStreams } from "../../hub/src/api/live/event-streams.ts";
 import { filledLog, formsOf, openManaged, type Answer, type Asked, type ManagedHub } from "../support/api.ts";
-import { fixture, type Servers } from "../support/hub.ts";
+import { failing, fixture, type Servers } from "../support/hub.ts";
 import { untilState } from "../support/in-process.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { http } from "../support/rpc.ts";
@@ -53,7 +53,7 @@ const SERVERS: Servers = {
     enabled: false,
   },
   broken: {
-    ...fixture("exit-at-start", "API_KEY"),
+    ...failing("API_KEY"),
     env: { API_KEY: SECRETS.env },
     enabled: false,
   },
@@ -568,7 +568,7 @@ describe("changes", () => {
 
   it("LC-3 a start that fails is the command's failure, with what the server said last and without its secrets", async () => {
     const { ask: askOwn } = await open({
-      it: { ...fixture("exit-at-start", "API_KEY"), env: { API_KEY: "own-secret-31337" } },
+      it: { ...failing("API_KEY"), env: { API_KEY: "own-secret-31337" } },
       args: {
         command: process.execPath,
         args: ["-e", "console.error(process.argv.at(-1)); process.exit(1)", "--", "--token", "own-secret-31337"],
@@ -595,7 +595,7 @@ describe("changes", () => {
 
   it("LC-8 switching on a server that cannot start gives the error and leaves it off, in the file too", async () => {
     const { ask: askOwn, hub } = await open({
-      it: { ...fixture("exit-at-start"), enabled: false },
+      it: { ...failing(), enabled: false },
       works: { ...fixture("echo"), enabled: false },
     });
     await hub.start();
@@ -628,14 +628,14 @@ describe("changes", () => {
     });
     const fails = await askOwn(
       "/servers/test",
-      post({ ...fixture("exit-at-start", "KEY"), env: { KEY: "own-secret-31337", [name]: value } }),
+      post({ ...failing("KEY"), env: { KEY: "own-secret-31337", [name]: value } }),
     );
     expect(fails).toMatchObject({
       status: 200,
       json: { success: false, tools: [], error: { kind: "ProcessSpawnFailed" } },
     });
     // A saved server that is being edited may be tried with the secrets that it has.
-    const edited = { name: "it", ...fixture("exit-at-start", "API_KEY"), env: { API_KEY: "***", [name]: value } };
+    const edited = { name: "it", ...failing("API_KEY"), env: { API_KEY: "***", [name]: value } };
     expect((await askOwn("/servers/test", post(edited))).json.error.detail).toContain("***");
     expect((await askOwn("/servers/it/test", { method: "POST" })).json.success).toBe(true);
     expect(await file()).toBe(before);

@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERRORS } from "../../hub/src/errors.ts";
-import { BIN, fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { BIN, failing, fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { noTerminal, onTerminal } from "../support/terminal.ts";
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   [home, away] = await Promise.all([
     makeHome({
       it: { ...fixture("echo"), env: { API_KEY: { secretRef: "stored" }, OTHER: "${OTHER:-x}" } },
-      broken: fixture("exit-at-start"),
+      broken: failing(),
       needy: { ...fixture("echo"), env: { KEY: { secretRef: "nowhere" } } },
       off: { ...fixture("echo"), enabled: false },
     }),

@@ -6,7 +6,16 @@ import { once } from "node:events";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { fixture, launch, makeHome, plugboard, type Finished, type Home, type Servers } from "../support/hub.ts";
+import {
+  failing,
+  fixture,
+  launch,
+  makeHome,
+  plugboard,
+  type Finished,
+  type Home,
+  type Servers,
+} from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { startRemote, type Remote } from "../support/remote.ts";
 
@@ -33,7 +42,7 @@ afterEach(async () => {
 });
 
 const ECHO = { it: fixture("echo") };
-const BROKEN = { broken: fixture("exit-at-start") };
+const BROKEN = { broken: failing() };
 
 describe("ls", () => {
   const SERVERS = { good: fixture("echo"), ...BROKEN, off: { ...fixture("echo"), enabled: false } };
@@ -307,7 +316,7 @@ describe("secrets", () => {
   const SECRET = "sk-live-0123456789abcdef";
   const servers = {
     env: { ...fixture("echo"), env: { API_KEY: SECRET, FROM_HUB: "${HUB_TOKEN}" } },
-    leaks: { ...fixture("exit-at-start", "API_KEY"), env: { API_KEY: SECRET } },
+    leaks: { ...failing("API_KEY"), env: { API_KEY: SECRET } },
     url: {
       url: `http://user:${SECRET}@127.0.0.1:1/mcp?api_key=${SECRET}`,
       headers: { Authorization: `Bearer ${SECRET}` },

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { fixture, launch, makeHome, plugboard, startHub, type Home, type Servers } from "../support/hub.ts";
+import { failing, fixture, launch, makeHome, plugboard, startHub, type Home, type Servers } from "../support/hub.ts";
 import { processesWithMark, untilNoneWithMark } from "../support/processes.ts";
 import { noTerminal, onTerminal } from "../support/terminal.ts";
 
@@ -180,7 +180,7 @@ describe("a start that fails shows why, and leaves nothing", () => {
   });
 
   it("LC-7 a server that fails is no failure of the start, but is told", async () => {
-    const made = await home({ ...ECHO, broken: fixture("exit-at-start") });
+    const made = await home({ ...ECHO, broken: failing() });
     const { code, stderr } = await start(made);
     expect(code).toBe(0);
     expect(stderr).toMatch(/✖ broken +binary +\d+\.\ds +The server exited with code 3/);

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERRORS, type ErrorKind } from "../../hub/src/errors.ts";
 import { openManaged, type Asked, type ManagedHub } from "../support/api.ts";
-import { fixture } from "../support/hub.ts";
+import { failing, fixture } from "../support/hub.ts";
 import { untilState } from "../support/in-process.ts";
 
 let managed: ManagedHub;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     stopped: fixture("echo"),
     off: { ...fixture("echo"), enabled: false },
     missing: { command: "no-such-program-anywhere" },
-    ends: fixture("exit-at-start"),
+    ends: failing(),
     refuses: fixture("paged", "broken"),
     silent: { ...fixture("hung"), timeouts: { start_ms: 300 } },
     unset: { ...fixture("echo"), env: { KEY: "${NOT_SET_ANYWHERE}" } },

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ReceivedEvent } from "../../hub/src/api/received-events.ts";
 import { formsOf, openManaged, type ManagedHub } from "../support/api.ts";
-import { fixture, type Servers } from "../support/hub.ts";
+import { failing, fixture, type Servers } from "../support/hub.ts";
 import { http } from "../support/rpc.ts";
 import { onLines } from "../support/streams.ts";
 
@@ -127,7 +127,7 @@ describe("MG-3 what happens is told as it happens", () => {
 
   it("LC-3 SE-1 a start that fails, with the reason and without the secrets in it", async () => {
     const managed = await open({
-      it: { ...fixture("exit-at-start", "API_KEY"), env: { API_KEY: SECRET } },
+      it: { ...failing("API_KEY"), env: { API_KEY: SECRET } },
     });
     const reader = await read(managed);
     await managed.hub.start();
@@ -137,7 +137,7 @@ describe("MG-3 what happens is told as it happens", () => {
 
   it("SE-1 what a server writes to stderr, line by line, without its secrets", async () => {
     const managed = await open({
-      it: { ...fixture("exit-at-start", "API_KEY"), env: { API_KEY: SECRET } },
+      it: { ...failing("API_KEY"), env: { API_KEY: SECRET } },
       other: fixture("slow-start", "0"),
     });
     const reader = await read(managed, "?topics=log&server=it");

@@ -9,7 +9,7 @@ import { normalizeServer } from "../../hub/src/config/normalize.ts";
 import type { HubError } from "../../hub/src/errors.ts";
 import { FileSecrets } from "../../hub/src/secrets/file-store.ts";
 import type { ManagedServer } from "../../hub/src/servers/server.ts";
-import { fixture, type Servers } from "../support/hub.ts";
+import { failing, fixture, type Servers } from "../support/hub.ts";
 import { callText, callTool, openInProcess, untilState, type InProcess } from "../support/in-process.ts";
 import { commandLine, isRunning, processesWithMark } from "../support/processes.ts";
 
@@ -83,7 +83,7 @@ describe("start and stop", () => {
   it("MC-T5 LC-7 servers that fail do not keep the others from starting", async () => {
     const { hub } = await open({
       missing: { command: "/no/such/command" },
-      ends: fixture("exit-at-start"),
+      ends: failing(),
       silent: { ...fixture("hung"), timeouts: { startMs: 500 } },
       works: fixture("echo"),
     });
@@ -270,8 +270,8 @@ describe("several at once", () => {
     const { server, home } = await openWith(fixture("echo"));
     const file = join(home.dir, "starts");
     await writeFile(file, "");
-    const { server: failing } = await openWith({ ...fixture("exits-on-probe", file), timeouts: { startMs: 20_000 } });
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => failing.start()));
+    const { server: quitter } = await openWith({ ...fixture("exits-on-probe", file), timeouts: { startMs: 20_000 } });
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => quitter.start()));
     expect(outcomes.every(({ status }) => status === "fulfilled")).toBe(true);
     expect(await starts(file)).toBe(2);
     expect(server.status.state).toBe("stopped");
@@ -357,7 +357,7 @@ describe("starts that fail", () => {
   });
 
   it("LC-3 F14 a server that ends before the handshake is SERVICE_UNAVAILABLE, with its code and what it wrote", async () => {
-    const { server } = await openWith(fixture("exit-at-start"));
+    const { server } = await openWith(failing());
     const error = await failure(server.start());
     expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE", kind: "ProcessSpawnFailed" });
     expect(error.message).toBe("The server exited with code 3 before the handshake");
@@ -390,7 +390,7 @@ describe("starts that fail", () => {
 
   it("SE-1 T12 a secret that a failing server prints is not shown", async () => {
     const env = { API_KEY: "sk-very-secret-0123456789" };
-    const { server } = await openWith({ ...fixture("exit-at-start", "API_KEY"), env });
+    const { server } = await openWith({ ...failing("API_KEY"), env });
     const error = await failure(server.start());
     expect(error.detail).toContain("fatal: no configuration found");
     expect(JSON.stringify([error.toJSON(), server.status])).not.toContain(env.API_KEY);

@@ -5,7 +5,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openManaged, type ManagedHub } from "../support/api.ts";
-import { fixture } from "../support/hub.ts";
+import { failing, fixture } from "../support/hub.ts";
 import { http, type HttpResult } from "../support/rpc.ts";
 
 // eslint-disable-next-line typescript/no-explicit-any -- the document is walked through as JSON
@@ -73,7 +73,7 @@ const validators = new WeakMap<object, Ajv2020>();
 beforeAll(async () => {
   managed = await openManaged({
     echo: { ...fixture("echo"), env: { TOKEN: { secretRef: "service" } } },
-    broken: fixture("exit-at-start"),
+    broken: failing(),
     remote: {
       url: "https://example.com/mcp",
       headers: { Authorization: "Bearer x" },

@@ -8,7 +8,7 @@ import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/st
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BIN, fixture, launch, makeHome, type Home, type Servers } from "../support/hub.ts";
+import { BIN, failing, fixture, launch, makeHome, type Home, type Servers } from "../support/hub.ts";
 import { processesWithMark, untilNoneWithMark } from "../support/processes.ts";
 import { Messages, onLines } from "../support/streams.ts";
 
@@ -193,7 +193,7 @@ describe("a raw client", () => {
   });
 });
 
-const BROKEN = { broken: fixture("exit-at-start"), missing: { command: "/no/such/program" } };
+const BROKEN = { broken: failing(), missing: { command: "/no/such/program" } };
 
 describe("stdout carries JSON-RPC and nothing else", () => {
   it.each([
@@ -221,7 +221,7 @@ describe("stdout carries JSON-RPC and nothing else", () => {
 
   it("RS-6 what the hub has to say is JSON on stderr: problems unless told otherwise", async () => {
     const groups = { default: { servers: ["it", "gone", "no"] } };
-    const client = new RawClient(await home({ ...ECHO, gone: fixture("exit-at-start") }, groups));
+    const client = new RawClient(await home({ ...ECHO, gone: failing() }, groups));
     await client.initialize();
     await client.call("it__echo", { text: "x" });
     const { stderr } = await client.end();

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startCollector, type Collector } from "../support/collector.ts";
-import { fixture, launch, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { failing, fixture, launch, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { startRemote, type Remote } from "../support/remote.ts";
 import { answerOf, connect, http, modern, post } from "../support/rpc.ts";
 import { Messages, onLines } from "../support/streams.ts";
@@ -39,7 +39,7 @@ async function home(env: Readonly<Record<string, string>>): Promise<Home> {
   const servers = {
     it: fixture("echo"),
     far: remote.entry,
-    broken: { ...fixture("exit-at-start"), resilience: { restart: false } },
+    broken: failing(),
   };
   const made = await makeHome(servers, { default: { servers: ["it", "far", "broken"] }, it: { servers: ["it"] } });
   homes.push(made);

@@ -17,6 +17,11 @@ export function fixture(name: string, ...args: string[]) {
   return { command: process.execPath, args: [join(FIXTURES, `${name}.mjs`), ...args] };
 }
 
+/** One that exits at once, and is tried once: a restart would show as "starting" now and then. */
+export function failing(...args: string[]) {
+  return { ...fixture("exit-at-start", ...args), resilience: { restart: false } };
+}
+
 /** An entry that runs a published server from node_modules. */
 export function published(name: string, ...args: string[]) {
   return {
