@@ -29,7 +29,7 @@ import { Guard } from "./servers/guard.ts";
 import { ListingMemory } from "./servers/listing-memory.ts";
 import { Launches } from "./servers/launches.ts";
 import { Supervisor } from "./servers/supervisor.ts";
-import { LazyCallLog } from "./store/lazy-call-log.ts";
+import { SqliteCallLog } from "./store/call-log.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
 
@@ -42,7 +42,7 @@ export interface HubOptions {
   /** In place of the encrypted files of the data folder. */
   readonly secrets?: SecretStore;
   /** In place of the database of the data folder. */
-  readonly callLog?: (redactor: Redactor) => Promise<CallLog>;
+  readonly callLog?: (redactor: Redactor) => CallLog;
 }
 
 /** What is known about servers from before. */
@@ -63,7 +63,7 @@ export class Hub {
   readonly supervisor: Supervisor;
   readonly calls: Calls;
   readonly configuration: Configuration;
-  readonly callLog: LazyCallLog;
+  readonly callLog: CallLog;
   readonly latency = new Latency();
   /** What the config says that works, but is probably not meant. */
   readonly warnings: readonly string[];
@@ -112,7 +112,7 @@ export class Hub {
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
-    this.callLog = new LazyCallLog(() => callLog?.(this.#redactor) ?? this.#openCallLog(paths));
+    this.callLog = callLog?.(this.#redactor) ?? this.#openCallLog(paths);
     this.#tracing = tracing.create?.({
       instance,
       redact: (text) => this.#redactor.redactText(text),
@@ -203,7 +203,7 @@ export class Hub {
   /** Starts every enabled server; resolves when each is up or has failed. */
   start(): Promise<void> {
     this.configuration.run();
-    void this.callLog.ready();
+    this.callLog.recover();
     const settled = this.supervisor.startAll();
     // Nobody should have to wait for it: neither who starts the hub, nor the first who asks its API.
     void settled.then(() => setImmediate(this.#prepare));
@@ -239,11 +239,9 @@ export class Hub {
     await nextTurn();
   }
 
-  /** Loaded with the first call at the latest: the database is the slowest part of the hub to load. */
-  async #openCallLog({ data }: HubPaths): Promise<CallLog> {
-    const { SqliteCallLog } = await import("./store/call-log.ts");
+  #openCallLog({ data }: HubPaths): CallLog {
     const onWarning = (message: string) => void this.events.emit("warning", { message });
-    return SqliteCallLog.open(join(data, "calls.db"), { redactor: this.#redactor, onWarning });
+    return new SqliteCallLog(join(data, "calls.db"), { redactor: this.#redactor, onWarning });
   }
 
   /** Changes that come together are one new catalog, and building it never takes more than a fifth of the time. */

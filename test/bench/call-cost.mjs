@@ -39,8 +39,14 @@ async function serve(variant) {
   const echo = fileURLToPath(new URL("../fixtures/servers/echo.mjs", import.meta.url));
   const [command, ...args] = onCore(1, [process.execPath, echo]);
   const store = MemoryConfig.of({ mcpServers: { s: { command, args } } });
-  const none = { append: () => Promise.resolve(), close: () => Promise.resolve(), degraded: undefined, lost: 0 };
-  const callLog = variant === "none" ? { callLog: () => Promise.resolve(none) } : {};
+  const none = {
+    begin: () => ({ finish() {} }),
+    recover() {},
+    close: () => Promise.resolve(),
+    degraded: undefined,
+    lost: 0,
+  };
+  const callLog = variant === "none" ? { callLog: () => none } : {};
   const hub = await Hub.open({ paths, variables: process.env, store, ...callLog });
   await startFileLog(hub.events, join(home, "log.jsonl"));
   const url = await hub.listen({ host: "127.0.0.1", port: 0 });

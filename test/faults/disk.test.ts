@@ -137,7 +137,7 @@ family("files that others change", ({ hub }) => {
 
   it("F36 the call log is removed while it is written: a new one is begun", async () => {
     for (const name of readdirSync(join(hub().home.dir, "data"))) {
-      if (name.startsWith("calls.db")) rmSync(join(hub().home.dir, "data", name));
+      if (name.startsWith("calls.")) rmSync(join(hub().home.dir, "data", name), { recursive: true });
     }
     await hub().until(async () => {
       const { text, workflow } = await hub().call(OTHER, "echo", { id: "into the new one" });

@@ -78,23 +78,20 @@ describe.runIf(seesTags)("the end of a hub", () => {
     expect(await next.end()).toBe(0);
   });
 
-  it.skipIf(isPending("unknown-calls"))(
-    "F41 a call that was open when it was killed is in the record, as unknown",
-    async () => {
-      const home = await makeHome({ [OTHER]: fixture("echo") });
-      const hub = await open(home);
-      const { name, up } = await hub.add({ steps: [{ do: "silence" }] });
-      const call = hub.call(name, "act").catch(() => undefined);
-      await up.until("ran");
-      await hub.running.kill();
-      await call;
-      hub.events.close();
-      const next = await open(home);
-      const { items } = (await next.api(`/calls?server=${name}`)).json;
-      expect(items).toMatchObject([{ tool_name: "act", success: false }]);
-      expect(await next.end()).toBe(0);
-    },
-  );
+  it("F41 a call that was open when it was killed is in the record, as unknown", async () => {
+    const home = await makeHome({ [OTHER]: fixture("echo") });
+    const hub = await open(home);
+    const { name, up } = await hub.add({ steps: [{ do: "silence" }] });
+    const call = hub.call(name, "act").catch(() => undefined);
+    await up.until("ran");
+    await hub.running.kill();
+    await call;
+    hub.events.close();
+    const next = await open(home);
+    const { items } = (await next.api(`/calls?server=${name}`)).json;
+    expect(items).toMatchObject([{ tool_name: "act", success: false, error_code: "UNKNOWN" }]);
+    expect(await next.end()).toBe(0);
+  });
 
   it("F42 SIGTERM with calls that never end: exit 0, and nothing is left", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });

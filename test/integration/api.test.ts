@@ -974,7 +974,7 @@ describe("the config", () => {
 
 describe("records", () => {
   it("RS-4 calls come in pages, and each says where the next one is", async () => {
-    const own = await openManaged({}, { callLog: await filledLog(120) });
+    const own = await openManaged({}, { callLog: filledLog(120) });
     try {
       const ids: number[] = [];
       let path: string | undefined = "/calls?limit=25&server=even";

@@ -564,6 +564,7 @@ describe("SE-1 T12 secrets", () => {
         "data/calls.db",
         "data/calls.db-wal",
         "data/calls.db-shm",
+        "data/calls.journals",
         "data/secrets",
         "state",
         "state/log.jsonl",

@@ -13,6 +13,7 @@ import { ManagementToken, readManagementToken } from "../../hub/src/auth/managem
 import { Redactor } from "../../hub/src/calls/redact.ts";
 import { hubPaths, type HubPaths } from "../../hub/src/config/paths.ts";
 import { Listener } from "../../hub/src/listener.ts";
+import { append } from "./calls.ts";
 import { MemoryCallLog } from "../../hub/src/store/memory-call-log.ts";
 import { openInProcess, type InProcess } from "./in-process.ts";
 import { http, type HttpResult } from "./rpc.ts";
@@ -130,10 +131,10 @@ function expectShape(schema: Route["answer"] & object, json: unknown, where: str
 const isBytes = (body: unknown): body is string | Buffer => typeof body === "string" || Buffer.isBuffer(body);
 
 /** A log in memory with so many calls, the even ones of the server "even". */
-export async function filledLog(count: number): Promise<MemoryCallLog> {
+export function filledLog(count: number): MemoryCallLog {
   const log = new MemoryCallLog({ redactor: new Redactor() });
   for (let n = 1; n <= count; n++) {
-    await log.append({
+    append(log, {
       at: 1_700_000_000_000 + n,
       server: n % 2 === 0 ? "even" : "odd",
       tool: "t",

@@ -12,7 +12,7 @@ import { isObject, valueOf } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import { attempt } from "./attempts.ts";
 import type { Latency } from "./latency.ts";
-import type { CallLog } from "./log.ts";
+import type { CallLog, OpenCall } from "./log.ts";
 import { repeatOf, type Repeat } from "./retry.ts";
 
 /** Any question to a server, through whatever edge it came. */
@@ -74,18 +74,19 @@ export class Calls {
   async tool(call: ToolCall): Promise<Reply> {
     const turn = this.#slots.take({ signal: call.signal, limitMs: MAX_WAIT_MS });
     if (turn !== undefined) await turn;
-    const started = { at: Date.now(), on: performance.now() };
+    const startedAt = performance.now();
+    const entry = this.#begin(call);
     const span = this.#options.tracing?.serve(call);
     try {
       const { resilience } = this.#options.supervisor.answering(call.server);
       const repeat = repeatOf(call.name, call.tool, resilience);
       const reply = await this.#forward(call.server, call, { repeat, span });
-      await this.#finished(call, started, { ok: succeeded(reply), reply });
+      this.#finish(call, entry, startedAt, { ok: succeeded(reply), reply });
       span?.end({ reply });
       return reply;
     } catch (thrown) {
       const error = toHubError(thrown);
-      await this.#finished(call, started, { ok: false, error });
+      this.#finish(call, entry, startedAt, { ok: false, error });
       span?.end({ error });
       throw error;
     } finally {
@@ -118,27 +119,28 @@ export class Calls {
     });
   }
 
-  /** The caller gets its answer when the call is recorded, so that no answered call is missing after a kill. */
-  async #finished(call: ToolCall, started: { at: number; on: number }, outcome: Outcome): Promise<void> {
+  /** On record before it is forwarded: a kill must not hide that it may have run. */
+  #begin(call: ToolCall): OpenCall {
     const { group, server, name: tool, client, params } = call;
-    const { ok, reply, error } = outcome;
-    const durationMs = performance.now() - started.on;
-    const result = reply === undefined ? undefined : reply.ok ? reply.result.bytes : reply.error.bytes;
     const workflowId = workflowOf(call);
-    this.#options.latency.record(server, tool, durationMs, ok);
-    await this.#options.log.append({
-      at: started.at,
+    return this.#options.log.begin({
+      at: Date.now(),
       server,
       tool,
       group,
       ...(client === undefined ? {} : { client }),
       ...(workflowId === undefined ? {} : { workflowId }),
       params: params && valueOf(params.bytes, params.members, "arguments"),
-      result,
-      success: ok,
-      durationMs,
-      ...(error === undefined ? {} : { errorCode: error.code }),
     });
+  }
+
+  /** The caller gets its answer after this, so that no answered call is missing after a kill. */
+  #finish(call: ToolCall, entry: OpenCall, startedAt: number, { ok, reply, error }: Outcome): void {
+    const { group, server, name: tool } = call;
+    const durationMs = performance.now() - startedAt;
+    const result = reply === undefined ? undefined : reply.ok ? reply.result.bytes : reply.error.bytes;
+    this.#options.latency.record(server, tool, durationMs, ok);
+    entry.finish({ result, success: ok, durationMs, ...(error === undefined ? {} : { errorCode: error.code }) });
     const failure = error === undefined ? {} : { error: error.toJSON() };
     this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, ...failure });
   }

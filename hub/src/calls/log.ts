@@ -1,7 +1,8 @@
 // The port behind which calls are recorded: who called what, when, with what outcome. What is hidden from the record is
 // left to redact.ts, where it is kept to store/.
 
-export interface CallEntry {
+/** What is known of a call before it is forwarded. */
+export interface CallStart {
   /** When the call began, in milliseconds since the epoch. */
   readonly at: number;
   readonly server: string;
@@ -12,12 +13,19 @@ export interface CallEntry {
   readonly workflowId?: string;
   /** The tool's arguments, JSON as it came; the log redacts it before anything is kept. */
   readonly params: Buffer | undefined;
+}
+
+/** How it came out. */
+export interface CallEnd {
   /** JSON of the result or of the error; redacted like the parameters. */
   readonly result: Buffer | undefined;
   readonly success: boolean;
   readonly durationMs: number;
   readonly errorCode?: string;
 }
+
+/** The `error_code` of a call that was under way when the hub was killed: nobody knows whether it ran. */
+export const UNKNOWN_OUTCOME = "UNKNOWN";
 
 /** A recorded call, in the shape of the management API. */
 export interface CallRow {
@@ -64,16 +72,24 @@ export interface CallPage {
   readonly next_cursor: string | null;
 }
 
+/** A call that is under way. */
+export interface OpenCall {
+  /** Once it returns, no kill of the hub can undo the record. */
+  finish(end: CallEnd): void;
+}
+
 export interface CallLog {
   /**
-   * Resolves when the call is recorded: a kill of the hub cannot undo it. All appends of one turn of the event loop share
-   * one commit. Where writing fails, it resolves all the same: calls go on, and `degraded` says why.
+   * Once it returns, the call is on record: should the hub be killed before it is finished, as one of unknown outcome.
+   * Never fails: where nothing can be written calls go on, and `degraded` says why.
    */
-  append(entry: CallEntry): Promise<void>;
-  /** Pages stay stable while calls arrive. A bad cursor or limit throws InvalidConfig. */
+  begin(start: CallStart): OpenCall;
+  /** Every finished call is found. Pages stay stable while calls arrive. A bad cursor or limit throws InvalidConfig. */
   query(query: CallQuery): Promise<CallPage>;
   /** Removes what is older or more than the log may keep; returns how many calls that were. Logs also do it by themselves. */
   prune(now?: number): Promise<number>;
+  /** Takes in what others left behind: calls of a hub that was killed. */
+  recover(): void;
   /** Why calls cannot be recorded right now. Goes away by itself. */
   readonly degraded: string | undefined;
   /** Calls that were never recorded, since the start. */

@@ -1,7 +1,7 @@
 // What is kept of a call: redacted, cut to size, within bounds. The one way into every log, so that no adapter can
 // forget it; and the one way out, as the row that people see.
 
-import type { CallEntry, CallRow } from "./log.ts";
+import type { CallEnd, CallRow, CallStart } from "./log.ts";
 import type { Redacted, Redactor } from "./redact.ts";
 import { shapeOf } from "./shape.ts";
 
@@ -9,7 +9,7 @@ const MAX_NAME = 256;
 /** Beyond it JavaScript has no date; a damaged file may hold anything. */
 const MAX_DATE = 8_640_000_000_000_000;
 
-export interface StoredCall {
+export interface StoredStart {
   readonly at: number;
   readonly server: string;
   readonly tool: string;
@@ -17,6 +17,10 @@ export interface StoredCall {
   readonly client: string | null;
   readonly workflowId: string | null;
   readonly params: Uint8Array | null;
+  readonly truncated: boolean;
+}
+
+export interface StoredEnd {
   readonly result: Uint8Array | null;
   readonly success: boolean;
   /** Whole microseconds. */
@@ -25,6 +29,8 @@ export interface StoredCall {
   readonly truncated: boolean;
 }
 
+export type StoredCall = StoredStart & StoredEnd;
+
 /** What every log is told about what it may keep. */
 export interface Keeping {
   readonly redactor: Redactor;
@@ -32,23 +38,47 @@ export interface Keeping {
   readonly keep?: (server: string) => "all" | "shape";
 }
 
-export function toStoredCall(entry: CallEntry, { redactor, keep }: Keeping): StoredCall {
-  const isShape = keep?.(entry.server) === "shape";
-  const params = isShape ? shaped(redactor.redact(entry.params)) : redactor.redact(entry.params);
-  const result = isShape ? shaped(redactor.redact(entry.result)) : redactor.redact(entry.result);
+export function toStoredStart(start: CallStart, keeping: Keeping): StoredStart {
+  const { json, truncated } = keptOf(start.server, start.params, keeping);
   return {
-    at: whole(entry.at),
-    server: short(entry.server),
-    tool: short(entry.tool),
-    group: short(entry.group),
-    client: entry.client === undefined ? null : short(entry.client),
-    workflowId: entry.workflowId === undefined ? null : short(entry.workflowId),
-    params: params.json ?? null,
-    result: result.json ?? null,
-    success: entry.success,
-    durationUs: Math.max(0, whole(entry.durationMs * 1000)),
-    errorCode: entry.errorCode === undefined ? null : short(entry.errorCode),
-    truncated: params.truncated || result.truncated,
+    at: whole(start.at),
+    server: short(start.server),
+    tool: short(start.tool),
+    group: short(start.group),
+    client: start.client === undefined ? null : short(start.client),
+    workflowId: start.workflowId === undefined ? null : short(start.workflowId),
+    params: json ?? null,
+    truncated,
+  };
+}
+
+/** `server`: whose call it is, for what may be kept of it. */
+export function toStoredEnd(end: CallEnd, server: string, keeping: Keeping): StoredEnd {
+  const { json, truncated } = keptOf(server, end.result, keeping);
+  return {
+    result: json ?? null,
+    success: end.success,
+    durationUs: Math.max(0, whole(end.durationMs * 1000)),
+    errorCode: end.errorCode === undefined ? null : short(end.errorCode),
+    truncated,
+  };
+}
+
+export function joined(start: StoredStart, end: StoredEnd): StoredCall {
+  // Member by member: spreading two objects into one took as long as writing the row.
+  return {
+    at: start.at,
+    server: start.server,
+    tool: start.tool,
+    group: start.group,
+    client: start.client,
+    workflowId: start.workflowId,
+    params: start.params,
+    result: end.result,
+    success: end.success,
+    durationUs: end.durationUs,
+    errorCode: end.errorCode,
+    truncated: start.truncated || end.truncated,
   };
 }
 
@@ -73,6 +103,11 @@ export function toCallRow(id: number, call: StoredCall): CallRow {
 /** What a call takes in memory or on the disk, roughly. */
 export function sizeBytes({ params, result }: StoredCall): number {
   return 64 + (params?.length ?? 0) + (result?.length ?? 0);
+}
+
+function keptOf(server: string, json: Buffer | undefined, { redactor, keep }: Keeping): Redacted {
+  const redacted = redactor.redact(json);
+  return keep?.(server) === "shape" ? shaped(redacted) : redacted;
 }
 
 function shaped({ json, truncated }: Redacted): Redacted {

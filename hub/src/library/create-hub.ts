@@ -70,7 +70,7 @@ export async function createHub({ config, configDir }: CreateHubOptions = {}): P
       : {
           store: MemoryConfig.of(config),
           secrets: new MemorySecrets(),
-          callLog: async (redactor: Redactor) => new MemoryCallLog({ redactor }),
+          callLog: (redactor: Redactor) => new MemoryCallLog({ redactor }),
         };
   const hub = await Hub.open({
     variables,

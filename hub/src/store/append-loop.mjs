@@ -3,6 +3,7 @@
 
 import { writeSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 const [dist, path, run] = process.argv.slice(2);
@@ -10,7 +11,7 @@ const load = (file) => import(pathToFileURL(join(dist, file)).href);
 const { SqliteCallLog } = await load("store/call-log.js");
 const { Redactor } = await load("calls/redact.js");
 
-const log = await SqliteCallLog.open(path, { redactor: new Redactor() });
+const log = new SqliteCallLog(path, { redactor: new Redactor() });
 const params = Buffer.from('{"name":"echo","arguments":{"text":"hello"}}');
 let count = 0;
 
@@ -24,10 +25,11 @@ async function appendForever(lane) {
       tool: `t${lane}`,
       group: "g",
       workflowId,
-      success: true,
-      durationMs: 1,
+      params,
     };
-    await log.append({ ...call, params, result });
+    const open = log.begin(call);
+    await nextTurn();
+    open.finish({ result, success: true, durationMs: 1 });
     // Not through a stream: what was said must be out before the next thing happens.
     writeSync(1, `${log.degraded === undefined ? workflowId : "degraded"}\n`);
   }

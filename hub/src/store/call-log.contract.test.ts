@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CallEntry, CallLog, CallQuery, CallRow } from "../calls/log.ts";
+import { append, type CallEntry } from "../../../test/support/calls.ts";
+import type { CallLog, CallQuery, CallRow } from "../calls/log.ts";
 import { Redactor } from "../calls/redact.ts";
 import { SqliteCallLog } from "./call-log.ts";
 import type { Retention } from "./call-pruner.ts";
@@ -17,9 +18,9 @@ redactor.setSecrets("github", ["ghp_verysecret"]);
 
 const keep = (server: string) => (server === "private" ? "shape" : "all");
 
-const adapters: [name: string, open: (retention?: Partial<Retention>) => Promise<CallLog>][] = [
-  ["MemoryCallLog", async (retention = {}) => new MemoryCallLog({ redactor, keep, retention })],
-  ["SqliteCallLog", (retention = {}) => SqliteCallLog.open(join(dir, "calls.db"), { redactor, keep, retention })],
+const adapters: [name: string, open: (retention?: Partial<Retention>) => CallLog][] = [
+  ["MemoryCallLog", (retention = {}) => new MemoryCallLog({ redactor, keep, retention })],
+  ["SqliteCallLog", (retention = {}) => new SqliteCallLog(join(dir, "calls.db"), { redactor, keep, retention })],
 ];
 
 const NOW = Date.now();
@@ -39,7 +40,7 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
 describe.each(adapters)("%s", (_name, open) => {
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), "plugboard-calls-"));
-    log = await open();
+    log = open();
   });
   afterEach(async () => {
     await log.close();
@@ -50,7 +51,8 @@ describe.each(adapters)("%s", (_name, open) => {
 
   it("RS-4 keeps everything about a call", async () => {
     const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-    await log.append(
+    append(
+      log,
       entry({
         at,
         client: "cursor",
@@ -86,14 +88,14 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 what was not given is null", async () => {
-    await log.append(entry({ params: undefined, result: undefined }));
+    append(log, entry({ params: undefined, result: undefined }));
     const [row] = (await log.query({})).items;
     expect(row).toMatchObject({ client: null, workflow_id: null, params: null, result: null, error_code: null });
   });
 
   it("RS-4 T12 secrets are hidden before anything is kept, and long payloads are cut", async () => {
     const result = json({ password: "x", text: "ghp_verysecret", long: "y".repeat(100_000) });
-    await log.append(entry({ params: json({ header: "Bearer ghp_verysecret" }), result }));
+    append(log, entry({ params: json({ header: "Bearer ghp_verysecret" }), result }));
     const [row] = (await log.query({})).items;
     expect(row).toMatchObject({
       params: { header: "Bearer ***" },
@@ -103,14 +105,14 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 of a server's calls only the shape is kept, where that is wanted", async () => {
-    await log.append(entry({ server: "private", params: json({ q: "who", n: 3 }), result: undefined }));
+    append(log, entry({ server: "private", params: json({ q: "who", n: 3 }), result: undefined }));
     const [row] = (await log.query({})).items;
     expect(row).toMatchObject({ params: { q: "string of 3", n: "number" }, result: null });
   });
 
   it("RS-4 T41 strange names come back as they are, and stay apart", async () => {
     const names = ["a\nb", "a", "", "'; DROP TABLE call; --", "\u0000x", "é😀", "__proto__", 'x\n{"level":"error"}'];
-    for (const server of names) for (const tool of names) await log.append(entry({ server, tool }));
+    for (const server of names) for (const tool of names) append(log, entry({ server, tool }));
     const { items } = await log.query({ limit: 1000 });
     const shown = names.map((name) => name.replace("\u0000", "\uFFFD"));
     const expected = shown.flatMap((server) => shown.map((tool) => [server, tool]));
@@ -120,7 +122,7 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 an absurd time or duration does not break it", async () => {
-    for (const value of [NaN, Infinity, -1, 1e300]) await log.append(entry({ at: value, durationMs: value }));
+    for (const value of [NaN, Infinity, -1, 1e300]) append(log, entry({ at: value, durationMs: value }));
     expect((await log.query({})).items).toHaveLength(4);
   });
 
@@ -140,7 +142,7 @@ describe.each(adapters)("%s", (_name, open) => {
         }),
       );
     }
-    await Promise.all(calls.map((call) => log.append(call)));
+    for (const call of calls) append(log, call);
     const queries: [CallQuery, (call: CallEntry) => boolean][] = [
       [{}, () => true],
       [{ server: "b" }, ({ server }) => server === "b"],
@@ -167,14 +169,14 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 pages go from the newest to the oldest, and stay stable while calls arrive", async () => {
-    for (let count = 0; count < 120; count++) await log.append(entry({ durationMs: count }));
+    for (let count = 0; count < 120; count++) append(log, entry({ durationMs: count }));
     const seen: CallRow[] = [];
     let cursor: string | null | undefined;
     while (cursor !== null) {
       const page = await log.query({ cursor, limit: 25 });
       seen.push(...page.items);
       cursor = page.next_cursor;
-      await log.append(entry({ tool: "new" }));
+      append(log, entry({ tool: "new" }));
     }
     expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index));
     expect((await log.query({})).items).toHaveLength(50);
@@ -182,7 +184,7 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 a follower asks for what came after the last id it saw", async () => {
-    for (let count = 0; count < 10; count++) await log.append(entry());
+    for (let count = 0; count < 10; count++) append(log, entry());
     expect(await ids({ after: 7 })).toEqual([10, 9, 8]);
     const page = await log.query({ after: 7, limit: 2 });
     expect(await ids({ after: 7, cursor: page.next_cursor ?? "" })).toEqual([8]);
@@ -200,7 +202,7 @@ describe.each(adapters)("%s", (_name, open) => {
     "YzFl",
     Buffer.from("c99999999999999999999").toString("base64url"),
   ])("RS-4 a cursor that nobody was given is refused: %j", async (cursor) => {
-    await log.append(entry());
+    append(log, entry());
     // «YzE» is the cursor of call 1.
     if (cursor === "YzE") await expect(log.query({ cursor })).resolves.toMatchObject({ items: [] });
     else await expect(log.query({ cursor })).rejects.toMatchObject({ kind: "InvalidConfig", field: "cursor" });
@@ -212,30 +214,30 @@ describe.each(adapters)("%s", (_name, open) => {
 
   it("RS-4 calls go when they are too old", async () => {
     const day = 24 * 3_600_000;
-    for (const days of [40, 31, 29, 31, 1]) await log.append(entry({ at: NOW - days * day }));
+    for (const days of [40, 31, 29, 31, 1]) append(log, entry({ at: NOW - days * day }));
     expect(await log.prune(NOW)).toBe(3);
     expect(await ids({})).toEqual([5, 3]);
     expect(await log.prune(NOW)).toBe(0);
     expect(await log.prune(NOW + 100 * day)).toBe(2);
-    await log.append(entry());
+    append(log, entry());
     // An id that was given never comes back.
     expect(await ids({})).toEqual([6]);
   });
 
   it("RS-4 calls go when they are too many", async () => {
     await log.close();
-    log = await open({ maxRows: 100 });
-    for (let count = 0; count < 250; count++) await log.append(entry());
+    log = open({ maxRows: 100 });
+    for (let count = 0; count < 250; count++) append(log, entry());
     await log.prune(NOW);
     expect(await ids({ limit: 1000 })).toEqual(Array.from({ length: 100 }, (_, index) => 250 - index));
   });
 
   it("RS-4 calls go when they take too much room", async () => {
     await log.close();
-    log = await open({ maxBytes: 2 * 1024 * 1024 });
+    log = open({ maxBytes: 2 * 1024 * 1024 });
     const result = json({ text: "x".repeat(10_000) });
     for (let turn = 0; turn < 20; turn++) {
-      await Promise.all(Array.from({ length: 50 }, () => log.append(entry({ result }))));
+      for (let n = 0; n < 50; n++) append(log, entry({ result }));
     }
     await log.prune(NOW);
     const { items } = await log.query({ limit: 1000 });

@@ -1,262 +1,220 @@
-// The call log in a SQLite file. Decides when calls are committed (once per turn of the event loop) and what happens where
-// that fails: calls go on, some wait in memory, and writing is tried again until it works.
+// The call log on the disk. A call is written to a journal before it is forwarded and before it is answered, which takes
+// microseconds; a thread enters the journal into the SQLite file behind it. Where writing fails calls go on: some wait in
+// memory, and writing is tried again until it works.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import type { CallEntry, CallLog, CallPage, CallQuery } from "../calls/log.ts";
-import { toStoredCall, type Keeping, type StoredCall } from "../calls/stored-call.ts";
+import { readdirSync } from "node:fs";
+import type { CallEnd, CallLog, CallPage, CallQuery, CallStart, OpenCall } from "../calls/log.ts";
+import { toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
+import type { Keeping, StoredEnd, StoredStart } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
-import { CallFile } from "./call-file.ts";
 import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
-import { isBusy, isDamage, sqliteCode } from "./driver.ts";
-import { setAside } from "./set-aside.ts";
-import { WaitingCalls } from "./waiting-calls.ts";
+import { CallThread } from "./call-thread.ts";
+import { encodeBegin, encodeEnd } from "./journal-record.ts";
+import { Journal } from "./journal.ts";
+import { newWriter } from "./journal-writer.ts";
+import { WaitingRecords, type WaitingRecord } from "./waiting-records.ts";
 
-/** How long a call waits for a lock that somebody else holds; not on the event loop. */
-const BUSY_MS = 200;
-const BUSY_PAUSE_MS = 5;
+/** The thread is told of new calls so often at most: what it takes in one go is cheaper than one by one. */
+const ENTER_EVERY_MS = 50;
 const RETRY_MS = 500;
-const PRUNE_EVERY_MS = 600_000;
-/** Calls of one transaction, when there are many: a few milliseconds. */
-const MAX_BATCH = 500;
+/** A journal is read from its beginning after a kill, so it does not grow for ever. */
+const MAX_JOURNAL_BYTES = 8 << 20;
+/** Written and not entered yet: beyond it the database has been out of order for long. */
+const MAX_BEHIND_BYTES = 256 << 20;
 
 export interface CallLogOptions extends Keeping {
   readonly retention?: Partial<Retention>;
   /** Told what people should know: a damaged file, the beginning and the end of a failure. */
   readonly onWarning?: (message: string) => void;
+  readonly maxBehindBytes?: number;
 }
 
-/** What helps: waiting, opening the file anew where it was removed, or another one where it is damaged. */
-type Remedy = "wait" | "reopen" | "replace";
-
-type Health =
-  | { readonly state: "writing" }
-  | { readonly state: "degraded"; readonly why: string; readonly remedy: Remedy }
-  | { readonly state: "closed" };
-
-/** @example const log = await SqliteCallLog.open(join(paths.data, "calls.db"), { redactor }); */
+/** @example const log = new SqliteCallLog(join(paths.data, "calls.db"), { redactor }); */
 export class SqliteCallLog implements CallLog {
   readonly #path: string;
+  readonly #folder: string;
   readonly #keeping: Keeping;
-  readonly #retention: Retention;
   readonly #warn: (message: string) => void;
-  readonly #pruneTimer: NodeJS.Timeout;
-  readonly #waiting = new WaitingCalls();
-  #file: CallFile | undefined;
-  #health: Health = { state: "writing" };
-  /** Settles when what is waiting now has been committed, or given up on. */
-  #turn: Promise<void> | undefined;
-  #recovery: Promise<void> | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
-  /** The last one; the next waits for it. */
-  #pruning: Promise<unknown> = Promise.resolve();
-  #bytesSincePrune = 0;
+  readonly #maxBehindBytes: number;
+  readonly #journal: Journal;
+  readonly #thread: CallThread;
+  /** The beginnings of calls that are under way: a new journal starts with them. */
+  readonly #open = new Map<number, Buffer>();
+  readonly #waiting = new WaitingRecords();
+  #lastId = 0;
+  /** Bytes, of all journals. */
+  #written = 0;
+  #entered = 0;
   #lost = 0;
+  #isClosed = false;
+  /** Why the journal, or the database behind it, cannot be written. */
+  #degraded: { journal: string | undefined; database: string | undefined } = {
+    journal: undefined,
+    database: undefined,
+  };
+  #enterTimer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
 
-  private constructor(path: string, { retention, onWarning, ...keeping }: CallLogOptions) {
+  constructor(path: string, { retention, onWarning = () => {}, maxBehindBytes, ...keeping }: CallLogOptions) {
+    const writer = newWriter();
     this.#path = path;
+    this.#folder = journalsOf(path);
     this.#keeping = keeping;
-    this.#retention = { ...DEFAULT_RETENTION, ...retention };
-    this.#warn = onWarning ?? (() => undefined);
-    this.#pruneTimer = setInterval(() => this.#pruneSoon(), PRUNE_EVERY_MS).unref();
-  }
-
-  /** Never fails: a log that cannot be opened is degraded, and tries again. */
-  static async open(path: string, options: CallLogOptions): Promise<SqliteCallLog> {
-    const log = new SqliteCallLog(path, options);
-    try {
-      await log.#open();
-      log.#pruneSoon();
-    } catch (error) {
-      log.#degrade(error);
-    }
-    return log;
+    this.#warn = onWarning;
+    this.#maxBehindBytes = maxBehindBytes ?? MAX_BEHIND_BYTES;
+    this.#journal = new Journal(this.#folder, writer, () => this.#startNewJournal());
+    this.#thread = new CallThread(
+      { path, folder: this.#folder, writer, retention: { ...DEFAULT_RETENTION, ...retention } },
+      {
+        onEntered: (upTo) => (this.#entered = upTo),
+        onDegraded: (why) => (this.#degraded = { ...this.#degraded, database: why }),
+        onWarning,
+      },
+    );
   }
 
   get degraded(): string | undefined {
-    return this.#health.state === "degraded" ? this.#health.why : undefined;
+    return this.#degraded.journal ?? this.#degraded.database;
   }
 
   get lost(): number {
     return this.#lost;
   }
 
-  append(entry: CallEntry): Promise<void> {
-    const call = this.#toCall(entry);
-    if (this.#health.state !== "writing") {
-      // After closing it is a call that outlasted the hub's patience: its answer must not fail for that.
-      if (this.#health.state === "closed" || !this.#waiting.keep(call)) this.#lost++;
-      return Promise.resolve();
-    }
-    this.#waiting.add(call);
-    this.#turn ??= new Promise((resolve) => setImmediate(() => this.#endTurn(resolve, performance.now())));
-    return this.#turn;
+  begin(call: CallStart): OpenCall {
+    const id = ++this.#lastId;
+    const bytes = encodeBegin(id, this.#startOf(call));
+    const isKept = this.#put({ bytes, isEnd: false });
+    if (isKept) this.#open.set(id, bytes);
+    return { finish: (end) => this.#finish(id, call.server, end, isKept) };
   }
 
   async query(query: CallQuery): Promise<CallPage> {
-    const file = this.#requireFile();
-    try {
-      return await whenFree(() => file.query(query));
-    } catch (error) {
-      throw this.#failed(error);
-    }
+    if (this.#isClosed) throw new HubError("DatabaseError", "The call log is closed");
+    this.#enter();
+    return this.#thread.query(query);
   }
 
   async prune(now = Date.now()): Promise<number> {
-    const file = this.#requireFile();
-    const pruning = this.#pruning.then(() => file.prune(now));
-    // A failure is for whoever asked, not for the next one.
-    this.#pruning = pruning.catch(() => undefined);
-    try {
-      return await pruning;
-    } catch (error) {
-      throw this.#failed(error);
-    }
+    return this.#thread.prune(now);
+  }
+
+  recover(): void {
+    if (hasFiles(this.#folder)) this.#thread.tell({ type: "left" });
   }
 
   async close(): Promise<void> {
-    await this.#turn;
-    if (this.#health.state === "closed") return;
-    if (this.#waiting.length > 0 || this.#recovery !== undefined) await this.#startRecovery();
-    this.#health = { state: "closed" };
-    this.#lost += this.#waiting.length;
-    clearInterval(this.#pruneTimer);
+    if (this.#isClosed) return;
+    clearTimeout(this.#enterTimer);
     clearTimeout(this.#retryTimer);
-    await this.#closeFile();
-    await this.#pruning;
+    this.#writeWaiting();
+    this.#isClosed = true;
+    this.#lost += this.#waiting.calls;
+    this.#journal.close();
+    if (this.#written > 0 || this.#thread.isRunning) await this.#thread.close();
   }
 
-  /** Whatever a server sends, its answer must not fail because we cannot record it. */
-  #toCall(entry: CallEntry): StoredCall {
+  #finish(id: number, server: string, end: CallEnd, isBegun: boolean): void {
+    this.#open.delete(id);
+    // After closing it is a call that outlasted the hub's patience: its answer must not fail for that.
+    const isKept = isBegun && this.#put({ bytes: encodeEnd(id, this.#endOf(server, end)), isEnd: true });
+    if (!isKept) this.#lost++;
+  }
+
+  /** False where it will never be written. */
+  #put(record: WaitingRecord): boolean {
+    if (this.#isClosed || this.#written - this.#entered > this.#maxBehindBytes) return false;
+    // In order: an end must not come before its beginning.
+    if (!this.#waiting.isEmpty) return this.#waiting.keep(record);
     try {
-      return toStoredCall(entry, this.#keeping);
+      this.#write(record.bytes);
+      return true;
     } catch (error) {
-      this.#warn(`The contents of a call to ${entry.server} are not kept: ${messageOf(error)}`);
-      return toStoredCall({ ...entry, params: undefined, result: undefined }, this.#keeping);
+      this.#degrade(error);
+      return this.#waiting.keep(record);
     }
   }
 
-  /** Commits what came in during one turn of the event loop. */
-  #endTurn(resolve: () => void, startedAt: number): void {
+  #write(bytes: Buffer): void {
+    this.#journal.write(bytes);
+    this.#written += bytes.length;
+    this.#enterTimer ??= setTimeout(() => this.#enter(), ENTER_EVERY_MS).unref();
+  }
+
+  #enter(): void {
+    clearTimeout(this.#enterTimer);
+    this.#enterTimer = undefined;
+    if (this.#journal.size > MAX_JOURNAL_BYTES) this.#startNewJournal();
+    this.#thread.tell({ type: "more", written: this.#written });
+  }
+
+  #startNewJournal(): void {
     try {
-      // Where reading met damage meanwhile, what is waiting is for the next file.
-      if (this.#health.state === "writing") this.#commit(this.#waiting.length);
+      this.#journal.rotate(this.#open.values());
     } catch (error) {
-      if (isBusy(error) && performance.now() - startedAt < BUSY_MS) {
-        // What comes in meanwhile waits with it, so that the order stays.
-        setTimeout(() => this.#endTurn(resolve, startedAt), BUSY_PAUSE_MS);
-        return;
-      }
+      // The old one goes on, where it is still there.
       this.#degrade(error);
     }
-    this.#turn = undefined;
-    resolve();
   }
 
-  #commit(count: number): void {
-    const file = this.#requireFile();
-    try {
-      file.write(this.#waiting.first(count));
-    } catch (error) {
-      if (sqliteCode(error) !== undefined) throw error;
-      // Not the file is at fault but these calls: they would fail again, and hold up all the others.
-      this.#lost += Math.min(count, this.#waiting.length);
-      this.#warn(`Calls could not be recorded: ${messageOf(error)}`);
-    }
-    this.#bytesSincePrune += this.#waiting.remove(count);
-    // Often enough that the file never grows far beyond its limit.
-    if (this.#bytesSincePrune > this.#retention.maxBytes / 64) this.#pruneSoon();
-  }
-
-  #degrade(error: unknown, remedy: Remedy = isDamage(error) ? "replace" : "wait"): void {
-    if (this.#health.state === "closed") return;
-    const isNew = this.#health.state === "writing";
+  #degrade(error: unknown): void {
     const why = `The call log ${this.#path} cannot be written: ${messageOf(error)}`;
-    this.#health = { state: "degraded", why, remedy };
-    if (isNew) {
-      // Those of this turn may have to wait for long now.
-      const calls = this.#waiting.first(this.#waiting.length);
-      this.#waiting.remove(calls.length);
-      for (const call of calls) if (!this.#waiting.keep(call)) this.#lost++;
+    if (this.#degraded.journal === undefined) {
       this.#warn(`${why}. Calls go on, and are recorded later or not at all`);
     }
+    this.#degraded = { ...this.#degraded, journal: why };
     clearTimeout(this.#retryTimer);
-    this.#retryTimer = setTimeout(() => void this.#startRecovery(), remedy === "wait" ? RETRY_MS : 0).unref();
+    this.#retryTimer = setTimeout(() => this.#writeWaiting(), RETRY_MS).unref();
   }
 
-  /** Never rejects: where it fails, it is tried again. */
-  #startRecovery(): Promise<void> {
-    this.#recovery ??= this.#recover()
-      .catch((error: unknown) => this.#degrade(error))
-      .finally(() => {
-        this.#recovery = undefined;
-      });
-    return this.#recovery;
-  }
-
-  async #recover(): Promise<void> {
-    const remedy = this.#health.state === "degraded" ? this.#health.remedy : "wait";
-    if (remedy !== "wait") await this.#closeFile();
-    if (remedy === "replace") this.#warn(await setAside(this.#path, "damaged"));
-    if (this.#file === undefined) await this.#open();
-    while (this.#waiting.length > 0) {
-      this.#commit(MAX_BATCH);
-      await nextTurn();
+  #writeWaiting(): void {
+    if (this.#degraded.journal === undefined) return;
+    try {
+      this.#waiting.drain(({ bytes }) => this.#write(bytes));
+    } catch (error) {
+      return this.#degrade(error);
     }
-    if (this.#health.state !== "degraded") return;
-    this.#health = { state: "writing" };
+    this.#degraded = { ...this.#degraded, journal: undefined };
     this.#warn(`The call log is written again; ${this.#lost} calls were not recorded since the start`);
   }
 
-  async #open(): Promise<void> {
-    const file = await CallFile.open(this.#path, {
-      retention: this.#retention,
-      onWarning: this.#warn,
-      // SQLite would go on writing into what nobody can ever open again.
-      onMissing: () => this.#degrade(new Error("its file was removed"), "reopen"),
-    });
-    if (this.#health.state === "closed") await file.close();
-    else this.#file = file;
+  /** Whatever a server sends, its answer must not fail because we cannot record it. */
+  #startOf(call: CallStart): StoredStart {
+    try {
+      return toStoredStart(call, this.#keeping);
+    } catch (error) {
+      this.#warnOfContents(call.server, error);
+      return toStoredStart({ ...call, params: undefined }, this.#keeping);
+    }
   }
 
-  async #closeFile(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close();
+  #endOf(server: string, end: CallEnd): StoredEnd {
+    try {
+      return toStoredEnd(end, server, this.#keeping);
+    } catch (error) {
+      this.#warnOfContents(server, error);
+      return toStoredEnd({ ...end, result: undefined }, server, this.#keeping);
+    }
   }
 
-  #requireFile(): CallFile {
-    if (this.#file !== undefined) return this.#file;
-    throw new HubError("DatabaseError", this.degraded ?? "The call log is closed");
-  }
-
-  #pruneSoon(): void {
-    this.#bytesSincePrune = 0;
-    // A failure of it comes back with the next write, which is reported.
-    if (this.#health.state === "writing") void this.prune().catch(() => undefined);
-  }
-
-  /** What went wrong while reading, or while pruning. */
-  #failed(error: unknown): HubError {
-    if (error instanceof HubError) return error;
-    if (isDamage(error) && this.#health.state === "writing") this.#degrade(error);
-    const message = `The call log ${this.#path} cannot be read`;
-    return new HubError("DatabaseError", message, { detail: messageOf(error), cause: error });
+  #warnOfContents(server: string, error: unknown): void {
+    this.#warn(`The contents of a call to ${server} are not kept: ${messageOf(error)}`);
   }
 }
 
-async function whenFree<T>(read: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + BUSY_MS;
-  for (;;) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error;
-    }
-    await sleep(BUSY_PAUSE_MS);
+/** Beside the database. */
+export function journalsOf(path: string): string {
+  return `${path.replace(/\.db$/, "")}.journals`;
+}
+
+function hasFiles(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false; // none was ever written
   }
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof HubError) return error.detail ?? error.message;
   return error instanceof Error ? error.message : String(error);
 }

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { CallEntry, CallLog, CallQuery } from "../calls/log.ts";
+import { append as add, type CallEntry } from "../../../test/support/calls.ts";
+import type { CallLog, CallQuery } from "../calls/log.ts";
 import { Redactor } from "../calls/redact.ts";
 import { SqliteCallLog } from "./call-log.ts";
 import { MemoryCallLog } from "./memory-call-log.ts";
@@ -30,11 +31,8 @@ function entryAt(index: number): CallEntry {
   };
 }
 
-async function append(logs: readonly CallLog[], from: number, to: number): Promise<void> {
-  for (let index = from; index < to; index += 1000) {
-    const entries = Array.from({ length: Math.min(1000, to - index) }, (_, offset) => entryAt(index + offset));
-    for (const log of logs) await Promise.all(entries.map((entry) => log.append(entry)));
-  }
+function append(logs: readonly CallLog[], from: number, to: number): void {
+  for (let index = from; index < to; index++) for (const log of logs) add(log, entryAt(index));
 }
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
@@ -57,7 +55,7 @@ it(
   async () => {
     const dir = await mkdtemp(join(tmpdir(), "plugboard-reader-"));
     const retention = { maxRows: 100_000, maxAgeMs: 365 * 24 * 3_600_000 };
-    const file = await SqliteCallLog.open(join(dir, "calls.db"), { redactor, retention });
+    const file = new SqliteCallLog(join(dir, "calls.db"), { redactor, retention });
     const memory = new MemoryCallLog({ redactor, retention });
     const asked: CallQuery[] = [];
     const compare = async (query: CallQuery) => {
@@ -74,7 +72,7 @@ it(
       await compare({ ...query, after: undefined });
     };
     try {
-      await append([file, memory], 0, 35_000);
+      append([file, memory], 0, 35_000);
       await fc.assert(fc.asyncProperty(queries, compareAll), { numRuns: 100 });
       // The first and the last call of a stretch, to the millisecond.
       for (const index of [0, 9999, 10_000, 19_999, 20_000]) {
@@ -83,7 +81,7 @@ it(
         await compare({ until: at, limit: 1 });
         await compare({ since: at + 1, until: at + 1001 });
       }
-      await append([file, memory], 35_000, 41_500);
+      append([file, memory], 35_000, 41_500);
       for (const query of asked.splice(0)) await compareAll(query);
       const now = START + retention.maxAgeMs + 15_000_000;
       expect(await file.prune(now)).toBe(await memory.prune(now));

@@ -40,4 +40,12 @@ const TABLES = `
     FROM call LEFT JOIN route ON route.id = call.route LEFT JOIN payload ON payload.id = call.id;
 `;
 
-export const CALL_LOG_FORM: DatabaseForm = { applicationId: 0x504c4247, migrations: [TABLES] };
+const JOURNALS = `
+  -- How far each journal has been entered: part of the same commit as its calls, so that none is entered twice.
+  CREATE TABLE journal (
+    name TEXT PRIMARY KEY,
+    done INTEGER NOT NULL
+  );
+`;
+
+export const CALL_LOG_FORM: DatabaseForm = { applicationId: 0x504c4247, migrations: [TABLES, JOURNALS] };

@@ -9,6 +9,15 @@ const MAX_ROWS = 32;
 /** Routes that are remembered; forgetting them only costs a look into the table. */
 const MAX_ROUTES = 10_000;
 
+/** That a journal has been entered so far; not if somebody else has entered any of it meanwhile. */
+export interface JournalMark {
+  readonly journal: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export class EnteredElsewhere extends Error {}
+
 interface Inserts {
   readonly calls: Statement;
   readonly payloads: Statement;
@@ -20,6 +29,10 @@ export class CallWriter {
   readonly #commit: Statement;
   readonly #findRoute: Statement;
   readonly #addRoute: Statement;
+  readonly #findDone: Statement;
+  readonly #addDone: Statement;
+  readonly #setDone: Statement;
+  readonly #removeDone: Statement;
   readonly #inserts = new Map<number, Inserts>();
   /** By server, tool, and the rest. */
   readonly #routes = new Map<string, Map<string, Map<string, number>>>();
@@ -32,12 +45,28 @@ export class CallWriter {
     const columns = "server, tool, group_name, error_code";
     this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?)`);
     this.#addRoute = db.prepare(`INSERT INTO route (${columns}) VALUES (?, ?, ?, ?)`);
+    this.#findDone = db.prepare("SELECT done FROM journal WHERE name = ?");
+    this.#addDone = db.prepare("INSERT OR IGNORE INTO journal (name, done) VALUES (?, 0)");
+    this.#setDone = db.prepare("UPDATE journal SET done = ? WHERE name = ? AND done = ?");
+    this.#removeDone = db.prepare("DELETE FROM journal WHERE name = ?");
+  }
+
+  doneOf(journal: string): number {
+    return Number(this.#findDone.get(journal)?.["done"] ?? 0);
+  }
+
+  forget(journal: string): void {
+    this.#removeDone.run(journal);
   }
 
   /** All of them, or none and an error. */
-  write(calls: readonly StoredCall[]): void {
+  write(calls: readonly StoredCall[], { journal, from, to }: JournalMark): void {
     this.#begin.run();
     try {
+      if (from === 0) this.#addDone.run(journal);
+      if (Number(this.#setDone.run(to, journal, from).changes) !== 1) {
+        throw new EnteredElsewhere(`${journal} is being entered by somebody else`);
+      }
       for (let at = 0; at < calls.length;) {
         const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
         this.#insert(calls, at, count);

@@ -1,5 +1,5 @@
 // Figure 6: a kill of the hub loses no call that was acknowledged. Real processes append in a loop and are killed with
-// SIGKILL at random moments; every acknowledged call must be in the file, and the file must be whole.
+// SIGKILL at random moments; every acknowledged call must be found by the next one, once, and the file must be whole.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,6 +10,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { Redactor } from "../calls/redact.ts";
+import { SqliteCallLog } from "./call-log.ts";
 import { connect } from "./driver.ts";
 
 const KILLS = Number(process.env["PLUGBOARD_KILLS"] ?? 50);
@@ -36,9 +38,16 @@ async function runLane(path: string, tally: { kills: number; acknowledged: numbe
   for (let run = 0; tally.kills < KILLS; run++) {
     tally.kills++;
     const names = await appendUntilKilled(path, run);
+    const next = new SqliteCallLog(path, { redactor: new Redactor() });
+    await next.query({});
+    await next.close();
     const db = await connect(path);
-    const rows = db.prepare("SELECT workflow_id FROM call WHERE workflow_id GLOB ?").all(`${run}.*`);
+    const ofThisRun = "SELECT workflow_id, error_code FROM mcp_call_log WHERE workflow_id GLOB ?";
+    const rows = db.prepare(ofThisRun).all(`${run}.*`);
     const found = new Set(rows.map((row) => row["workflow_id"]));
+    expect([run, found.size]).toEqual([run, rows.length]);
+    const unknown = rows.filter((row) => row["error_code"] === "UNKNOWN").map((row) => row["workflow_id"]);
+    expect([run, names.filter((name) => unknown.includes(name))]).toEqual([run, []]);
     expect([run, names.filter((name) => !found.has(name))]).toEqual([run, []]);
     // More than acknowledged can be there, but not more than were on their way.
     expect(rows.length - names.length).toBeLessThanOrEqual(6);

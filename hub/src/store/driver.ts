@@ -10,7 +10,7 @@ export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 interface RawStatement {
-  run(...values: SqlValue[]): { readonly lastInsertRowid: number | bigint };
+  run(...values: SqlValue[]): { readonly lastInsertRowid: number | bigint; readonly changes: number | bigint };
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
 }
@@ -76,7 +76,7 @@ class Statement {
     this.#raw = raw;
   }
 
-  run(...values: SqlValue[]): { readonly lastInsertRowid: number | bigint } {
+  run(...values: SqlValue[]): { readonly lastInsertRowid: number | bigint; readonly changes: number | bigint } {
     return this.#require().run(...values);
   }
 

@@ -2,10 +2,10 @@
 // bound on what it takes.
 
 import { parseBounds, toCursor } from "../calls/call-query.ts";
-import type { CallEntry, CallLog, CallPage, CallQuery, CallRow } from "../calls/log.ts";
-import { sizeBytes, toCallRow, toStoredCall, type Keeping, type StoredCall } from "../calls/stored-call.ts";
+import type { CallLog, CallPage, CallQuery, CallRow, CallStart, OpenCall } from "../calls/log.ts";
+import { joined, sizeBytes, toCallRow, toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
+import type { Keeping, StoredCall } from "../calls/stored-call.ts";
 import type { Retention } from "./call-pruner.ts";
-import { copyOf } from "./waiting-calls.ts";
 
 const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * 24 * 3_600_000, maxBytes: 32 * 1024 * 1024, maxRows: 10_000 };
 
@@ -29,12 +29,22 @@ export class MemoryCallLog implements CallLog {
     this.#retention = { ...DEFAULT_RETENTION, ...retention };
   }
 
-  async append(entry: CallEntry): Promise<void> {
-    const call = copyOf(toStoredCall(entry, this.#keeping));
+  begin(call: CallStart): OpenCall {
+    const start = toStoredStart(call, this.#keeping);
+    return {
+      finish: (end) => this.#add(copyOf(joined(start, toStoredEnd(end, call.server, this.#keeping)))),
+    };
+  }
+
+  recover(): void {
+    // Nothing of it outlives the process.
+  }
+
+  #add(call: StoredCall): void {
     this.#calls.push({ id: ++this.#lastId, call });
     this.#bytes += sizeBytes(call);
     // Removing one by one would move all the others each time.
-    if (this.#excess() > this.#retention.maxRows / 8) await this.prune(entry.at);
+    if (this.#excess() > this.#retention.maxRows / 8) void this.prune(call.at);
   }
 
   async query(query: CallQuery): Promise<CallPage> {
@@ -72,6 +82,15 @@ export class MemoryCallLog implements CallLog {
     }
     return excess;
   }
+}
+
+/** With bytes of its own: those given may be a small part of a large message, which would be kept as a whole. */
+function copyOf(call: StoredCall): StoredCall {
+  return {
+    ...call,
+    params: call.params && Uint8Array.from(call.params),
+    result: call.result && Uint8Array.from(call.result),
+  };
 }
 
 function matches(call: StoredCall, query: CallQuery): boolean {

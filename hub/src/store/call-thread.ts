@@ -1,0 +1,128 @@
+// The hub's side of the thread that has the database: started when there is something to do, asked and told in messages.
+
+import { Worker } from "node:worker_threads";
+import type { CallPage, CallQuery } from "../calls/log.ts";
+import { HubError, type ErrorBody } from "../errors.ts";
+import type { Retention } from "./call-pruner.ts";
+
+export interface ThreadSettings {
+  /** Of the database. */
+  readonly path: string;
+  /** Of the journals. */
+  readonly folder: string;
+  readonly writer: string;
+  readonly retention: Retention;
+}
+
+export type ToThread =
+  | { readonly type: "more"; readonly written: number }
+  | { readonly type: "left" }
+  | { readonly type: "query"; readonly id: number; readonly query: CallQuery }
+  | { readonly type: "prune"; readonly id: number; readonly now: number }
+  | { readonly type: "close"; readonly id: number };
+
+export type FromThread =
+  | { readonly type: "entered"; readonly upTo: number }
+  | { readonly type: "degraded"; readonly why: string | undefined }
+  | { readonly type: "warning"; readonly message: string }
+  | { readonly type: "reply"; readonly id: number; readonly value: unknown }
+  | { readonly type: "reply"; readonly id: number; readonly error: ErrorBody };
+
+export interface ThreadHandlers {
+  /** All of the journal's first `upTo` bytes are in the database. */
+  onEntered(upTo: number): void;
+  onDegraded(why: string | undefined): void;
+  onWarning(message: string): void;
+}
+
+/** A thread runs JavaScript only: the built file, also where this one is run from its source. */
+const WORKER = new URL("../../dist/store/call-worker.js", import.meta.url);
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: HubError): void;
+}
+
+export class CallThread {
+  readonly #settings: ThreadSettings;
+  readonly #handlers: ThreadHandlers;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #lastId = 0;
+
+  constructor(settings: ThreadSettings, handlers: ThreadHandlers) {
+    this.#settings = settings;
+    this.#handlers = handlers;
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  tell(message: ToThread): void {
+    this.#worker ??= this.#start();
+    // eslint-disable-next-line unicorn/require-post-message-target-origin -- that is of windows
+    this.#worker.postMessage(message);
+  }
+
+  async query(query: CallQuery): Promise<CallPage> {
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- what our own thread answers
+    return (await this.#ask((id) => ({ type: "query", id, query }))) as CallPage;
+  }
+
+  async prune(now: number): Promise<number> {
+    return Number(await this.#ask((id) => ({ type: "prune", id, now })));
+  }
+
+  /** Resolves when what was written is entered, or cannot be, and the thread has ended. */
+  async close(): Promise<void> {
+    await this.#ask((id) => ({ type: "close", id })).catch(() => undefined); // it has ended, then
+    await this.#worker?.terminate();
+  }
+
+  #ask(message: (id: number) => ToThread): Promise<unknown> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.tell(message(id));
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(WORKER, { workerData: this.#settings, name: "plugboard call log" });
+    // It keeps no process alive that has nothing else to do.
+    worker.unref();
+    worker.on("message", (message: FromThread) => this.#heard(message));
+    worker.on("error", (error) => this.#handlers.onWarning(`The call log's thread failed: ${String(error)}`));
+    worker.once("exit", () => {
+      if (this.#worker === worker) this.#worker = undefined;
+      for (const waiting of this.#waiting.values()) {
+        waiting.reject(new HubError("DatabaseError", "The call log's thread has ended"));
+      }
+      this.#waiting.clear();
+    });
+    return worker;
+  }
+
+  #heard(message: FromThread): void {
+    switch (message.type) {
+      case "entered":
+        return this.#handlers.onEntered(message.upTo);
+      case "degraded":
+        return this.#handlers.onDegraded(message.why);
+      case "warning":
+        return this.#handlers.onWarning(message.message);
+      case "reply": {
+        const waiting = this.#waiting.get(message.id);
+        this.#waiting.delete(message.id);
+        if ("error" in message) waiting?.reject(toError(message.error));
+        else waiting?.resolve(message.value);
+      }
+    }
+  }
+}
+
+function toError({ kind, message, field, detail, hint }: ErrorBody): HubError {
+  const told = Object.entries({ field, detail, hint }).filter(([, text]) => text !== undefined);
+  return new HubError(kind, message, Object.fromEntries(told));
+}

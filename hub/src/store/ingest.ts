@@ -1,0 +1,191 @@
+// Enters what stands in the journals into the database: that of this process again and again, those of processes that were
+// killed once, with their unfinished calls as of unknown outcome. How far each was entered is part of the same commit, so a
+// kill at any moment enters nothing twice and loses nothing.
+
+import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { errorCode } from "../atomic.ts";
+import { UNKNOWN_OUTCOME } from "../calls/log.ts";
+import { joined, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
+import type { CallStore } from "./call-store.ts";
+import { decode, MAX_RECORD_BYTES } from "./journal-record.ts";
+import { isAlive, overName, parseJournalName, type JournalFile } from "./journal-writer.ts";
+
+/** Calls of one transaction. */
+const MAX_BATCH = 500;
+const READ_BYTES = 2 * MAX_RECORD_BYTES;
+/** A journal of which nothing is wanted any more: it is removed next. */
+const FINISHED = Number.MAX_SAFE_INTEGER;
+const UNKNOWN: StoredEnd = {
+  result: null,
+  success: false,
+  durationUs: 0,
+  errorCode: UNKNOWN_OUTCOME,
+  truncated: false,
+};
+
+/** What has been read of one writer's files, in their order. */
+interface Reading {
+  /** Calls that have begun and not ended yet. */
+  readonly begun: Map<number, StoredStart>;
+  /** By file: how far it has been read, and how far entered. */
+  readonly read: Map<string, { at: number; done: number }>;
+}
+
+export interface IngestOptions {
+  readonly folder: string;
+  /** The writer of this process, whose last file goes on growing. */
+  readonly own: string;
+  readonly store: CallStore;
+  readonly onWarning: (message: string) => void;
+}
+
+export class Ingest {
+  readonly #options: IngestOptions;
+  readonly #readings = new Map<string, Reading>();
+  #generation = 0;
+
+  constructor(options: IngestOptions) {
+    this.#options = options;
+  }
+
+  /** Enters all that is there of this process. `isLast`: it writes no more. Rejects where the database cannot be written. */
+  enterOwn({ isLast = false } = {}): Promise<void> {
+    const { own } = this.#options;
+    return this.#enter(own, this.#filesByWriter().get(own) ?? [], { isOver: isLast });
+  }
+
+  /** Enters what those have left who are no more. */
+  async enterLeft(): Promise<void> {
+    for (const [writer, files] of this.#filesByWriter()) {
+      const isOver = files.every((file) => file.isOver) || (writer !== this.#options.own && !isAlive(writer));
+      if (isOver) await this.#enter(writer, files, { isOver });
+    }
+  }
+
+  /** Leaves to others what this process has written and could not enter. */
+  leaveOwn(): void {
+    const { own, folder } = this.#options;
+    for (const file of this.#filesByWriter().get(own) ?? [])
+      renameSync(join(folder, file.file), join(folder, overName(file)));
+  }
+
+  async #enter(writer: string, files: readonly JournalFile[], { isOver }: { isOver: boolean }): Promise<void> {
+    const { store } = this.#options;
+    await store.ready();
+    if (this.#generation !== store.generation) this.#readings.clear();
+    this.#generation = store.generation;
+    const reading = this.#readings.get(writer) ?? { begun: new Map(), read: new Map() };
+    this.#readings.set(writer, reading);
+    try {
+      for (const file of files) {
+        const isNewest = file === files.at(-1);
+        await this.#enterFile(file, reading, isNewest ? (isOver ? "last" : "growing") : "full");
+      }
+    } catch (error) {
+      // What was read has not been entered: from the beginning, next time.
+      this.#readings.delete(writer);
+      throw error;
+    }
+    if (isOver) this.#readings.delete(writer);
+  }
+
+  /** `full`: calls that are still open go on in the next file. `last`: they go on nowhere. */
+  async #enterFile(file: JournalFile, reading: Reading, state: "growing" | "full" | "last"): Promise<void> {
+    const { store } = this.#options;
+    const { name } = file;
+    const place = reading.read.get(name) ?? { at: 0, done: store.doneOf(name) };
+    reading.read.set(name, place);
+    let batch: StoredCall[] = [];
+    const enter = async (to: number) => {
+      await store.write(batch, { journal: name, from: place.done, to });
+      place.done = to;
+      batch = [];
+    };
+    if (place.done !== FINISHED) {
+      for (const { call, at } of this.#read(file, reading, place, state)) {
+        batch.push(call);
+        if (batch.length === MAX_BATCH) await enter(at);
+      }
+      if (state === "last") batch.push(...[...reading.begun.values()].map((start) => joined(start, UNKNOWN)));
+      if (state !== "growing") await enter(FINISHED);
+      else if (batch.length > 0) await enter(place.at);
+    }
+    if (state !== "growing") this.#remove(file, reading);
+  }
+
+  /** The calls that have ended and are not entered yet, each with the place after it. */
+  *#read(
+    { file, name }: JournalFile,
+    { begun }: Reading,
+    place: { at: number; done: number },
+    state: "growing" | "full" | "last",
+  ): Generator<{ call: StoredCall; at: number }> {
+    for (const bytes of pieces(join(this.#options.folder, file), () => place.at)) {
+      let at = 0;
+      for (;;) {
+        const found = decode(bytes, at);
+        if (found.state !== "record") {
+          // At the end of a file that grows, the rest is on its way; of one that does not, it was cut off by a kill.
+          if (found.state === "damaged" && state !== "growing") this.#warnOf(name);
+          break;
+        }
+        const { record } = found;
+        place.at += found.next - at;
+        at = found.next;
+        if (record.kind === "begin") {
+          begun.set(record.id, record.start);
+          continue;
+        }
+        const start = begun.get(record.id);
+        begun.delete(record.id);
+        if (start !== undefined && place.at > place.done) yield { call: joined(start, record.end), at: place.at };
+      }
+      if (at === 0) return;
+    }
+  }
+
+  #remove({ file, name }: JournalFile, reading: Reading): void {
+    const { store, folder } = this.#options;
+    store.sync();
+    rmSync(join(folder, file), { force: true });
+    store.forget(name);
+    reading.read.delete(name);
+  }
+
+  #filesByWriter(): Map<string, JournalFile[]> {
+    const files = listed(this.#options.folder).flatMap((name) => parseJournalName(name) ?? []);
+    const byWriter = new Map<string, JournalFile[]>();
+    for (const file of files.toSorted((a, b) => a.number - b.number)) {
+      byWriter.set(file.writer, [...(byWriter.get(file.writer) ?? []), file]);
+    }
+    return byWriter;
+  }
+
+  #warnOf(name: string): void {
+    this.#options.onWarning(`A part of ${name} is damaged: the calls in it are not in the call log`);
+  }
+}
+
+/** The rest of a file from a place that moves on, in pieces that hold at least one record. */
+function* pieces(path: string, from: () => number): Generator<Buffer> {
+  const fd = openSync(path, "r");
+  try {
+    while (from() < fstatSync(fd).size) {
+      const bytes = Buffer.allocUnsafe(Math.min(READ_BYTES, fstatSync(fd).size - from()));
+      const length = readSync(fd, bytes, 0, bytes.length, from());
+      yield bytes.subarray(0, length);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
