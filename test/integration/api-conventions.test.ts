@@ -268,6 +268,7 @@ describe("T50 what nobody foresaw", () => {
     const callLog: CallLog = {
       append: () => Promise.resolve(),
       query: () => Promise.reject(broken),
+      stats: () => Promise.reject(broken),
       prune: () => Promise.resolve(0),
       degraded: undefined,
       lost: 0,
@@ -305,6 +306,7 @@ describe("MG-3 ready", () => {
       {
         callLog: {
           query: () => Promise.resolve({ items: [], next_cursor: null }),
+          stats: () => Promise.resolve([]),
           get degraded() {
             return degraded;
           },

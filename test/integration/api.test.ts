@@ -128,6 +128,7 @@ const MATRIX: Readonly<Record<string, Asked & { readonly path: string }>> = {
   "DELETE /secrets/{name}": { path: "/secrets/nobody" },
   "GET /calls": { path: "/calls" },
   "GET /metrics/latency": { path: "/metrics/latency" },
+  "GET /stats": { path: "/stats?since=0" },
   "GET /config": { path: "/config" },
   "GET /config/export": { path: "/config/export" },
   "POST /config/validate": { path: "/config/validate", body: {} },
@@ -1021,6 +1022,7 @@ describe("records", () => {
             asked.push(query);
             return { items: [], next_cursor: null };
           },
+          stats: async () => [],
         },
       },
     );
@@ -1180,7 +1182,7 @@ describe("requests and answers", () => {
     const own = await openManaged(
       {},
       {
-        callLog: { query: () => Promise.reject(broken), degraded: undefined },
+        callLog: { query: () => Promise.reject(broken), stats: () => Promise.reject(broken), degraded: undefined },
         onUnexpected: (error, requestId) => seen.push([error, requestId]),
       },
     );

@@ -54,6 +54,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "DELETE /secrets/{name}": { path: "/secrets/service" },
   "GET /calls": { path: "/calls?limit=1" },
   "GET /metrics/latency": { path: "/metrics/latency?server=echo" },
+  "GET /stats": { path: "/stats?since=0" },
   "GET /config": { path: "/config" },
   "GET /config/export": { path: "/config/export" },
   "POST /config/validate": { path: "/config/validate", body: { mcpServers: { x: {} } } },

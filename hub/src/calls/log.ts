@@ -1,6 +1,8 @@
 // The port behind which calls are recorded: who called what, when, with what outcome. What is hidden from the record is
 // left to redact.ts, where it is kept to store/.
 
+import type { CallStatsQuery, ServerStats } from "./call-stats.ts";
+
 export interface CallEntry {
   /** When the call began, in milliseconds since the epoch. */
   readonly at: number;
@@ -72,6 +74,8 @@ export interface CallLog {
   append(entry: CallEntry): Promise<void>;
   /** Pages stay stable while calls arrive. A bad cursor or limit throws InvalidConfig. */
   query(query: CallQuery): Promise<CallPage>;
+  /** How long the calls of some time took, by server and tool; who was not called is not there. */
+  stats(query: CallStatsQuery): Promise<ServerStats[]>;
   /** Removes what is older or more than the log may keep; returns how many calls that were. Logs also do it by themselves. */
   prune(now?: number): Promise<number>;
   /** Why calls cannot be recorded right now. Goes away by itself. */

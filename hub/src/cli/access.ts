@@ -35,6 +35,7 @@ export type Api = Pick<
   | "setSecret"
   | "deleteSecret"
   | "config"
+  | "stats"
 >;
 
 export interface Access {

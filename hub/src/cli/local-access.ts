@@ -7,6 +7,7 @@ import { GroupCommands } from "../api/commands/groups.ts";
 import { LifecycleCommands } from "../api/commands/lifecycle.ts";
 import { SecretCommands } from "../api/commands/secrets.ts";
 import { ServerCommands } from "../api/commands/servers.ts";
+import { StatsCommands } from "../api/commands/stats.ts";
 import { ToolCommands } from "../api/commands/tools.ts";
 import type { Managed } from "../api/core.ts";
 import type { Hub } from "../hub.ts";
@@ -82,6 +83,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const groups = new GroupCommands(managed);
   const secrets = new SecretCommands(managed);
   const config = new ConfigCommands(managed);
+  const stats = new StatsCommands(managed);
   return {
     listServers: () => servers.list(),
     getServer: (id) => servers.get(id),
@@ -104,17 +106,14 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     setSecret: (name, value) => secrets.set(name, value),
     deleteSecret: (name) => secrets.delete(name),
     config: async () => config.show(),
+    stats: ({ server, since } = {}) =>
+      stats.of({ server, since: typeof since === "string" ? Date.parse(since) : since }),
   };
 }
 
-/** There are no records yet: the hub is as old as the command. */
+/** There are no figures of its own yet: the hub is as old as the command. */
 function toManaged(hub: Hub, paths: Places): Managed {
-  return {
-    hub,
-    paths,
-    callLog: { degraded: undefined, query: () => Promise.resolve({ items: [], next_cursor: null }) },
-    latency: { metrics: () => [] },
-  };
+  return { hub, paths, callLog: hub.callLog, latency: { metrics: () => [] } };
 }
 
 function toRaw(bytes: Buffer): Raw {

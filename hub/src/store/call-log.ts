@@ -2,6 +2,7 @@
 // that fails: calls go on, some wait in memory, and writing is tried again until it works.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallEntry, CallLog, CallPage, CallQuery } from "../calls/log.ts";
 import { toStoredCall, type Keeping, type StoredCall } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
@@ -96,6 +97,15 @@ export class SqliteCallLog implements CallLog {
     const file = this.#requireFile();
     try {
       return await whenFree(() => file.query(query));
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  async stats(query: CallStatsQuery): Promise<ServerStats[]> {
+    const file = this.#requireFile();
+    try {
+      return await whenFree(() => file.stats(query));
     } catch (error) {
       throw this.#failed(error);
     }

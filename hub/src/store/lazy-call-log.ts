@@ -1,6 +1,7 @@
 // A call log that is opened when it is first wanted: loading the database must not delay the hub's start, and a command
 // that calls nothing must not pay for it.
 
+import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallEntry, CallLog, CallPage, CallQuery } from "../calls/log.ts";
 
 export class LazyCallLog implements CallLog {
@@ -26,6 +27,10 @@ export class LazyCallLog implements CallLog {
 
   async query(query: CallQuery): Promise<CallPage> {
     return (await this.ready()).query(query);
+  }
+
+  async stats(query: CallStatsQuery): Promise<ServerStats[]> {
+    return (await this.ready()).stats(query);
   }
 
   async prune(now?: number): Promise<number> {

@@ -2,6 +2,7 @@
 // bound on what it takes.
 
 import { parseBounds, toCursor } from "../calls/call-query.ts";
+import { CallStats, type CallStatsQuery, type ServerStats } from "../calls/call-stats.ts";
 import type { CallEntry, CallLog, CallPage, CallQuery, CallRow } from "../calls/log.ts";
 import { sizeBytes, toCallRow, toStoredCall, type Keeping, type StoredCall } from "../calls/stored-call.ts";
 import type { Retention } from "./call-pruner.ts";
@@ -47,6 +48,14 @@ export class MemoryCallLog implements CallLog {
       items.push(toCallRow(id, call));
     }
     return { items, next_cursor: null };
+  }
+
+  async stats({ server, since }: CallStatsQuery): Promise<ServerStats[]> {
+    const stats = new CallStats();
+    for (const { call } of this.#calls) {
+      if (matches(call, { server, since })) stats.tallyOf(call.server, call.tool).count(call.durationUs, call.success);
+    }
+    return stats.servers;
   }
 
   async prune(now = Date.now()): Promise<number> {
