@@ -126,6 +126,7 @@ const MATRIX: Readonly<Record<string, Asked & { readonly path: string }>> = {
   "GET /secrets": { path: "/secrets" },
   "PUT /secrets/{name}": { path: "/secrets/nobody", body: { unknown: 1 } },
   "DELETE /secrets/{name}": { path: "/secrets/nobody" },
+  "POST /secrets/rotate-key": { path: "/secrets/rotate-key" },
   "GET /calls": { path: "/calls" },
   "GET /metrics/latency": { path: "/metrics/latency" },
   "GET /stats": { path: "/stats?since=0" },

@@ -51,6 +51,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "DELETE /groups/{name}": { path: "/groups/work" },
   "PUT /secrets/{name}": { path: "/secrets/service", body: { value: "v" } },
   "GET /secrets": { path: "/secrets" },
+  "POST /secrets/rotate-key": { path: "/secrets/rotate-key" },
   "DELETE /secrets/{name}": { path: "/secrets/service" },
   "GET /calls": { path: "/calls?limit=1" },
   "GET /metrics/latency": { path: "/metrics/latency?server=echo" },

@@ -6,7 +6,14 @@ import type { JsonObject } from "../wire/json.ts";
 import { Connection, type ConnectionOptions, type Exchange } from "./connection.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
 import type { CallPage, LatencyMetrics, Stats } from "./schemas/call.ts";
-import type { ConfigChangesView, ConfigCheck, ConfigDocument, ConfigView, Secret } from "./schemas/config.ts";
+import type {
+  ConfigChangesView,
+  ConfigCheck,
+  ConfigDocument,
+  ConfigView,
+  KeyRotation,
+  Secret,
+} from "./schemas/config.ts";
 import type { GroupInput, GroupView } from "./schemas/group.ts";
 import type { Logs, Server, TestResult } from "./schemas/server.ts";
 import type { HubStatus } from "./schemas/status.ts";
@@ -239,6 +246,11 @@ export class HubClient {
 
   deleteSecret(name: string): Promise<void> {
     return this.#hub.ask(secret(name), { method: "DELETE" });
+  }
+
+  /** Encrypts all secrets with a new key. */
+  rotateSecretKey(): Promise<KeyRotation> {
+    return this.#hub.ask("/secrets/rotate-key", { method: "POST" });
   }
 
   calls(query: CallsQuery = {}): Promise<CallPage> {

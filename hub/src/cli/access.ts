@@ -34,6 +34,7 @@ export type Api = Pick<
   | "listSecrets"
   | "setSecret"
   | "deleteSecret"
+  | "rotateSecretKey"
   | "config"
   | "stats"
 >;

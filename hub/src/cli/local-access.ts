@@ -105,6 +105,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     listSecrets: () => secrets.list(),
     setSecret: (name, value) => secrets.set(name, value),
     deleteSecret: (name) => secrets.delete(name),
+    rotateSecretKey: () => secrets.rotateKey(),
     config: async () => config.show(),
     stats: ({ server, since } = {}) =>
       stats.of({ server, since: typeof since === "string" ? Date.parse(since) : since }),
