@@ -107,9 +107,12 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     deleteSecret: (name) => secrets.delete(name),
     rotateSecretKey: () => secrets.rotateKey(),
     config: async () => config.show(),
-    stats: ({ server, since } = {}) =>
-      stats.of({ server, since: typeof since === "string" ? Date.parse(since) : since }),
+    stats: (query) => stats.of({ server: query?.server, since: toTime(query?.since) }),
   };
+}
+
+function toTime(time: string | number | undefined): number | undefined {
+  return typeof time === "string" ? Date.parse(time) : time;
 }
 
 /** There are no figures of its own yet: the hub is as old as the command. */

@@ -55,8 +55,8 @@ export const secretCommand: Register = (program, { io, done }) => {
     .action(async (options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
         const result = await api.rotateSecretKey();
-        const done = `Encrypted ${count(result.rotated, "secret")} with a new key`;
-        out.changed(result.rotated === 0 ? "There are no secrets yet" : done, result);
+        const text = `Encrypted ${count(result.rotated, "secret")} with a new key`;
+        out.changed(result.rotated === 0 ? "There are no secrets yet" : text, result);
       });
       done(0);
     });

@@ -152,8 +152,11 @@ function isOf({ opening }: Keys, keyId: string | undefined): boolean {
   return opening.some((key) => keyIdOf(key) === keyId);
 }
 
-/** Each encryption has a tag of its own. */
 function isSame(before: readonly SecretFile[], now: readonly SecretFile[]): boolean {
-  const toText = (files: readonly SecretFile[]) => files.map(({ uuid, record }) => `${uuid} ${record?.tag}`).join("\n");
-  return toText(before) === toText(now);
+  return tagsOf(before) === tagsOf(now);
+}
+
+/** Each encryption has a tag of its own. */
+function tagsOf(files: readonly SecretFile[]): string {
+  return files.map(({ uuid, record }) => `${uuid} ${record?.tag}`).join("\n");
 }

@@ -54,11 +54,12 @@ it("SE-1 another store goes on: it reads and writes with the new key", async () 
 it("SE-1 reading, setting and deleting while the key changes", async () => {
   const [one, other] = [open(), open()];
   await fill(one);
-  let rotations = 0;
+  const state = { rotating: true };
   const rotating = (async () => {
-    for (; rotations < 5; rotations++) await one.rotateKey();
+    for (let count = 0; count < 5; count++) await one.rotateKey();
+    state.rotating = false;
   })();
-  for (let turn = 0; rotations < 5; turn++) {
+  for (let turn = 0; state.rotating; turn++) {
     await other.set("b", `v-${turn}`);
     expect(await readAll(other)).toEqual(["v-a", `v-${turn}`, "v-c"]);
     await other.set("gone", "x");
