@@ -46,6 +46,12 @@ export async function createFileExclusive(path: string, text: string, options: W
 
 /** Removes what killed writers left in a folder; leaves the temps of living ones alone. Returns what it removed. */
 export async function removeStaleTemps(folder: string): Promise<string[]> {
+  const stale = await findStaleTemps(folder);
+  for (const path of stale) await rm(path, { force: true });
+  return stale;
+}
+
+export async function findStaleTemps(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((): string[] => []);
   const stale: string[] = [];
   for (const name of names) {
@@ -53,7 +59,6 @@ export async function removeStaleTemps(folder: string): Promise<string[]> {
     if (pid === undefined) continue;
     const path = join(folder, name);
     if (isAlive(Number(pid)) && !(await isOld(path))) continue;
-    await rm(path, { force: true });
     stale.push(path);
   }
   return stale;

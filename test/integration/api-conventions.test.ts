@@ -266,6 +266,7 @@ describe("T50 what nobody foresaw", () => {
       begin: () => ({ finish() {} }),
       recover() {},
       query: () => Promise.reject(broken),
+      stats: () => Promise.reject(broken),
       prune: () => Promise.resolve(0),
       degraded: undefined,
       lost: 0,
@@ -303,6 +304,7 @@ describe("MG-3 ready", () => {
       {
         callLog: {
           query: () => Promise.resolve({ items: [], next_cursor: null }),
+          stats: () => Promise.resolve([]),
           get degraded() {
             return degraded;
           },

@@ -126,8 +126,10 @@ const MATRIX: Readonly<Record<string, Asked & { readonly path: string }>> = {
   "GET /secrets": { path: "/secrets" },
   "PUT /secrets/{name}": { path: "/secrets/nobody", body: { unknown: 1 } },
   "DELETE /secrets/{name}": { path: "/secrets/nobody" },
+  "POST /secrets/rotate-key": { path: "/secrets/rotate-key" },
   "GET /calls": { path: "/calls" },
   "GET /metrics/latency": { path: "/metrics/latency" },
+  "GET /stats": { path: "/stats?since=0" },
   "GET /config": { path: "/config" },
   "GET /config/export": { path: "/config/export" },
   "POST /config/validate": { path: "/config/validate", body: {} },
@@ -1021,6 +1023,7 @@ describe("records", () => {
             asked.push(query);
             return { items: [], next_cursor: null };
           },
+          stats: async () => [],
         },
       },
     );
@@ -1180,7 +1183,7 @@ describe("requests and answers", () => {
     const own = await openManaged(
       {},
       {
-        callLog: { query: () => Promise.reject(broken), degraded: undefined },
+        callLog: { query: () => Promise.reject(broken), stats: () => Promise.reject(broken), degraded: undefined },
         onUnexpected: (error, requestId) => seen.push([error, requestId]),
       },
     );

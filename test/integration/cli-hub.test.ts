@@ -1167,9 +1167,12 @@ describe("completion", () => {
     [["group", "rm", "w"], ["work"]],
     [
       ["completion", ""],
-      ["bash", "zsh", "fish"],
+      ["bash", "zsh", "fish", "pwsh"],
     ],
     [["calls", "--fa"], ["--failed"]],
+    [["stats", "--si"], ["--since"]],
+    [["doctor", "--f"], ["--fix"]],
+    [["secret", "ro"], ["rotate-key"]],
     [["no-such-command", "x"], [""]],
   ])("%j", async (words, expected) => {
     expect(await complete(...words)).toEqual(expected);
@@ -1187,6 +1190,28 @@ describe("completion", () => {
     expect(stdout).toContain("plugboard __complete --");
     const checked = spawnSync(shell, ["-n"], { input: stdout });
     if (checked.error === undefined) expect(String(checked.stderr)).toBe("");
+  });
+
+  it("the script for pwsh asks as the others do; no PowerShell is here to run it", async () => {
+    const { code, stdout } = await plugboard(home, ["completion", "pwsh"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("@('__complete') + $next + @('--') + $words");
+    expect(stdout).toMatch(/^ {2}Register-ArgumentCompleter -Native -CommandName plugboard, .*\$completer$/m);
+    expect(stdout).toContain("$_ -split '\\t', 2");
+    // Every bracket and quote that is opened is closed.
+    const bare = stdout.replaceAll(/#.*$/gm, "").replaceAll(/'[^'\n]*'|"[^"\n]*"/g, "");
+    expect(bare).not.toMatch(/['"`]/);
+    let open = "";
+    for (const bracket of bare.match(/[(){}[\]]/g) ?? []) open = `${open}${bracket}`.replace(/(?:\(\)|\{\}|\[\])$/, "");
+    expect(open).toBe("");
+  });
+
+  it("--next stands for an empty word, which PowerShell loses", async () => {
+    for (const words of [["get"], ["tools", "--group"], []]) {
+      const { stdout } = await plugboard(home, ["__complete", "--next", "--", ...words]);
+      expect(stdout).toBe((await plugboard(home, ["__complete", "--", ...words, ""])).stdout);
+      expect(stdout).not.toBe("");
+    }
   });
 
   it("2: another shell", async () => {

@@ -367,10 +367,12 @@ async function useRest(): Promise<void> {
   await rest("PUT /secrets/{name}", "/secrets/other", { body: { value: passing.setByApi } });
   await rest("PUT /secrets/{name}", "/secrets/other", { body: { value: `\0${passing.setByApi}` } });
   await rest("GET /secrets", "/secrets");
+  await rest("POST /secrets/rotate-key", "/secrets/rotate-key");
   await rest("DELETE /secrets/{name}", "/secrets/other");
   for (const query of ["", "?success=false", "?server=tells&limit=1000", "?tool=tell", "?slower_than_ms=0", "?x=1"])
     await rest("GET /calls", `/calls${query}`);
   await rest("GET /metrics/latency", "/metrics/latency?server=tells");
+  await rest("GET /stats", "/stats?server=tells");
   await rest("GET /config", "/config");
   await rest("GET /config/export", "/config/export");
   const wrong = { ...unsaved, args: [passing.unsaved, 7], env: { API_KEY: { value: passing.unsaved, required: 1 } } };

@@ -5,8 +5,15 @@ import { HubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { Connection, type ConnectionOptions, type Exchange } from "./connection.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
-import type { CallPage, LatencyMetrics } from "./schemas/call.ts";
-import type { ConfigChangesView, ConfigCheck, ConfigDocument, ConfigView, Secret } from "./schemas/config.ts";
+import type { CallPage, LatencyMetrics, Stats } from "./schemas/call.ts";
+import type {
+  ConfigChangesView,
+  ConfigCheck,
+  ConfigDocument,
+  ConfigView,
+  KeyRotation,
+  Secret,
+} from "./schemas/config.ts";
 import type { GroupInput, GroupView } from "./schemas/group.ts";
 import type { Logs, Server, TestResult } from "./schemas/server.ts";
 import type { HubStatus } from "./schemas/status.ts";
@@ -57,6 +64,9 @@ export interface CallsQuery {
   readonly limit?: number;
   readonly cursor?: string;
 }
+
+/** Since then; all that is recorded unless told. */
+export type StatsQuery = Pick<CallsQuery, "server" | "since">;
 
 export interface EventsOptions {
   /** Of `server`, `log`, `catalog`, `call`, `config`, `warning`, or single events; all unless told. */
@@ -238,12 +248,22 @@ export class HubClient {
     return this.#hub.ask(secret(name), { method: "DELETE" });
   }
 
+  /** Encrypts all secrets with a new key. */
+  rotateSecretKey(): Promise<KeyRotation> {
+    return this.#hub.ask("/secrets/rotate-key", { method: "POST" });
+  }
+
   calls(query: CallsQuery = {}): Promise<CallPage> {
     return this.#hub.ask("/calls", { query: { ...query } });
   }
 
   latency(name?: string): Promise<LatencyMetrics[]> {
     return this.#hub.ask("/metrics/latency", { query: { server: name } });
+  }
+
+  /** Per server and tool, from the call log; also of servers that are gone. */
+  stats(query: StatsQuery = {}): Promise<Stats[]> {
+    return this.#hub.ask("/stats", { query: { ...query } });
   }
 
   config(): Promise<ConfigView> {

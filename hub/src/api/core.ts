@@ -23,7 +23,7 @@ export interface Core {
 }
 
 export interface Records {
-  readonly callLog: Pick<CallLog, "query" | "degraded">;
+  readonly callLog: Pick<CallLog, "query" | "stats" | "degraded">;
   readonly latency: Pick<Latency, "metrics"> & Partial<Pick<Latency, "tools">>;
 }
 

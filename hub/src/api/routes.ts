@@ -5,6 +5,7 @@ import { GroupCommands } from "./commands/groups.ts";
 import { LifecycleCommands } from "./commands/lifecycle.ts";
 import { SecretCommands } from "./commands/secrets.ts";
 import { ServerCommands } from "./commands/servers.ts";
+import { StatsCommands } from "./commands/stats.ts";
 import { ToolCommands } from "./commands/tools.ts";
 import type { Managed } from "./core.ts";
 import type { EventStreams } from "./live/event-streams.ts";
@@ -16,6 +17,7 @@ import { lifecycleRoutes } from "./routes/lifecycle.ts";
 import { recordRoutes } from "./routes/records.ts";
 import { secretRoutes } from "./routes/secrets.ts";
 import { serverRoutes } from "./routes/servers.ts";
+import { statsRoutes } from "./routes/stats.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { toolRoutes } from "./routes/tools.ts";
 
@@ -29,6 +31,7 @@ export function createRoutes(managed: Managed, streams: EventStreams): Route[] {
     ...groupRoutes(new GroupCommands(managed)),
     ...secretRoutes(new SecretCommands(managed)),
     ...recordRoutes(managed, managed.hub),
+    ...statsRoutes(new StatsCommands(managed)),
     ...configRoutes(new ConfigCommands(managed)),
     ...eventRoutes(managed.hub, streams),
   ];

@@ -1,6 +1,8 @@
 // The port behind which calls are recorded: who called what, when, with what outcome. What is hidden from the record is
 // left to redact.ts, where it is kept to store/.
 
+import type { CallStatsQuery, ServerStats } from "./call-stats.ts";
+
 /** What is known of a call before it is forwarded. */
 export interface CallStart {
   /** When the call began, in milliseconds since the epoch. */
@@ -86,6 +88,8 @@ export interface CallLog {
   begin(start: CallStart): OpenCall;
   /** Every finished call is found. Pages stay stable while calls arrive. A bad cursor or limit throws InvalidConfig. */
   query(query: CallQuery): Promise<CallPage>;
+  /** How long the calls of some time took, by server and tool; who was not called is not there. */
+  stats(query: CallStatsQuery): Promise<ServerStats[]>;
   /** Removes what is older or more than the log may keep; returns how many calls that were. Logs also do it by themselves. */
   prune(now?: number): Promise<number>;
   /** Takes in what others left behind: calls of a hub that was killed. */

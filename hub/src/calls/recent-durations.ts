@@ -1,11 +1,8 @@
 // How long calls took in the last hour, for percentiles. Our own histogram and not perf_hooks': with a window per minute
 // for each of 2,000 tools, those take gigabytes (5 to 23 KB each), and 60 of them a millisecond to add up.
 
-const SUB_BITS = 5;
-/** Buckets of one power of two: a value is known to 1.6 %. Below this many microseconds it is known exactly. */
-const SUBS = 1 << SUB_BITS;
-const MAX_US = 2 ** 31 - 1;
-const BUCKETS = (31 - SUB_BITS + 1) * SUBS;
+import { BUCKETS, bucketOf, percentilesOf } from "./duration-buckets.ts";
+
 const WINDOW_MS = 60_000;
 const WINDOWS = 60;
 
@@ -36,15 +33,7 @@ export class RecentDurations {
   /** In milliseconds, for shares that grow; 0 each where there was never a call. */
   percentiles(shares: readonly number[], now: number): number[] {
     this.#advance(now);
-    const values: number[] = [];
-    let seen = 0;
-    let bucket = -1;
-    for (const share of shares) {
-      const rank = Math.max(1, Math.ceil(share * this.#total));
-      while (seen < rank && bucket < BUCKETS - 1) seen += this.#counts[++bucket] ?? 0;
-      values.push(this.#total === 0 ? 0 : middleOf(bucket) / 1000);
-    }
-    return values;
+    return percentilesOf(this.#counts, this.#total, shares);
   }
 
   #advance(now: number): void {
@@ -65,18 +54,4 @@ export class RecentDurations {
       this.#total -= count;
     }
   }
-}
-
-function bucketOf(durationUs: number): number {
-  const value = durationUs > 0 ? Math.min(Math.round(durationUs), MAX_US) : 0;
-  if (value < SUBS) return value;
-  const shift = 31 - Math.clz32(value) - SUB_BITS;
-  return shift * SUBS + (value >>> shift);
-}
-
-/** The value in the middle of a bucket, in microseconds. */
-function middleOf(bucket: number): number {
-  if (bucket < SUBS * 2) return bucket;
-  const shift = (bucket >>> SUB_BITS) - 1;
-  return ((bucket & (SUBS - 1)) + SUBS) * 2 ** shift + (2 ** shift - 1) / 2;
 }

@@ -34,7 +34,9 @@ export type Api = Pick<
   | "listSecrets"
   | "setSecret"
   | "deleteSecret"
+  | "rotateSecretKey"
   | "config"
+  | "stats"
 >;
 
 export interface Access {

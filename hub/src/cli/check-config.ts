@@ -45,6 +45,15 @@ export async function checkFiles(folder: string, file: string | undefined): Prom
   return check(servers ?? "", groups ?? "");
 }
 
+/** The servers of a folder; none where its file is not right. Unlike loading them, it leaves everything as it is. */
+export async function readServers(folder: string): Promise<readonly ServerConfig[]> {
+  try {
+    return toServers(parseServerDocument((await readTextFile(join(folder, SERVER_FILE)))?.text ?? ""));
+  } catch {
+    return []; // checkFiles says what is wrong
+  }
+}
+
 /** A file on its own may be either of the two, or both in one. */
 async function split(text: string, file: string): Promise<[servers: string, groups: string]> {
   const json = parseJsonText(text, file);

@@ -6,18 +6,16 @@ import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { readManagementToken } from "../auth/management-token.ts";
-import { SERVER_FILE } from "../config/documents.ts";
-import { ConfigFiles } from "../config/file.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { toHubError } from "../errors.ts";
 import { FileSecrets } from "../secrets/file-store.ts";
 import { resolveServer } from "../servers/resolve.ts";
-import { secretsOf } from "../servers/secrets-of.ts";
-import { checkFiles } from "./check-config.ts";
+import { checkFiles, readServers } from "./check-config.ts";
 import { findHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { describe } from "./progress.ts";
 import { placesOf, type Places } from "./record.ts";
+import { findSyntaxErrors } from "./syntax-errors.ts";
 import { count, firstLine } from "./text.ts";
 import { findProgram } from "./which.ts";
 
@@ -30,17 +28,16 @@ export interface CheckResult {
 
 const DEFAULT_PORT = 7430;
 const PATIENCE_MS = 5000;
-const OTHERS = 0o077;
 
-export async function examine(io: Io, options: GlobalOptions): Promise<CheckResult[]> {
+/** `known`: what is wrong already, and would only be said again. */
+export async function examine(io: Io, options: GlobalOptions, known: readonly CheckResult[]): Promise<CheckResult[]> {
   const places = placesOf(io, options);
-  const servers = await enabledServers(places);
+  const servers = (await readServers(places.config)).filter(({ enabled }) => enabled);
   const groups = await Promise.all([
     checkConfig(places),
-    checkPrivacy(places, servers),
     checkPrograms(io, servers),
     checkCredentials(io, places, servers),
-    checkSecrets(io, places),
+    known.some(({ name }) => name === "secrets") ? [] : checkSecrets(io, places),
     checkFolders(places),
     checkHub(io, options),
   ]);
@@ -54,11 +51,6 @@ function checkNode(): CheckResult {
   return { name: "Node", state: fits ? "ok" : "problem", message, ...(fits ? {} : { fix: "Install a newer Node" }) };
 }
 
-async function enabledServers({ config }: Places): Promise<readonly ServerConfig[]> {
-  const loaded = await new ConfigFiles(config).load().catch(() => undefined); // checkConfig says what is wrong
-  return (loaded?.config.servers ?? []).filter(({ enabled }) => enabled);
-}
-
 async function checkConfig({ config }: Places): Promise<CheckResult[]> {
   try {
     const { valid, errors, warnings, servers, groups } = await checkFiles(config, undefined);
@@ -66,8 +58,10 @@ async function checkConfig({ config }: Places): Promise<CheckResult[]> {
     const message = valid
       ? `${config}: ${count(servers, "server")}, ${count(groups, "group")}`
       : `${config} is not valid`;
+    const places = (await findSyntaxErrors(config)).map(({ path, line, column }) => `${path}:${line}:${column}`);
+    const fix = places.map((place) => `correct ${place}; plugboard doctor --fix opens it there in your $EDITOR`);
     return [
-      { name: "config", state, message },
+      { name: "config", state, message, ...(fix.length === 0 ? {} : { fix: fix.join("\n") }) },
       ...errors.map(
         ({ message: text, hint }) =>
           ({ name: "config", state, message: text, ...(hint === undefined ? {} : { fix: hint }) }) as const,
@@ -77,23 +71,6 @@ async function checkConfig({ config }: Places): Promise<CheckResult[]> {
   } catch (thrown) {
     return [failed("config", thrown)];
   }
-}
-
-/** A file with credentials in it is for its owner alone. */
-async function checkPrivacy({ config }: Places, servers: readonly ServerConfig[]): Promise<CheckResult[]> {
-  const path = join(config, SERVER_FILE);
-  const info = await stat(path).catch(() => undefined);
-  if (info === undefined || process.platform === "win32" || (info.mode & OTHERS) === 0) return [];
-  const holders = servers.filter((server) => secretsOf(server).length > 0).map(({ name }) => name);
-  if (holders.length === 0) return [];
-  return [
-    {
-      name: "config",
-      state: "warning",
-      message: `${path} holds credentials (${holders.join(", ")}) and can be read by other users`,
-      fix: `chmod 600 '${path}', or keep them out of it: plugboard secret set NAME`,
-    },
-  ];
 }
 
 const INSTALL: Readonly<Record<string, string>> = {

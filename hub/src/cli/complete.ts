@@ -4,6 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command, Option } from "commander";
+import { SHELLS } from "./completion.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import type { Register } from "./program.ts";
 import { placesOf } from "./record.ts";
@@ -17,7 +18,9 @@ export const completeCommand: Register = (program, { io, done }) => {
   program
     .command("__complete", { hidden: true })
     .argument("[words...]", "the words after `plugboard`, the unfinished one last")
-    .action(async (words: string[], options: GlobalOptions) => {
+    .option("--next", "none of the words is unfinished: another one begins")
+    .action(async (given: string[], options: GlobalOptions & { readonly next?: boolean }) => {
+      const words = options.next === true ? [...given, ""] : given;
       const candidates = await complete(program, words, { io, options }).catch(() => []); // a shell has no use for errors
       for (const { value, about } of candidates)
         io.stdout.write(`${value}${about === undefined ? "" : `\t${about}`}\n`);
@@ -90,7 +93,7 @@ async function argumentsOf(command: Command, operands: number, surroundings: Sur
   const argument = command.registeredArguments[operands] ?? command.registeredArguments.at(-1);
   if (argument === undefined || (operands >= command.registeredArguments.length && !argument.variadic)) return [];
   const name = argument.name();
-  if (name === "shell") return ["bash", "zsh", "fish"].map((value) => ({ value }));
+  if (name === "shell") return SHELLS.map((value) => ({ value }));
   if (name === "server" || name === "servers" || (name === "target" && command.name() === "test"))
     return serverNames(surroundings);
   if (name === "tool") return (await serverNames(surroundings)).map(({ value }) => ({ value: `${value}.` }));

@@ -9,13 +9,13 @@ export const completionCommand: Register = (program, { io, done }) => {
   program
     .command("completion")
     .description("print the completion script of a shell")
-    .argument("<shell>", "bash, zsh or fish")
+    .argument("<shell>", "bash, zsh, fish or pwsh")
     .addHelpText("after", HOW)
     .action((shell: string, options: GlobalOptions) => {
       if (!isShell(shell)) {
         throw new HubError("InvalidConfig", `There is no completion for "${shell}"`, {
           field: "shell",
-          hint: "plugboard completion bash|zsh|fish",
+          hint: `plugboard completion ${SHELLS.join("|")}`,
         });
       }
       const out = new Output(io, options);
@@ -28,7 +28,8 @@ export const completionCommand: Register = (program, { io, done }) => {
 const HOW = `
   bash   echo 'source <(plugboard completion bash)' >> ~/.bashrc
   zsh    plugboard completion zsh > "\${fpath[1]}/_plugboard"
-  fish   plugboard completion fish > ~/.config/fish/completions/plugboard.fish`;
+  fish   plugboard completion fish > ~/.config/fish/completions/plugboard.fish
+  pwsh   Add-Content $PROFILE 'plugboard completion pwsh | Out-String | Invoke-Expression'`;
 
 /** Each hands over the words up to the cursor, and takes one candidate a line, with its meaning behind a tab. */
 const SCRIPTS = {
@@ -65,7 +66,31 @@ function __plugboard_complete
 end
 complete -c plugboard -f -a '(__plugboard_complete)'
 `,
+  // Older versions lose an empty argument on its way to a program, so --next stands for it. npm puts a script beside the
+  // program: completers of scripts are kept apart from those of programs, and a bare -- or a list would not reach it whole.
+  pwsh: `# PowerShell completion for plugboard
+& {
+  $completer = {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
+      Where-Object { $_.Extent.StartOffset -lt $cursorPosition } |
+      ForEach-Object { $_.Extent.Text.Trim("'", '"') })
+    $next = @()
+    if ($wordToComplete -eq '') { $next = @('--next') }
+    $arguments = @('__complete') + $next + @('--') + $words
+    plugboard @arguments 2>$null | ForEach-Object {
+      $value, $about = $_ -split '\\t', 2
+      if (-not $about) { $about = $value }
+      [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
+    }
+  }
+  Register-ArgumentCompleter -Native -CommandName plugboard, plugboard.cmd -ScriptBlock $completer
+  Register-ArgumentCompleter -CommandName plugboard, plugboard.ps1 -ScriptBlock $completer
+}
+`,
 } as const;
+
+export const SHELLS: readonly string[] = Object.keys(SCRIPTS);
 
 function isShell(shell: string): shell is keyof typeof SCRIPTS {
   return Object.hasOwn(SCRIPTS, shell);

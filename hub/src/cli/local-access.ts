@@ -7,6 +7,7 @@ import { GroupCommands } from "../api/commands/groups.ts";
 import { LifecycleCommands } from "../api/commands/lifecycle.ts";
 import { SecretCommands } from "../api/commands/secrets.ts";
 import { ServerCommands } from "../api/commands/servers.ts";
+import { StatsCommands } from "../api/commands/stats.ts";
 import { ToolCommands } from "../api/commands/tools.ts";
 import type { Managed } from "../api/core.ts";
 import type { Hub } from "../hub.ts";
@@ -82,6 +83,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const groups = new GroupCommands(managed);
   const secrets = new SecretCommands(managed);
   const config = new ConfigCommands(managed);
+  const stats = new StatsCommands(managed);
   return {
     listServers: () => servers.list(),
     getServer: (id) => servers.get(id),
@@ -103,18 +105,19 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     listSecrets: () => secrets.list(),
     setSecret: (name, value) => secrets.set(name, value),
     deleteSecret: (name) => secrets.delete(name),
+    rotateSecretKey: () => secrets.rotateKey(),
     config: async () => config.show(),
+    stats: (query) => stats.of({ server: query?.server, since: toTime(query?.since) }),
   };
 }
 
-/** There are no records yet: the hub is as old as the command. */
+function toTime(time: string | number | undefined): number | undefined {
+  return typeof time === "string" ? Date.parse(time) : time;
+}
+
+/** There are no figures of its own yet: the hub is as old as the command. */
 function toManaged(hub: Hub, paths: Places): Managed {
-  return {
-    hub,
-    paths,
-    callLog: { degraded: undefined, query: () => Promise.resolve({ items: [], next_cursor: null }) },
-    latency: { metrics: () => [] },
-  };
+  return { hub, paths, callLog: hub.callLog, latency: { metrics: () => [] } };
 }
 
 function toRaw(bytes: Buffer): Raw {

@@ -7,9 +7,10 @@ import { withAccess } from "./access.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import type { Register } from "./program.ts";
 import { readHidden } from "./read-hidden.ts";
+import { count } from "./text.ts";
 
 export const secretCommand: Register = (program, { io, done }) => {
-  const secret = program.command("secret").description("manage secrets for servers: ls, set, rm");
+  const secret = program.command("secret").description("manage secrets for servers: ls, set, rm, rotate-key");
   secret
     .command("set")
     .description("store a secret; its value is asked for, or read from stdin")
@@ -45,6 +46,17 @@ export const secretCommand: Register = (program, { io, done }) => {
       await withAccess(io, options, async ({ api, out }) => {
         await api.deleteSecret(name);
         out.changed(`Deleted the secret ${name}`, { removed: name });
+      });
+      done(0);
+    });
+  secret
+    .command("rotate-key")
+    .description("encrypt all secrets with a new key; copies of the old one open nothing any more")
+    .action(async (options: GlobalOptions) => {
+      await withAccess(io, options, async ({ api, out }) => {
+        const result = await api.rotateSecretKey();
+        const text = `Encrypted ${count(result.rotated, "secret")} with a new key`;
+        out.changed(result.rotated === 0 ? "There are no secrets yet" : text, result);
       });
       done(0);
     });

@@ -1,34 +1,60 @@
-// `plugboard stats`: how long calls take, per server; of one server also per tool.
+// `plugboard stats`: how long calls take, per server, of one server also per tool; since some time, from the call log,
+// per server and tool.
 
-import type { LatencyMetrics } from "../api/schemas/call.ts";
+import type { LatencyMetrics, Stats } from "../api/schemas/call.ts";
+import { withAccess } from "./access.ts";
 import { requireHub } from "./find-hub.ts";
-import type { GlobalOptions } from "./io.ts";
+import type { GlobalOptions, Io } from "./io.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
-import { duration } from "./times.ts";
+import { duration, parseSince } from "./times.ts";
+
+interface StatsOptions extends GlobalOptions {
+  readonly since?: string;
+}
 
 export const statsCommand: Register = (program, { io, done }) => {
   program
     .command("stats")
     .description("show how long calls take: p50, p95, p99")
     .argument("[server]", "only this server")
-    .action(async (server: string | undefined, options: GlobalOptions) => {
-      const out = new Output(io, options);
-      const { client } = await requireHub(io, options);
-      const name = server === undefined ? undefined : (await client.getServer(server)).config.name;
-      const metrics = await client.latency(name);
-      if (out.json) out.data(metrics);
-      else if (metrics.every(({ total_calls }) => total_calls === 0)) out.print("No calls yet.");
-      else {
-        const rows = metrics.flatMap((row) => [
-          figures(row.server_name, row),
-          ...(row.tools ?? []).map((tool) => figures(`  ${tool.tool_name}`, tool)),
-        ]);
-        out.table([["SERVER", "CALLS", "ERRORS", "P50", "P95", "P99"], ...rows], { right: [1, 2, 3, 4, 5] });
-      }
+    .option("--since <time>", "from the call log: 10m, 24h, 7d, or a date; also without a running hub")
+    .action(async (server: string | undefined, options: StatsOptions) => {
+      const { since } = options;
+      if (since === undefined) await present(io, server, options);
+      else await recorded(io, { server, since: parseSince(since, "since").toISOString() }, options);
       done(0);
     });
 };
+
+/** What the hub knows since it was started; the percentiles are those of the last hour. */
+async function present(io: Io, server: string | undefined, options: StatsOptions): Promise<void> {
+  const { client } = await requireHub(io, options);
+  const name = server === undefined ? undefined : (await client.getServer(server)).config.name;
+  show(new Output(io, options), await client.latency(name), "No calls yet.");
+}
+
+async function recorded(
+  io: Io,
+  { server, since }: { server: string | undefined; since: string },
+  options: StatsOptions,
+): Promise<void> {
+  await withAccess(io, options, async ({ api, out }) => {
+    show(out, await api.stats({ since, ...(server === undefined ? {} : { server }) }), "No calls in that time.");
+  });
+}
+
+function show(out: Output, servers: readonly (LatencyMetrics | Stats)[], none: string): void {
+  if (out.json) out.data(servers);
+  else if (servers.every(({ total_calls }) => total_calls === 0)) out.print(none);
+  else {
+    const rows = servers.flatMap((row) => [
+      figures(row.server_name, row),
+      ...(row.tools ?? []).map((tool) => figures(`  ${tool.tool_name}`, tool)),
+    ]);
+    out.table([["SERVER", "CALLS", "ERRORS", "P50", "P95", "P99"], ...rows], { right: [1, 2, 3, 4, 5] });
+  }
+}
 
 type Figures = Pick<LatencyMetrics, "total_calls" | "errors" | "p50_ms" | "p95_ms" | "p99_ms">;
 

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { removeStaleTemps, resolveLinks, writeFileAtomic } from "../atomic.ts";
 import { HubError } from "../errors.ts";
+import { removeAbandonedLock, withLock } from "../lock.ts";
 import { addServer, findEntry, removeServer, replaceServer } from "./changes.ts";
 import {
   GROUP_FILE,
@@ -15,7 +16,6 @@ import {
   toServers,
 } from "./documents.ts";
 import { removeGroup, setGroup } from "./group-changes.ts";
-import { removeAbandonedLock, withLock } from "./lock.ts";
 import { normalizeServer } from "./normalize.ts";
 import type { JsonObject } from "./plain.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./store.ts";

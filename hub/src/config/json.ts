@@ -25,6 +25,14 @@ export function parseJsonText(text: string, file: string): Json | undefined {
   return root === undefined ? undefined : toValue(root, text, file);
 }
 
+/** Where a text stops being JSON; undefined where all of it is. Both count from 1. */
+export function findSyntaxError(text: string, file: string): { line: number; column: number } | undefined {
+  requireBounds(text, file);
+  const errors: ParseError[] = [];
+  parseJsonTree(text, errors);
+  return errors[0] === undefined ? undefined : placeOf(text, errors[0].offset);
+}
+
 /** The syntax tree of a text, for edits. */
 export function parseJsonTree(text: string, errors: ParseError[] = []): Node | undefined {
   return parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -85,7 +93,11 @@ function duplicate(node: Node, key: string, message: string): HubError {
 }
 
 function position(text: string, offset: number): string {
+  const { line, column } = placeOf(text, offset);
+  return `line ${line}, column ${column}`;
+}
+
+function placeOf(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
-  const line = before.split("\n").length;
-  return `line ${line}, column ${offset - before.lastIndexOf("\n")}`;
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }

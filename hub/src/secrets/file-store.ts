@@ -1,25 +1,22 @@
-// Secrets as encrypted files, one each, in a folder that only the owner can enter. No text from a user is ever part of a
-// file name. The encryption is left to record.ts, the key to key.ts.
+// Secrets as encrypted files, one each, in a folder that only the owner can enter. The files are left to secret-files.ts,
+// the encryption to record.ts, the key to key.ts.
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { removeStaleTemps, writeFileAtomic } from "../atomic.ts";
+import { writeFileAtomic } from "../atomic.ts";
 import { HubError } from "../errors.ts";
-import { resolveKey } from "./key.ts";
-import { listPrivateFolder, makePrivateFolder, readPrivateFile, removeFile } from "./private-file.ts";
-import { keyIdOf, openRecord, parseRecord, sealRecord } from "./record.ts";
-import type { SecretRecord } from "./record.ts";
+import { withLock } from "../lock.ts";
+import { resolveKeys, type Keys } from "./key.ts";
+import { makePrivateFolder, removeFile } from "./private-file.ts";
+import { keyIdOf, openWithAny, sealRecord } from "./record.ts";
+import { rotateKey } from "./rotation.ts";
 import { requireSecret } from "./rules.ts";
+import { readSecretFiles, removeLeftovers, secretPath, type SecretFile } from "./secret-files.ts";
 import type { SecretStore } from "./store.ts";
+import { damaged, keyIsMissing, sealedByAnother } from "./unreadable.ts";
 
-const FILE_NAME = /^mcp_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.key$/;
-
-interface SecretFile {
-  readonly path: string;
-  readonly uuid: string;
-  /** Undefined where the file is damaged. */
-  readonly record: SecretRecord | undefined;
-}
+/** More often than this, no reader meets a change of the key. */
+const MAX_LOOKS = 10;
 
 /**
  * The encrypted file adapter of SecretStore.
@@ -29,7 +26,7 @@ interface SecretFile {
 export class FileSecrets implements SecretStore {
   readonly #folder: string;
   readonly #given: string | undefined;
-  #key: Promise<Buffer | undefined> | undefined;
+  #givenKeys: Promise<Keys | undefined> | undefined;
   /** The last change; the next one waits for it, so that two never make two files for one name. */
   #changes: Promise<unknown> = Promise.resolve();
 
@@ -39,87 +36,111 @@ export class FileSecrets implements SecretStore {
   }
 
   async get(name: string): Promise<string | undefined> {
-    const files = await this.#files();
-    const named = files.filter(({ record }) => record?.name === name);
-    if (named.length === 0) return this.#missing(name, files);
-    const key = await this.#resolveKey({ create: false });
-    if (key === undefined) throw keyIsMissing(this.#folder);
-    // A damaged name may have become this one: the file that opens is the one that is meant.
-    for (const { uuid, record } of named) {
-      const value = record === undefined ? undefined : openRecord(uuid, record, key);
-      if (value !== undefined) return value;
+    for (let looks = 1, files = await readSecretFiles(this.#folder); ; looks++) {
+      try {
+        return await this.#find(name, files);
+      } catch (error) {
+        const now = await readSecretFiles(this.#folder);
+        // Read before another process changed the key, and so meant for the key that is gone.
+        if (looks === MAX_LOOKS || isSame(files, now)) throw error;
+        files = now;
+      }
     }
-    const path = named.find(({ record }) => record?.keyId === keyIdOf(key))?.path;
-    throw path === undefined ? sealedByAnother(name) : damaged(name, path);
   }
 
   async set(name: string, value: string): Promise<void> {
     requireSecret(name, value);
-    await this.#change(async () => {
+    await this.#inTurn(async () => {
       await makePrivateFolder(this.#folder);
-      await removeStaleTemps(this.#folder);
-      const files = await this.#files();
-      const key = await this.#resolveKey({ create: files.length === 0 || this.#given !== undefined });
-      if (key === undefined) throw keyIsMissing(this.#folder);
-      const uuid = files.find(({ record }) => record?.name === name)?.uuid ?? randomUUID();
-      const path = join(this.#folder, `mcp_${uuid}.key`);
-      await writeFileAtomic(path, sealRecord(uuid, { name, value, key }), { mode: 0o600 });
+      await withLock(this.#folder, () => this.#write(name, value));
     });
   }
 
   async delete(name: string): Promise<boolean> {
-    return this.#change(async () => {
-      const files = (await this.#files()).filter(({ record }) => record?.name === name);
-      for (const { path } of files) await removeFile(path);
-      return files.length > 0;
+    return this.#inTurn(async () => {
+      // Nobody waits, and nothing is made, for what is not there.
+      if (!(await this.list()).includes(name)) return false;
+      return withLock(this.#folder, () => this.#remove(name));
     });
   }
 
   async list(): Promise<string[]> {
-    const names = (await this.#files()).flatMap(({ record }) => (record === undefined ? [] : [record.name]));
+    const files = await readSecretFiles(this.#folder);
+    const names = files.flatMap(({ record }) => (record === undefined ? [] : [record.name]));
     return [...new Set(names)].toSorted();
   }
 
-  /** Read anew each time: another process may have changed them, and there are few. */
-  async #files(): Promise<SecretFile[]> {
-    const files: SecretFile[] = [];
-    for (const fileName of await listPrivateFolder(this.#folder)) {
-      const uuid = FILE_NAME.exec(fileName)?.[1];
-      if (uuid === undefined) continue;
-      const path = join(this.#folder, fileName);
-      const text = await readPrivateFile(path);
-      // Deleted since the folder was read.
-      if (text !== undefined) files.push({ path, uuid, record: parseRecord(text) });
+  async rotateKey(): Promise<number> {
+    if (this.#given === undefined)
+      return rotateKey(this.#folder, (edit) => this.#inTurn(() => withLock(this.#folder, edit)));
+    throw new HubError(
+      "InvalidConfig",
+      "The key of the secrets is given by PLUGBOARD_SECRET_KEY: it is changed there",
+      {
+        field: "PLUGBOARD_SECRET_KEY",
+        hint: "Start the hub with another PLUGBOARD_SECRET_KEY, and set each secret again: plugboard secret set NAME",
+      },
+    );
+  }
+
+  async #write(name: string, value: string): Promise<void> {
+    await removeLeftovers(this.#folder);
+    const files = await readSecretFiles(this.#folder);
+    const keys = await this.#keys({ create: files.length === 0 || this.#given !== undefined });
+    if (keys === undefined) throw keyIsMissing(this.#folder);
+    const uuid = files.find(({ record }) => record?.name === name)?.uuid ?? randomUUID();
+    const text = sealRecord(uuid, { name, value, key: keys.sealing });
+    await writeFileAtomic(secretPath(this.#folder, uuid), text, { mode: 0o600 });
+  }
+
+  async #remove(name: string): Promise<boolean> {
+    const files = (await readSecretFiles(this.#folder)).filter(({ record }) => record?.name === name);
+    for (const { path } of files) await removeFile(path);
+    return files.length > 0;
+  }
+
+  async #find(name: string, files: readonly SecretFile[]): Promise<string | undefined> {
+    const named = files.filter(({ record }) => record?.name === name);
+    if (named.length === 0) return this.#missing(name, files);
+    const keys = await this.#keys();
+    if (keys === undefined) throw keyIsMissing(this.#folder);
+    // A damaged name may have become this one: the file that opens is the one that is meant.
+    for (const { uuid, record } of named) {
+      const value = record === undefined ? undefined : openWithAny(uuid, record, keys.opening);
+      if (value !== undefined) return value;
     }
-    return files;
+    const path = named.find(({ record }) => isOf(keys, record?.keyId))?.path;
+    throw path === undefined ? sealedByAnother(name) : damaged(name, path);
   }
 
   /** No file has this name; but one whose name is damaged may be meant, and then silence would mislead. */
   async #missing(name: string, files: readonly SecretFile[]): Promise<undefined> {
     for (const { path, uuid, record } of files) {
       if (record === undefined) throw damaged(name, path);
-      const key = await this.#resolveKey({ create: false });
-      const isOurs = key !== undefined && record.keyId === keyIdOf(key);
-      if (isOurs && openRecord(uuid, record, key) === undefined) throw damaged(name, path);
+      const keys = await this.#keys();
+      const isOurs = keys !== undefined && isOf(keys, record.keyId);
+      if (isOurs && openWithAny(uuid, record, keys.opening) === undefined) throw damaged(name, path);
     }
     return undefined;
   }
 
-  /** Kept once found: a passphrase takes a while to turn into a key. */
-  async #resolveKey({ create }: { create: boolean }): Promise<Buffer | undefined> {
-    this.#key ??= resolveKey(this.#folder, { given: this.#given, create });
+  /** Read anew each time, since another process may change it; a given one is kept: a passphrase takes a while. */
+  async #keys({ create = false }: { create?: boolean } = {}): Promise<Keys | undefined> {
+    if (this.#given === undefined) return resolveKeys(this.#folder, { create });
+    this.#givenKeys ??= resolveKeys(this.#folder, { given: this.#given, create });
     try {
-      const key = await this.#key;
-      if (key === undefined) this.#key = undefined;
-      return key;
+      const keys = await this.#givenKeys;
+      if (keys === undefined) this.#givenKeys = undefined;
+      return keys;
     } catch (error) {
       // A mistake that the user can repair while the hub runs.
-      this.#key = undefined;
+      this.#givenKeys = undefined;
       throw error;
     }
   }
 
-  async #change<T>(change: () => Promise<T>): Promise<T> {
+  /** In the order of the calls. Other processes are kept out by the lock. */
+  async #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const next = this.#changes.then(change);
     // A failed change is its caller's to hear of, not the next one's.
     this.#changes = next.catch(() => undefined);
@@ -127,21 +148,15 @@ export class FileSecrets implements SecretStore {
   }
 }
 
-function damaged(name: string, path: string): HubError {
-  return new HubError("DatabaseError", `Secret ${JSON.stringify(name)} cannot be decrypted: a file is damaged`, {
-    detail: path,
-    hint: "Restore the file from a backup, or delete it and set the secret again",
-  });
+function isOf({ opening }: Keys, keyId: string | undefined): boolean {
+  return opening.some((key) => keyIdOf(key) === keyId);
 }
 
-function sealedByAnother(name: string): HubError {
-  return new HubError("InvalidConfig", `Secret ${JSON.stringify(name)} was encrypted with another key`, {
-    hint: "Give the hub the key it was set with (PLUGBOARD_SECRET_KEY, or master.key), or set the secret again",
-  });
+function isSame(before: readonly SecretFile[], now: readonly SecretFile[]): boolean {
+  return tagsOf(before) === tagsOf(now);
 }
 
-function keyIsMissing(folder: string): HubError {
-  return new HubError("InvalidConfig", `The key of the secrets in ${folder} is missing`, {
-    hint: "Give PLUGBOARD_SECRET_KEY as before, or restore master.key from a backup",
-  });
+/** Each encryption has a tag of its own. */
+function tagsOf(files: readonly SecretFile[]): string {
+  return files.map(({ uuid, record }) => `${uuid} ${record?.tag}`).join("\n");
 }

@@ -69,6 +69,15 @@ export function openRecord(uuid: string, record: SecretRecord, key: Buffer): str
   }
 }
 
+/** With whichever of the keys it was sealed with. */
+export function openWithAny(uuid: string, record: SecretRecord, keys: readonly Buffer[]): string | undefined {
+  for (const key of keys) {
+    const value = openRecord(uuid, record, key);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
 /** What the ciphertext is bound to: a record moved to another file or given another name does not open. */
 function bindingOf(uuid: string, { v, name, keyId }: Pick<SecretRecord, "v" | "name" | "keyId">): Buffer {
   return Buffer.from(JSON.stringify([uuid, v, keyId, name]));

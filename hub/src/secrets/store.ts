@@ -10,4 +10,9 @@ export interface SecretStore {
   delete(name: string): Promise<boolean>;
   /** The names, sorted; never a value. */
   list(): Promise<string[]>;
+  /**
+   * Encrypts every secret with a new key; returns how many there are. One rotation at a time: another one is refused with
+   * StaleConfig. Absent where the store has no key of its own.
+   */
+  rotateKey?(): Promise<number>;
 }

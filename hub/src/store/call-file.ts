@@ -1,8 +1,10 @@
 // One opened file of the call log: what reads, writes, prunes and syncs it, opened and closed together.
 
 import { closeSync, fdatasyncSync, openSync, statSync } from "node:fs";
+import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallPage, CallQuery } from "../calls/log.ts";
 import type { StoredCall } from "../calls/stored-call.ts";
+import { CallCounter } from "./call-counter.ts";
 import { CallPruner, type Retention } from "./call-pruner.ts";
 import { CallReader } from "./call-reader.ts";
 import { CALL_LOG_FORM } from "./call-schema.ts";
@@ -21,6 +23,7 @@ export class CallFile {
   readonly #inode: number | undefined;
   readonly #writer: CallWriter;
   readonly #reader: CallReader;
+  readonly #counter: CallCounter;
   readonly #pruner: CallPruner;
   #isOpen = true;
 
@@ -30,6 +33,7 @@ export class CallFile {
     this.#inode = inodeOf(path);
     this.#writer = new CallWriter(db);
     this.#reader = new CallReader(db);
+    this.#counter = new CallCounter(db);
     this.#pruner = new CallPruner(db, retention);
   }
 
@@ -69,6 +73,10 @@ export class CallFile {
 
   query(query: CallQuery): Promise<CallPage> {
     return this.#reader.query(query);
+  }
+
+  stats(query: CallStatsQuery): Promise<ServerStats[]> {
+    return this.#counter.count(query);
   }
 
   prune(now: number): Promise<number> {

@@ -3,6 +3,7 @@
 // memory, and writing is tried again until it works.
 
 import { readdirSync } from "node:fs";
+import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallEnd, CallLog, CallPage, CallQuery, CallStart, OpenCall } from "../calls/log.ts";
 import { toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import type { Keeping, StoredEnd, StoredStart } from "../calls/stored-call.ts";
@@ -90,12 +91,17 @@ export class SqliteCallLog implements CallLog {
   }
 
   async query(query: CallQuery): Promise<CallPage> {
-    if (this.#isClosed) throw new HubError("DatabaseError", "The call log is closed");
-    this.#enter();
+    this.#enterNow();
     return this.#thread.query(query);
   }
 
+  async stats(query: CallStatsQuery): Promise<ServerStats[]> {
+    this.#enterNow();
+    return this.#thread.stats(query);
+  }
+
   async prune(now = Date.now()): Promise<number> {
+    this.#enterNow();
     return this.#thread.prune(now);
   }
 
@@ -139,6 +145,12 @@ export class SqliteCallLog implements CallLog {
     this.#journal.write(bytes);
     this.#written += bytes.length;
     this.#enterTimer ??= setTimeout(() => this.#enter(), ENTER_EVERY_MS).unref();
+  }
+
+  /** Whoever asks next finds every call. */
+  #enterNow(): void {
+    if (this.#isClosed) throw new HubError("DatabaseError", "The call log is closed");
+    this.#enter();
   }
 
   #enter(): void {

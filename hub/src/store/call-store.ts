@@ -2,6 +2,7 @@
 // where it was removed, replaced where it is damaged. Runs in a thread of its own (call-worker.ts), so that it may block.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallPage, CallQuery } from "../calls/log.ts";
 import type { StoredCall } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
@@ -103,13 +104,12 @@ export class CallStore {
     this.#requireFile().forget(journal);
   }
 
-  async query(query: CallQuery): Promise<CallPage> {
-    const file = this.#requireFile();
-    try {
-      return await whenFree(() => file.query(query));
-    } catch (error) {
-      throw await this.#unreadable(error);
-    }
+  query(query: CallQuery): Promise<CallPage> {
+    return this.#read((file) => file.query(query));
+  }
+
+  stats(query: CallStatsQuery): Promise<ServerStats[]> {
+    return this.#read((file) => file.stats(query));
   }
 
   async prune(now: number): Promise<number> {
@@ -119,6 +119,15 @@ export class CallStore {
     this.#pruning = pruning.catch(() => undefined);
     try {
       return await pruning;
+    } catch (error) {
+      throw await this.#unreadable(error);
+    }
+  }
+
+  async #read<T>(read: (file: CallFile) => Promise<T>): Promise<T> {
+    const file = this.#requireFile();
+    try {
+      return await whenFree(() => read(file));
     } catch (error) {
       throw await this.#unreadable(error);
     }

@@ -1,6 +1,7 @@
 // The hub's side of the thread that has the database: started when there is something to do, asked and told in messages.
 
 import { Worker } from "node:worker_threads";
+import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallPage, CallQuery } from "../calls/log.ts";
 import { HubError, type ErrorBody } from "../errors.ts";
 import type { Retention } from "./call-pruner.ts";
@@ -18,6 +19,7 @@ export type ToThread =
   | { readonly type: "more"; readonly written: number }
   | { readonly type: "left" }
   | { readonly type: "query"; readonly id: number; readonly query: CallQuery }
+  | { readonly type: "stats"; readonly id: number; readonly query: CallStatsQuery }
   | { readonly type: "prune"; readonly id: number; readonly now: number }
   | { readonly type: "close"; readonly id: number };
 
@@ -68,6 +70,11 @@ export class CallThread {
   async query(query: CallQuery): Promise<CallPage> {
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- what our own thread answers
     return (await this.#ask((id) => ({ type: "query", id, query }))) as CallPage;
+  }
+
+  async stats(query: CallStatsQuery): Promise<ServerStats[]> {
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- what our own thread answers
+    return (await this.#ask((id) => ({ type: "stats", id, query }))) as ServerStats[];
   }
 
   async prune(now: number): Promise<number> {

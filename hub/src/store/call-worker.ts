@@ -44,17 +44,13 @@ async function act(message: ToThread): Promise<void> {
     case "left":
       return enterLeft();
     case "query":
-      return answer(message.id, async () => {
-        await enterOwn();
-        await enterLeft();
-        return store.query(message.query);
-      });
+      await enterLeft();
+      return answer(message.id, () => store.query(message.query));
+    case "stats":
+      await enterLeft();
+      return answer(message.id, () => store.stats(message.query));
     case "prune":
-      return answer(message.id, async () => {
-        await enterOwn();
-        await store.ready();
-        return store.prune(message.now);
-      });
+      return answer(message.id, () => store.prune(message.now));
     case "close":
       clearInterval(looking);
       await answer(message.id, async () => {

@@ -2,6 +2,7 @@
 // bound on what it takes.
 
 import { parseBounds, toCursor } from "../calls/call-query.ts";
+import { CallStats, type CallStatsQuery, type ServerStats } from "../calls/call-stats.ts";
 import type { CallLog, CallPage, CallQuery, CallRow, CallStart, OpenCall } from "../calls/log.ts";
 import { joined, sizeBytes, toCallRow, toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import type { Keeping, StoredCall } from "../calls/stored-call.ts";
@@ -57,6 +58,14 @@ export class MemoryCallLog implements CallLog {
       items.push(toCallRow(id, call));
     }
     return { items, next_cursor: null };
+  }
+
+  async stats({ server, since }: CallStatsQuery): Promise<ServerStats[]> {
+    const stats = new CallStats();
+    for (const { call } of this.#calls) {
+      if (matches(call, { server, since })) stats.tallyOf(call.server, call.tool).count(call.durationUs, call.success);
+    }
+    return stats.servers;
   }
 
   async prune(now = Date.now()): Promise<number> {

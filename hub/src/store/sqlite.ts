@@ -40,6 +40,26 @@ export async function openDatabase(path: string, form: DatabaseForm): Promise<Op
   }
 }
 
+/** Why a file could not be used, every page of it looked at; undefined where it can, or is somebody else's just now. */
+export async function findDamage(path: string, form: DatabaseForm): Promise<AsideReason | undefined> {
+  try {
+    const sizeBytes = await knownSize(path);
+    const db = await connect(path);
+    try {
+      db.exec("PRAGMA busy_timeout = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+      const applied = appliedMigrations(db, form);
+      if (isCutOff(db, sizeBytes)) return "damaged";
+      const isWhole = applied < form.migrations.length || schemaOf(db) === (await expectedSchema(form));
+      const [verdict] = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {});
+      return isWhole && verdict === "ok" ? undefined : "damaged";
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    return whySetAside(path, error);
+  }
+}
+
 /** SQLite gives its side files the rights of the main one, so that one must have them before. */
 async function makePrivate(path: string): Promise<void> {
   const folder = dirname(path);
@@ -62,8 +82,7 @@ async function openWhenFree(path: string, form: DatabaseForm): Promise<Database>
   const deadline = performance.now() + BUSY_MS;
   for (;;) {
     try {
-      // What is missing in the file may be in its log.
-      const sizeBytes = (await sizeOf(`${path}-wal`)) === 0 ? await sizeOf(path) : Infinity;
+      const sizeBytes = await knownSize(path);
       return await prepare(await connect(path), form, sizeBytes);
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
@@ -77,9 +96,7 @@ async function prepare(db: Database, form: DatabaseForm, sizeBytes: number): Pro
     // No waiting inside SQLite: it would block the event loop. Whoever meets a lock tries again later.
     db.exec("PRAGMA busy_timeout = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
     const applied = appliedMigrations(db, form);
-    // Cut off: SQLite notices only when it comes to a page that is not there, and takes that for a fault of the disk.
-    if (readNumber(db, "PRAGMA page_count") * readNumber(db, "PRAGMA page_size") > sizeBytes)
-      throw new Unusable("damaged");
+    if (isCutOff(db, sizeBytes)) throw new Unusable("damaged");
     // NORMAL: a commit outlives the process at once, and the machine's power within a second (wal-sync.ts).
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
     db.exec("PRAGMA journal_size_limit = 16777216");
@@ -91,6 +108,16 @@ async function prepare(db: Database, form: DatabaseForm, sizeBytes: number): Pro
     await db.close();
     throw error;
   }
+}
+
+/** SQLite notices only when it comes to a page that is not there, and takes that for a fault of the disk. */
+function isCutOff(db: Database, sizeBytes: number): boolean {
+  return readNumber(db, "PRAGMA page_count") * readNumber(db, "PRAGMA page_size") > sizeBytes;
+}
+
+/** What is missing in the file may be in its log. */
+async function knownSize(path: string): Promise<number> {
+  return (await sizeOf(`${path}-wal`)) === 0 ? sizeOf(path) : Infinity;
 }
 
 /** A file that must not be used, in the terms of set-aside.ts. */

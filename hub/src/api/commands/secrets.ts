@@ -2,7 +2,7 @@
 
 import { HubError } from "../../errors.ts";
 import type { Managed } from "../core.ts";
-import type { Secret } from "../schemas/config.ts";
+import type { KeyRotation, Secret } from "../schemas/config.ts";
 
 export class SecretCommands {
   readonly #managed: Managed;
@@ -27,6 +27,16 @@ export class SecretCommands {
       field: "name",
       hint: `Secrets: ${known.join(", ") || "none"}`,
     });
+  }
+
+  async rotateKey(): Promise<KeyRotation> {
+    const { secrets } = this.#managed.hub;
+    if (secrets.rotateKey === undefined) {
+      throw new HubError("InvalidConfig", "This hub has no key of its secrets: they are kept elsewhere", {
+        hint: "Change the key where they are kept",
+      });
+    }
+    return { rotated: await secrets.rotateKey() };
   }
 
   /** A server takes a new value when it starts. */

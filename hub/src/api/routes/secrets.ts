@@ -3,7 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import type { SecretCommands } from "../commands/secrets.ts";
 import { nameParam, route, type Route } from "../route.ts";
-import { secret, secretInput } from "../schemas/config.ts";
+import { keyRotation, secret, secretInput } from "../schemas/config.ts";
 
 const tag = "secrets";
 
@@ -17,6 +17,15 @@ export function secretRoutes(secrets: SecretCommands): Route[] {
       summary: "The names of all secrets, and the servers that use them",
       answer: z.array(secret),
       run: () => secrets.list(),
+    }),
+    route({
+      method: "post",
+      path: "/secrets/rotate-key",
+      tag,
+      id: "rotateSecretKey",
+      summary: "Encrypt all secrets with a new key; the old one opens nothing any more",
+      answer: keyRotation,
+      run: () => secrets.rotateKey(),
     }),
     route({
       method: "put",

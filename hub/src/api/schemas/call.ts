@@ -44,3 +44,12 @@ export const latency = z
   })
   .openapi("MCPLatencyMetrics");
 export type LatencyMetrics = z.infer<typeof latency>;
+
+export const stats = z
+  .object({
+    server_name: z.string(),
+    ...figures,
+    tools: z.array(z.object({ tool_name: z.string(), ...figures })),
+  })
+  .openapi("CallStats");
+export type Stats = z.infer<typeof stats>;

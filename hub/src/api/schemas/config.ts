@@ -37,4 +37,9 @@ export type ConfigChangesView = z.infer<typeof configChanges>;
 export const secret = z.object({ name: z.string(), used_by: z.array(z.string()) }).openapi("Secret");
 export type Secret = z.infer<typeof secret>;
 
+export const keyRotation = z
+  .object({ rotated: z.number().int().openapi({ description: "How many secrets are encrypted with the new key" }) })
+  .openapi("KeyRotation");
+export type KeyRotation = z.infer<typeof keyRotation>;
+
 export const secretInput = z.strictObject({ value: z.string() });

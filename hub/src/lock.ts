@@ -3,18 +3,27 @@
 
 import { readFile, rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { createFileExclusive } from "../atomic.ts";
-import { HubError } from "../errors.ts";
+import { createFileExclusive } from "./atomic.ts";
+import { HubError } from "./errors.ts";
 
 const PATIENCE_MS = 2000;
 const RETRY_MS = 25;
 
+interface LockOptions {
+  /** How long to wait for another holder. 0: not at all. */
+  readonly patienceMs?: number;
+}
+
 /** Runs `edit` while no other hub or command edits the same file. Who waits too long gets StaleConfig. */
-export async function withLock<T>(path: string, edit: () => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  path: string,
+  edit: () => Promise<T>,
+  { patienceMs = PATIENCE_MS }: LockOptions = {},
+): Promise<T> {
   const lock = lockOf(path);
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + patienceMs;
   while (!(await createFileExclusive(lock, String(process.pid), { mode: 0o600, durable: false }))) {
-    await removeAbandonedLock(path);
+    if (await removeAbandonedLock(path)) continue;
     if (performance.now() > deadline) {
       throw new HubError("StaleConfig", `Somebody else is changing ${path}`, { hint: `Try again, or remove ${lock}` });
     }
@@ -27,10 +36,17 @@ export async function withLock<T>(path: string, edit: () => Promise<T>): Promise
   }
 }
 
-/** Removes the lock of a holder that was killed. */
-export async function removeAbandonedLock(path: string): Promise<void> {
+/** Removes the lock of a holder that was killed. True where there was one. */
+export async function removeAbandonedLock(path: string): Promise<boolean> {
+  const lock = await findAbandonedLock(path);
+  if (lock !== undefined) await rm(lock, { force: true });
+  return lock !== undefined;
+}
+
+/** The lock file of a holder that was killed. */
+export async function findAbandonedLock(path: string): Promise<string | undefined> {
   const lock = lockOf(path);
-  if (await isAbandoned(lock)) await rm(lock, { force: true });
+  return (await isAbandoned(lock)) ? lock : undefined;
 }
 
 function lockOf(path: string): string {

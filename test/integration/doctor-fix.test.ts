@@ -1,0 +1,175 @@
+// `plugboard doctor --fix`: puts right what it safely can, says each thing, and touches nothing else. Without --fix
+// nothing is touched at all.
+
+import { createHash } from "node:crypto";
+import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { processesWithMark } from "../support/processes.ts";
+import { noTerminal, onTerminal } from "../support/terminal.ts";
+
+let home: Home;
+let hub: RunningHub | undefined;
+
+afterEach(async () => {
+  await hub?.stop();
+  hub = undefined;
+  expect(processesWithMark(home.mark)).toEqual([]);
+  await home.remove();
+});
+
+const at = (path: string) => join(home.dir, path);
+const temp = (name: string, pid: number) => `.${name}.${pid}.0123456789abcdef.tmp`;
+
+/** Every file and folder of a home: its rights, and what is in it. */
+async function tree(): Promise<Record<string, string>> {
+  const names = await readdir(home.dir, { recursive: true });
+  const entries = names.toSorted().map(async (name): Promise<[string, string]> => {
+    const info = await lstat(at(name));
+    const rights = (info.mode & 0o777).toString(8);
+    if (!info.isFile()) return [name, rights];
+    const bytes = await readFile(at(name));
+    return [name, `${rights} ${createHash("sha256").update(bytes).digest("hex")}`];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** A home whose hub was killed: its note and its pid are of a process that is gone. */
+async function killed(): Promise<number> {
+  home = await makeHome({ it: { ...fixture("echo"), env: { API_KEY: "plain-text-key" } } });
+  await plugboard(home, ["secret", "set", "service"], { stdin: "stored-4711" });
+  hub = await startHub(home);
+  const pid = hub.process.pid ?? 0;
+  await hub.kill();
+  hub = undefined;
+  return pid;
+}
+
+describe("doctor --fix", () => {
+  it("SE-1 repairs rights, leftovers and the call log, says each thing, and a second run finds nothing", async () => {
+    const gone = await killed();
+    const open: [path: string, wrong: number][] = [
+      ["config/mcp_server.json", 0o644],
+      ["data/secrets", 0o755],
+      ["data/secrets/master.key", 0o644],
+      ["data/token", 0o640],
+      ["data/calls.db", 0o604],
+      ["state/log.jsonl", 0o666],
+    ];
+    await writeFile(at("data/calls.db"), "nonsense ".repeat(1000));
+    // A killed hub leaves them, and with them the log could be read all the same.
+    for (const side of ["-wal", "-shm"]) await rm(at(`data/calls.db${side}`), { force: true });
+    for (const [path, wrong] of open) await chmod(at(path), wrong);
+    const left = [
+      "config/mcp_server.json.lock",
+      "data/secrets.lock",
+      `config/${temp("group.json", gone)}`,
+      `data/secrets/${temp("mcp_x.key", gone)}`,
+      `state/${temp("hub.json", gone)}`,
+    ];
+    for (const path of left) await writeFile(at(path), String(gone), { mode: 0o600 });
+    // The process id is another program's by now: this one's.
+    const reused = { pid: process.pid, url: "http://127.0.0.1:1", config: "/elsewhere", started_at: "2026-01-01" };
+    await writeFile(at("state/hub-01234567.json"), JSON.stringify(reused), { mode: 0o600 });
+    const stale = ["state/hub.json", "state/hub-01234567.json"];
+    // Not ours to touch.
+    const kept = [`config/${temp("group.json", process.pid)}`, "config/notes.tmp", "data/mine.lock"];
+    for (const path of kept) await writeFile(at(path), String(process.pid), { mode: 0o644 });
+
+    const before = await tree();
+    const looked = await plugboard(home, ["doctor"]);
+    expect(looked.code).toBe(1);
+    for (const [path] of open) expect(looked.stdout).toContain(at(path));
+    // Whose the other note is shows when the token can be read.
+    for (const path of [...left, "state/hub.json"]) expect(looked.stdout).toContain(at(path));
+    expect(looked.stdout).toContain("    fix: plugboard doctor --fix\n");
+    expect(await tree()).toEqual(before);
+
+    const { code, stdout, stderr } = await plugboard(home, ["doctor", "--fix"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^No problems$/m);
+    for (const [path] of open.filter(([name]) => name !== "data/calls.db"))
+      expect(stdout).toMatch(new RegExp(`^fixed +\\S.*: made ${at(path)} private \\(0[67]00\\)$`, "m"));
+    for (const path of [...left, ...stale])
+      expect(stdout).toMatch(new RegExp(`^fixed +(?:files|hub): removed ${at(path)}, left by a `, "m"));
+    expect(stdout).toMatch(/^fixed +call log: The database .* is damaged: it was set aside as calls\.db\.corrupt-/m);
+    expect(stdout).not.toContain("stored-4711");
+
+    const after = await tree();
+    const aside = Object.keys(after).filter((name) => /^data\/calls\.db\.corrupt-\d+T\d+Z$/.test(name));
+    expect(aside).toHaveLength(1);
+    expect(after[aside[0] ?? ""]?.slice(4)).toBe(before["data/calls.db"]?.slice(4));
+    const untouched = (name: string) => ![...left, ...stale].includes(name) && !name.startsWith("data/calls.db");
+    const wanted = Object.fromEntries(
+      Object.entries(before)
+        .filter(([name]) => untouched(name))
+        .map(([name, value]) => {
+          const isOpen = open.some(([path]) => path === name);
+          return [name, isOpen ? value.replace(/^\d+/, name === "data/secrets" ? "700" : "600") : value];
+        }),
+    );
+    expect(Object.fromEntries(Object.entries(after).filter(([name]) => untouched(name)))).toEqual(wanted);
+    for (const path of kept) expect(after[path]).toBe(before[path]);
+
+    const again = await plugboard(home, ["doctor", "--fix", "--json"]);
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ ok: true, problems: 0, warnings: 0, fixed: [], failed: [] });
+    expect(await tree()).toEqual(after);
+    expect((await plugboard(home, ["secret", "ls"])).stdout).toBe("service\n");
+  });
+
+  it("leaves a running hub and its log alone", async () => {
+    home = await makeHome({ it: fixture("echo") });
+    hub = await startHub(home);
+    await chmod(at("data/token"), 0o644);
+    const note = await readFile(at("state/hub.json"), "utf8");
+    const { code, stdout } = await plugboard(home, ["doctor", "--fix", "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).fixed).toEqual([{ name: "secrets", message: `made ${at("data/token")} private (0600)` }]);
+    expect(await readFile(at("state/hub.json"), "utf8")).toBe(note);
+    expect((await plugboard(home, ["call", "it.add", "a=1", "b=2"])).stdout).toBe("3\n");
+  });
+
+  it("says what it could not do, and exits 1", async () => {
+    home = await makeHome({ it: fixture("echo") });
+    await plugboard(home, ["secret", "set", "service"], { stdin: "x" });
+    // A folder cannot be removed as a file, whoever asks.
+    await mkdir(at(`data/secrets/${temp("mcp_x.key", 999_999_999)}`));
+    const { code, stdout, stderr } = await plugboard(home, ["doctor", "--fix"]);
+    expect(stderr).toMatch(/^warning: not fixed: files: .*mcp_x\.key.* was left by a process that is gone: /);
+    expect(stdout).toMatch(/^! +files: .*mcp_x/m);
+    expect(code).toBe(1);
+  });
+
+  const BROKEN = '{\n  "mcpServers": {\n    "a": {"command" "node"}\n  }\n}\n';
+
+  it("a config that is no JSON: without a terminal the place is said, and the file stays", async () => {
+    home = await makeHome(undefined);
+    await writeFile(at("config/mcp_server.json"), BROKEN, { mode: 0o600 });
+    const { code, stdout } = await plugboard(home, ["doctor", "--fix"], { env: { EDITOR: "false" } });
+    expect(code).toBe(1);
+    expect(stdout).toContain(`    fix: correct ${at("config/mcp_server.json")}:3:21;`);
+    expect(await readFile(at("config/mcp_server.json"), "utf8")).toBe(BROKEN);
+  });
+
+  it.skipIf(noTerminal !== undefined)(
+    `a config that is no JSON: on a terminal the editor opens at the place${noTerminal ?? ""}`,
+    async () => {
+      home = await makeHome(undefined);
+      await writeFile(at("config/mcp_server.json"), BROKEN, { mode: 0o600 });
+      // It goes by the name of one that is known, says what it was told, and does nothing, or what a person would do.
+      await writeFile(at("nano"), `#!/bin/sh\necho "told: $*"\n[ "$1" = fixed ] && echo '{}' > "$3"\nexit 0\n`);
+      await chmod(at("nano"), 0o755);
+      const idle = await onTerminal(home, ["doctor", "--fix"], { columns: 300, env: { EDITOR: `${at("nano")} idle` } });
+      expect(idle.screen).toContain(`told: idle +3,21 ${at("config/mcp_server.json")}`);
+      expect(idle.code).toBe(1);
+      const done = await onTerminal(home, ["doctor", "--fix"], {
+        columns: 300,
+        env: { EDITOR: `${at("nano")} fixed` },
+      });
+      expect(done.screen).toMatch(/fixed\S* +config: .*mcp_server\.json was corrected in the editor/);
+      expect(done.code).toBe(0);
+    },
+  );
+});
