@@ -7,14 +7,13 @@ export type Feature =
   | "restart"
   | "health"
   | "drain"
-  | "unauthenticated"
   | "session"
   | "unknown-calls"
   | "boot-retry"
   | "refusals-recorded"
   | "log-file-errors";
 
-export const PENDING: readonly Feature[] = ["unauthenticated", "unknown-calls"];
+export const PENDING: readonly Feature[] = ["unknown-calls"];
 
 /** Use as `it.skipIf(isPending(row.needs))`. `PENDING=none` runs everything, to see what still fails. */
 export function isPending(needs: Feature | undefined): boolean {
