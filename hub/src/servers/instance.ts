@@ -61,9 +61,11 @@ export class Instance implements Occupant {
     await this.#upstream?.setLogLevel(level);
   }
 
-  /** Resolves when what it was asked is answered, or has had its time. */
+  /** Resolves when what it was asked is answered, or has had its time; also what waits for its start. */
   async drain(limitMs: number): Promise<void> {
-    await this.#upstream?.drain(limitMs);
+    if (this.#opening === undefined) return;
+    const upstream = await within(this.#opening, undefined, limitMs).catch(() => undefined); // whoever asked has the reason
+    await upstream?.drain(limitMs);
   }
 
   end(): Promise<void> {

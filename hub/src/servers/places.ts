@@ -57,7 +57,7 @@ export class Places {
     if (found !== undefined) return found;
     throw new HubError("Overloaded", `${this.#owner} has no room for another caller's own instance`, {
       detail: `All ${this.#staying.size} are at work`,
-      hint: "Try again a little later, or raise max_instances",
+      hint: "Try again a little later",
     });
   }
 }

@@ -326,7 +326,10 @@ export class ManagedServer {
   async #askInstance(instances: Instances, ask: Ask): Promise<Reply> {
     const key = instances.keyOf(ask.caller ?? LOCAL);
     if (!instances.has(key) && this.#connected === undefined) await this.#knock();
-    return instances.ask(key, ask, this.requestMs(ask));
+    const reply = await instances.ask(key, ask, this.requestMs(ask));
+    // Who lets the one in lets all in. How it goes is in the status.
+    if (this.#status.state === "unauthenticated") void this.#startOnce().catch(() => undefined);
+    return reply;
   }
 
   /** As a start, but what the server offers is known, and its status does not hang on it. */
