@@ -391,7 +391,9 @@ family("a server on HTTP that comes and goes", (of) => {
 
   it.each([401, 403])("F24 a call that is refused with %d, but no list: the server stays as it is", async (status) => {
     const { name } = await hub().add({ transport: "http", steps: [{ on: "tools/call", do: "status", status }] });
-    requireSeen(await hub().call(name, "act", { id: "x1" }), { code: status === 401 ? "UNAUTHENTICATED" : "FORBIDDEN" });
+    requireSeen(await hub().call(name, "act", { id: "x1" }), {
+      code: status === 401 ? "UNAUTHENTICATED" : "FORBIDDEN",
+    });
     expect(await hub().server(name)).toMatchObject({ status: "running", circuit: "closed", next_try: null });
   });
 

@@ -87,7 +87,11 @@ describe("LC-2 a process for each session", () => {
     expect(new Set([...pids, String(hub.supervisor.get("it").pid)]).size).toBe(3);
     await a.call("remember", { text: "of a" });
     expect([await a.call("recall"), await b.call("recall")]).toEqual(["of a", "nothing"]);
-    expect(instancesOf(hub).map(({ pid }) => String(pid)).toSorted()).toEqual([...new Set(pids)].toSorted());
+    expect(
+      instancesOf(hub)
+        .map(({ pid }) => String(pid))
+        .toSorted(),
+    ).toEqual([...new Set(pids)].toSorted());
   });
 
   it("prompts, resources and completions come from the same one as calls", async () => {
@@ -435,7 +439,11 @@ describe("the built hub", () => {
       return (await messages.find((message) => message.id === id)).result;
     };
     if (era === "legacy") {
-      await ask(0, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } });
+      await ask(0, "initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "t", version: "1" },
+      });
     }
     const first = await ask(1, "tools/call", { name: "it:remember", arguments: { text: "kept" } });
     expect(first.content[0].text).toBe("kept");

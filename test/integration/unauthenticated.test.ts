@@ -118,7 +118,7 @@ describe("LC-1 F24 a server that refuses the credentials at its start", () => {
     await hub.start();
     await vi.waitUntil(() => statuses("it").filter(({ state }) => state === "unauthenticated").length > 2);
     await server.wants("k3y");
-    await untilState(hub, "it", "running");
+    expect(await untilState(hub, "it", "running")).toMatchObject({ tools: expect.arrayContaining(["echo"]) });
   });
 
   it("CF-6 is running when its secret is set", async () => {
@@ -136,6 +136,7 @@ describe("LC-1 F24 a server that refuses the credentials at its start", () => {
     const { url } = await locked("k3y");
     const { hub, ask } = await open(withKey(url, "wrong"));
     await hub.start();
+    expect(hub.supervisor.get("it").status).toMatchObject(REFUSED);
     await ask("/servers/it", { method: "PATCH", body: { headers: { Authorization: "Bearer k3y" } } });
     await untilState(hub, "it", "running");
   });
@@ -174,7 +175,9 @@ describe("LC-1 F24 a server that refuses them later", () => {
 
   it("RS-3 is unauthenticated after a health check", async () => {
     const server = await locked("k3y");
-    const { hub } = await open(withKey(server.url, "k3y", { resilience: { health_check_ms: 100, restart_first_ms: 1 } }));
+    const { hub } = await open(
+      withKey(server.url, "k3y", { resilience: { health_check_ms: 100, restart_first_ms: 1 } }),
+    );
     await hub.start();
     await server.wants("other");
     expect(await untilState(hub, "it", "unauthenticated")).toMatchObject(REFUSED);

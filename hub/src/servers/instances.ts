@@ -29,8 +29,9 @@ export class Instances {
 
   constructor(options: InstancesOptions) {
     this.#options = options;
-    const { server, rule, all } = options;
-    this.#places = [new Places(`Server "${server}"`, () => rule().max), ...(all === undefined ? [] : [all])];
+    const { server, all } = options;
+    const own = new Places(`Server "${server}"`, () => options.rule().max);
+    this.#places = all === undefined ? [own] : [own, all];
   }
 
   get size(): number {
@@ -78,15 +79,15 @@ export class Instances {
   }
 
   #open(key: string): Instance {
-    const { open, rule, maxSilence } = this.#options;
+    const options = this.#options;
     const instance: Instance = new Instance({
       open: async (signal) => {
         await room;
         signal.throwIfAborted();
-        return open(signal, instance);
+        return options.open(signal, instance);
       },
-      idleMs: () => rule().idleMs,
-      maxSilence,
+      idleMs: () => options.rule().idleMs,
+      maxSilence: () => options.maxSilence(),
       onEnd: (gone) => this.#forget(key, instance, gone),
     });
     const room = this.#roomFor(instance);
@@ -96,14 +97,12 @@ export class Instances {
 
   /** Throws where there is none, else resolves when there is. */
   #roomFor(newcomer: Instance): Promise<unknown> {
-    const waits: (Promise<void> | undefined)[] = [];
     try {
-      for (const places of this.#places) waits.push(places.take(newcomer));
+      return Promise.all(this.#places.map((places) => places.take(newcomer)));
     } catch (error) {
       for (const places of this.#places) places.leave(newcomer, Promise.resolve());
       throw error;
     }
-    return Promise.all(waits);
   }
 
   #forget(key: string, instance: Instance, gone: Promise<void>): void {

@@ -23,15 +23,12 @@ export class Places {
     this.#max = max;
   }
 
-  /**
-   * Takes a place: at once, and then nothing comes back, or when whoever had it has gone. Throws Overloaded where everybody
-   * is at work.
-   */
-  take(newcomer: Occupant): Promise<void> | undefined {
+  /** Takes a place, at once, or throws Overloaded where everybody is at work. Resolves when whoever had it has gone. */
+  take(newcomer: Occupant): Promise<void> {
     const max = this.#max();
     while (this.#staying.size >= max) void this.#longestIdle().end();
     this.#staying.add(newcomer);
-    return this.#isFull ? this.#untilFree() : undefined;
+    return this.#untilFree();
   }
 
   /** Its place is free when `gone` resolves, which must never reject. */

@@ -100,7 +100,7 @@ export class ManagedServer {
   /** Replaced or removed: it does not come back. */
   #isRetired = false;
   #relisting: Promise<void> | undefined;
-  #suspicion: Promise<void> | undefined;
+  #isSuspected = false;
   #outdated = false;
   #logLevel: string | undefined;
 
@@ -395,7 +395,10 @@ export class ManagedServer {
   unavailable(): HubError {
     if (this.#status.state === "unauthenticated") {
       const { kind, message, detail, hint } = this.#status.error;
-      return new HubError(kind, message, { ...(detail === undefined ? {} : { detail }), ...(hint === undefined ? {} : { hint }) });
+      return new HubError(kind, message, {
+        ...(detail === undefined ? {} : { detail }),
+        ...(hint === undefined ? {} : { hint }),
+      });
     }
     const state = this.#stopping === undefined ? this.#status.state : "being stopped";
     const { next } = this.#restarts;
@@ -535,10 +538,12 @@ export class ManagedServer {
 
   /** A call was refused. Whether that is the whole server or only what was asked for, its lists tell. */
   #suspect(): void {
-    this.#suspicion ??= this.#check()
+    if (this.#isSuspected) return;
+    this.#isSuspected = true;
+    void this.#check()
       .catch(() => undefined) // what it found is in the status
       .finally(() => {
-        this.#suspicion = undefined;
+        this.#isSuspected = false;
       });
   }
 
@@ -625,8 +630,8 @@ export class ManagedServer {
 interface Connecting {
   readonly signal: AbortSignal;
   readonly startMs: number;
-  onListChanged(): void;
-  onStage(stage: Stage): void;
+  readonly onListChanged: () => void;
+  readonly onStage: (stage: Stage) => void;
 }
 
 function toolNames(listing: Listing | undefined): string[] {

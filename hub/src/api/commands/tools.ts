@@ -126,7 +126,11 @@ function toParams(name: string, { bytes, value }: RawParams): RawParams {
   return rawParams({ name, arguments: value }, Buffer.concat([head, bytes, Buffer.from("}")]));
 }
 
-function toAsk({ signal, timeoutMs, arrival }: UseOptions): Pick<Question, "caller" | "signal" | "timeoutMs" | "arrival"> {
+function toAsk({
+  signal,
+  timeoutMs,
+  arrival,
+}: UseOptions): Pick<Question, "caller" | "signal" | "timeoutMs" | "arrival"> {
   return {
     caller: LOCAL,
     arrival,
