@@ -28,6 +28,7 @@ import { EraMemory } from "./servers/era-memory.ts";
 import { Guard } from "./servers/guard.ts";
 import { ListingMemory } from "./servers/listing-memory.ts";
 import { Launches } from "./servers/launches.ts";
+import { Places } from "./servers/places.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 import { SqliteCallLog } from "./store/call-log.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
@@ -57,6 +58,9 @@ export interface ListenOptions {
   /** Asked before the hub's own. */
   readonly edges?: readonly Edge[];
 }
+
+/** Of all servers together, each of which may have its own bound: a process each, as a rule. */
+const MAX_INSTANCES = 128;
 
 export class Hub {
   readonly events = new HubEvents();
@@ -103,6 +107,7 @@ export class Hub {
         instance,
         redactor: this.#redactor,
         launches: new Launches(),
+        places: new Places("The hub", () => MAX_INSTANCES),
         ...(listings === undefined ? {} : { listings }),
       },
       {

@@ -105,6 +105,8 @@ function logStatus(log: Logger, server: string, status: Status): void {
       return log.error({ server, ...failure(status.error) }, "server failed");
     case "disconnected":
       return log.warn({ server, ...failure(status.error) }, "server disconnected");
+    case "unauthenticated":
+      return log.warn({ server, ...failure(status.error) }, "server wants other credentials");
     case "starting":
       return log.debug({ server, stage: status.stage }, "server starting");
     case "stopped":

@@ -93,7 +93,7 @@ export class FaultHub {
     this.added.set(name, up);
     const where = scenario.transport === "http" ? { url: await up.listen() } : up.command;
     await this.addEntry(name, { ...where, ...more });
-    await this.untilState(name, "running", "error", "disconnected", "disabled");
+    await this.untilState(name, "running", "error", "disconnected", "unauthenticated", "disabled");
     return { name, up };
   }
 

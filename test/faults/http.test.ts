@@ -383,14 +383,19 @@ family("a server on HTTP that comes and goes", (of) => {
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
   });
 
-  it.skipIf(isPending("unauthenticated"))(
-    "F24 401 at the start is a status of its own, and nobody knocks again and again",
-    async () => {
-      const { name, up } = await hub().add({ transport: "http", steps: LOCKED });
-      expect((await hub().server(name)).status).toBe("unauthenticated");
-      expect(up.count("heard")).toBeLessThanOrEqual(2);
-    },
-  );
+  it("F24 401 at the start is a status of its own, and nobody knocks again and again", async () => {
+    const { name, up } = await hub().add({ transport: "http", steps: LOCKED });
+    expect((await hub().server(name)).status).toBe("unauthenticated");
+    expect(up.count("heard")).toBeLessThanOrEqual(2);
+  });
+
+  it.each([401, 403])("F24 a call that is refused with %d, but no list: the server stays as it is", async (status) => {
+    const { name } = await hub().add({ transport: "http", steps: [{ on: "tools/call", do: "status", status }] });
+    requireSeen(await hub().call(name, "act", { id: "x1" }), {
+      code: status === 401 ? "UNAUTHENTICATED" : "FORBIDDEN",
+    });
+    expect(await hub().server(name)).toMatchObject({ status: "running", circuit: "closed", next_try: null });
+  });
 
   it("F24 401 at the start is said", async () => {
     const { name } = await hub().add({ transport: "http", steps: LOCKED });

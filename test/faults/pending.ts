@@ -7,13 +7,12 @@ export type Feature =
   | "restart"
   | "health"
   | "drain"
-  | "unauthenticated"
   | "session"
   | "boot-retry"
   | "refusals-recorded"
   | "log-file-errors";
 
-export const PENDING: readonly Feature[] = ["unauthenticated"];
+export const PENDING: readonly Feature[] = [];
 
 /** Use as `it.skipIf(isPending(row.needs))`. `PENDING=none` runs everything, to see what still fails. */
 export function isPending(needs: Feature | undefined): boolean {

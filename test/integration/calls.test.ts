@@ -4,6 +4,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { LOCAL } from "../../hub/src/servers/caller.ts";
 import { rawParams } from "../../hub/src/wire/jsonrpc.ts";
 import { fixture, type Servers } from "../support/hub.ts";
 import { callText, callTool, openInProcess, textOf, untilState, type InProcess } from "../support/in-process.ts";
@@ -218,6 +219,7 @@ describe("time", () => {
       group: "default",
       server: "it",
       name: "progress",
+      caller: LOCAL,
       onNotification: (method, { value }) => seen.push([method, value]),
     });
     expect(textOf(reply)).toBe("6 steps");

@@ -144,7 +144,7 @@ describe("HTTP", () => {
   it("CL-2 a refused credential is said to be that, and is no sign of the era", async () => {
     const { entry } = await remote("legacy-http", ["--key=k3y"]);
     const { server } = await open(entry);
-    expect(server.status).toMatchObject({ state: "error", error: { code: "UNAUTHENTICATED" } });
+    expect(server.status).toMatchObject({ state: "unauthenticated", error: { code: "UNAUTHENTICATED" } });
   });
 
   it.each([500, 502, 503])("CL-2 HTTP %d is an outage, not an era", async (status) => {

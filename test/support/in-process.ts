@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { hubPaths } from "../../hub/src/config/paths.ts";
 import { Hub } from "../../hub/src/hub.ts";
+import { LOCAL } from "../../hub/src/servers/caller.ts";
 import type { Status } from "../../hub/src/servers/status.ts";
 import type { Ask } from "../../hub/src/servers/upstream.ts";
 import { rawParams, type Reply } from "../../hub/src/wire/jsonrpc.ts";
@@ -49,7 +50,7 @@ export function callTool(
   more: Partial<Ask> = {},
 ): Promise<Reply> {
   const params = rawParams({ name, arguments: args });
-  return hub.calls.tool({ method: "tools/call", params, group: "default", server, name, ...more });
+  return hub.calls.tool({ method: "tools/call", params, group: "default", server, name, caller: LOCAL, ...more });
 }
 
 /** The text that a tool gave back. */

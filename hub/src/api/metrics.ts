@@ -20,7 +20,7 @@ export interface MetricsOptions {
   readonly token: ManagementToken;
 }
 
-const STATES = ["stopped", "starting", "running", "error", "disabled", "disconnected"] as const;
+const STATES = ["stopped", "starting", "running", "error", "disabled", "disconnected", "unauthenticated"] as const;
 const CIRCUIT_VALUES = { closed: 0, "half-open": 1, open: 2 } as const;
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -66,6 +66,12 @@ function render({ supervisor, calls, latency, callLog }: MetricsOptions): string
       "gauge",
       "Tools that a server offers now",
       servers.map(({ name, status }) => [{ server: name }, status.state === "running" ? status.tools.length : 0]),
+    ),
+    metric(
+      "hub_server_instances",
+      "gauge",
+      "Processes or connections that serve one caller each",
+      servers.map(({ name, instances }) => [{ server: name }, instances.length]),
     ),
     metric(
       "hub_server_restarts_total",

@@ -17,7 +17,7 @@ export interface Surroundings {
 }
 
 export function toServer(server: ManagedServer, { savedAt, groups }: Surroundings): Server {
-  const { config, status, listing, isOffered, hello, pid, circuit, nextTry } = server;
+  const { config, status, listing, isOffered, hello, pid, instances, circuit, nextTry } = server;
   const { transport } = config;
   const offered = isOffered ? listing : undefined;
   const refs = Object.entries(config.env).flatMap(([name, { secretRef }]) =>
@@ -33,6 +33,7 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
     kind: transport.type === "stdio" ? transport.launcher : transport.type,
     error: errorOf(status),
     pid: pid ?? null,
+    instances: instances.map((each) => ({ pid: each.pid ?? null, since: new Date(each.since).toISOString() })),
     protocol_version: hello?.version ?? null,
     since: "since" in status ? new Date(status.since).toISOString() : null,
     stage: status.state === "starting" ? status.stage : null,

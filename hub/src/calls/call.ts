@@ -3,6 +3,7 @@
 
 import { toHubError, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
+import type { Caller } from "../servers/caller.ts";
 import type { ManagedServer } from "../servers/server.ts";
 import { Slots } from "../servers/slots.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
@@ -17,6 +18,7 @@ import { repeatOf, type Repeat } from "./retry.ts";
 
 /** Any question to a server, through whatever edge it came. */
 export interface Question extends Ask {
+  readonly caller: Caller;
   readonly group?: string;
   /** How it came, for its trace. */
   readonly arrival?: Arrival | undefined;

@@ -13,7 +13,7 @@ import { resolveServer } from "../servers/resolve.ts";
 import { checkFiles, readServers } from "./check-config.ts";
 import { findHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
-import { describe } from "./progress.ts";
+import { describe, isBroken } from "./progress.ts";
 import { placesOf, type Places } from "./record.ts";
 import { findSyntaxErrors } from "./syntax-errors.ts";
 import { count, firstLine } from "./text.ts";
@@ -177,7 +177,7 @@ async function checkHub(io: Io, options: GlobalOptions): Promise<CheckResult[]> 
       ];
     }
     const servers = await hub.client.listServers();
-    const broken = servers.filter(({ status }) => status === "error" || status === "disconnected");
+    const broken = servers.filter(({ status }) => isBroken(status));
     return [
       { name: "hub", state: "ok", message: `running at ${hub.url}` },
       ...broken.map((server): CheckResult => ({

@@ -10,7 +10,7 @@ const MEANINGS: readonly (readonly [code: number, short: string, more: string])[
   [0, "ok", "also ls with servers that do not work; status --check and doctor are for that"],
   [1, "failed", "also status --check and doctor, where something does not work"],
   [2, "usage", "a wrong word, option, value or config"],
-  [3, "credentials needed", "the token of a hub is missing or wrong"],
+  [3, "credentials needed", "the token of a hub, or what a remote server wants, is missing or wrong"],
   [4, "hub or server unreachable", "not running, did not start, did not answer in time"],
   [5, "the tool returned an error", "it was called, and says that it failed"],
   [6, "not found", "no such server, tool, group, secret or package"],

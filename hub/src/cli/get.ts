@@ -66,11 +66,18 @@ function described(server: Server, stored: ReadonlySet<string>): Row[] {
     rows.push(["env", `${name} = ${ref === undefined ? value : `secret ${ref}${missing}`}`]);
   }
   if (pid !== null) rows.push(["pid", String(pid)]);
+  if (config.isolation !== undefined) rows.push(["isolation", `${config.isolation}: ${inUse(server.instances)}`]);
   if (protocol_version !== null) rows.push(["speaks", `MCP ${protocol_version}`]);
   if (server.status === "running")
     rows.push(["offers", `${count(tools.length, "tool")}, ${count(resources.length, "resource")}`]);
   rows.push(["groups", groups.length === 0 ? "none" : groups.join(" ")]);
   return rows;
+}
+
+/** @example "2 instances, pid 4711 4712" */
+function inUse(instances: Server["instances"]): string {
+  const pids = instances.flatMap(({ pid }) => (pid === null ? [] : [pid]));
+  return `${count(instances.length, "instance")}${pids.length === 0 ? "" : `, pid ${pids.join(" ")}`}`;
 }
 
 function errorRows({ code, message, field, detail }: NonNullable<Server["error"]>): Row[] {

@@ -6,7 +6,7 @@ import { withAccess, type Access } from "./access.ts";
 import type { Palette } from "./color.ts";
 import type { GlobalOptions } from "./io.ts";
 import type { Register } from "./program.ts";
-import { describe } from "./progress.ts";
+import { describe, isBroken } from "./progress.ts";
 import type { Cell } from "./table.ts";
 import { count } from "./text.ts";
 import { duration, span } from "./times.ts";
@@ -89,6 +89,7 @@ const MARKS: Readonly<Record<string, readonly [mark: string, color: keyof Palett
   starting: ["◌", "doubtful"],
   error: ["✖", "bad"],
   disconnected: ["✖", "bad"],
+  unauthenticated: ["!", "bad"],
   stopped: ["○", "faint"],
   disabled: ["○", "faint"],
 };
@@ -103,7 +104,7 @@ export function statusCell(status: string, { terminal, color }: Access["out"]): 
 export function summary(servers: readonly Pick<Server, "status">[]): string {
   const states = new Map<string, number>();
   for (const { status } of servers) {
-    const kind = status === "error" || status === "disconnected" ? ATTENTION : status;
+    const kind = isBroken(status) ? ATTENTION : status;
     states.set(kind, (states.get(kind) ?? 0) + 1);
   }
   return ORDER.flatMap((state) => {

@@ -57,7 +57,7 @@ export class Progress {
       // Up before it was first looked at: it was started when the looking began.
       this.#startedAt.set(name, status === "starting" ? performance.now() : this.#beganAt);
     }
-    const done = status === "running" || status === "error";
+    const done = status === "running" || isBroken(status);
     if (!done || this.#tookMs.has(name)) return false;
     this.#tookMs.set(name, performance.now() - (this.#startedAt.get(name) ?? this.#beganAt));
     return true;
@@ -82,9 +82,15 @@ export class Progress {
   }
 }
 
+/** Wanted, and not there: somebody should look at it. */
+export function isBroken(status: string): boolean {
+  return status === "error" || status === "disconnected" || status === "unauthenticated";
+}
+
 export function markOf(status: string): string {
   if (status === "running") return "✔";
-  if (status === "error" || status === "disconnected") return "✖";
+  if (status === "unauthenticated") return "!";
+  if (isBroken(status)) return "✖";
   return status === "disabled" ? "○" : "…";
 }
 

@@ -9,7 +9,7 @@ import type { GlobalOptions, Io } from "./io.ts";
 import { summary } from "./ls.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
-import { describe, markOf } from "./progress.ts";
+import { describe, isBroken, markOf } from "./progress.ts";
 import { table, type Cell } from "./table.ts";
 import { count } from "./text.ts";
 import { clock, span } from "./times.ts";
@@ -56,7 +56,7 @@ async function look(hub: RunningHub): Promise<Picture> {
 
 /** What somebody should look at: a server that is wanted and not there, and what the hub itself complains of. */
 function problemsOf({ status, servers }: Picture): { name: string; problem: string; mark: string }[] {
-  const broken = servers.filter((server) => server.status === "error" || server.status === "disconnected");
+  const broken = servers.filter((server) => isBroken(server.status));
   return [
     ...broken.map((server) => ({ name: server.config.name, problem: describe(server), mark: markOf(server.status) })),
     ...status.degraded.map((problem) => ({ name: "hub", problem, mark: "✖" })),

@@ -204,3 +204,25 @@ describe("normalizeGroups", () => {
     expect(() => normalizeGroups(json)).toThrow(expect.objectContaining({ kind: "InvalidConfig", message, field }));
   });
 });
+
+describe("CF-1 isolation", () => {
+  it.each([
+    [undefined, undefined],
+    ["shared", undefined],
+    ["per-session", "per-session"],
+    ["per-principal", "per-principal"],
+  ])("%s", (isolation, expected) => {
+    expect(normalizeServer("x", { command: "c", ...(isolation && { isolation }) }).isolation).toBe(expected);
+  });
+
+  it.each([
+    [{ isolation: "per-user" }, "isolation"],
+    [{ isolation: true }, "isolation"],
+    [{ resilience: { max_instances: 0 } }, "resilience.max_instances"],
+    [{ resilience: { instance_idle_ms: 0 } }, "resilience.instance_idle_ms"],
+  ])("CF-7 %j is refused", (entry, field) => {
+    expect(() => normalizeServer("x", { command: "c", ...entry })).toThrow(
+      expect.objectContaining({ code: "VALIDATION_ERROR", field }),
+    );
+  });
+});

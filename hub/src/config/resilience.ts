@@ -24,6 +24,9 @@ export const resilienceEntry = z.strictObject({
   /** Started by the first call, stopped when nobody calls it. */
   on_demand: z.boolean().optional(),
   idle_ms: ms.optional(),
+  /** Where callers have instances of their own. */
+  max_instances: count.optional(),
+  instance_idle_ms: ms.optional(),
   restart_first_ms: ms.optional(),
   restart_max_ms: ms.optional(),
   max_calls: count.optional(),

@@ -78,6 +78,10 @@ const timeoutMs = z
   .min(1, "A timeout must be at least 1 ms")
   .max(limits.TIMEOUT_MAX_MS, "A timeout must be at most one day");
 
+const isolation = z.enum(["shared", "per-session", "per-principal"], {
+  error: 'isolation is "shared", "per-session" or "per-principal"',
+});
+
 /** Everything but the name, which may also be the entry's key. */
 export const serverEntry = z.looseObject({
   id: rule.name.optional(),
@@ -106,6 +110,8 @@ export const serverEntry = z.looseObject({
       request_ms: timeoutMs.optional(),
     })
     .optional(),
+  /** Whether all callers share one process or connection, or each client's session, or each user, has its own. */
+  isolation: isolation.optional(),
   resilience: resilienceEntry.optional(),
   groups: z.array(rule.name).max(limits.GROUP_ENTRIES_MAX).optional(),
 });

@@ -33,6 +33,9 @@ export interface RemoteTransport {
 
 export type Transport = StdioTransport | RemoteTransport;
 
+/** Who shares a process or connection with whom. Not said: everybody. */
+export type Isolation = "per-session" | "per-principal";
+
 export type Source =
   | { readonly type: "official"; readonly name: string; readonly version: string }
   | { readonly type: "smithery"; readonly qualifiedName: string }
@@ -55,6 +58,8 @@ export interface ServerConfig {
     /** One request. */
     readonly requestMs?: number;
   };
+  /** Whether callers have a process or connection of their own; not where they share one. */
+  readonly isolation?: Isolation;
   /** How it is kept alive and how its failures are met, as far as the user says. */
   readonly resilience?: ResilienceEntry;
   /** Groups that this server joins without being named there. */

@@ -7,6 +7,7 @@ import { hubPaths } from "../config/paths.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { Hub } from "../hub.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
+import { LOCAL } from "../servers/caller.ts";
 import { hubEnvironment } from "../servers/environment.ts";
 import { MemoryCallLog } from "../store/memory-call-log.ts";
 import type { Status } from "../servers/status.ts";
@@ -88,6 +89,7 @@ function embed(hub: Hub): EmbeddedHub {
     const reply = await hub.calls.tool({
       method: "tools/call",
       params: rawParams({ name: tool, arguments: args }),
+      caller: LOCAL,
       group: "default",
       server: name,
       name: tool,

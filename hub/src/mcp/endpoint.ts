@@ -12,6 +12,7 @@ import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, raw, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
+import { callerOf } from "./principal.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
@@ -88,6 +89,7 @@ export class Endpoint implements Service {
 
   onSessionEnd(session: Session): void {
     this.#watchers.remove(session);
+    this.#options.supervisor.sessionEnded(session.id);
   }
 
   /** The catalog was replaced. */
@@ -151,6 +153,7 @@ export class Endpoint implements Service {
       params: request.params,
       signal,
       logLevel,
+      caller: callerOf(exchange),
       group: group.name,
       arrival: exchange,
       onNotification: (method, params) => {

@@ -15,6 +15,8 @@ export interface Resilience {
   /** Started by the first call, stopped when nobody called it for `idleMs`. */
   readonly onDemand: boolean;
   readonly idleMs: number;
+  /** Of a server whose callers have processes or connections of their own. */
+  readonly instances: InstanceRule;
   readonly maxCalls: number;
   readonly maxQueuedCalls: number;
 }
@@ -23,6 +25,12 @@ export interface BreakerLimits {
   /** One after another. */
   readonly failures: number;
   readonly cooldownMs: number;
+}
+
+export interface InstanceRule {
+  readonly max: number;
+  /** One that was asked nothing for so long is ended. */
+  readonly idleMs: number;
 }
 
 export interface RestartRule {
@@ -46,6 +54,7 @@ export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
     },
     onDemand: entry.on_demand ?? false,
     idleMs: entry.idle_ms ?? 600_000,
+    instances: { max: entry.max_instances ?? 16, idleMs: entry.instance_idle_ms ?? 3_600_000 },
     maxCalls: entry.max_calls ?? 256,
     maxQueuedCalls: entry.max_queued_calls ?? 1024,
   };

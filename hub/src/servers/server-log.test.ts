@@ -9,21 +9,21 @@ describe("a server's log", () => {
     const redactor = createRedactor();
     redactor.setSecrets("it", secrets);
     const made = new ServerLog({ redact: createRedact(redactor), onLine: ({ text }) => seen.push(text) });
-    made.start();
-    return { log: made, seen, push: (text: string) => made.push(Buffer.from(text)) };
+    const write = made.start();
+    return { log: made, seen, write, push: (text: string) => write(Buffer.from(text)) };
   };
 
   it("CL-1 gives whole lines as they come, whatever the chunks", () => {
-    const { log: made, seen, push } = log();
-    for (const byte of Buffer.from("first\nsäcond\r\nthi")) made.push(Buffer.of(byte));
+    const { log: made, seen, write, push } = log();
+    for (const byte of Buffer.from("first\nsäcond\r\nthi")) write(Buffer.of(byte));
     expect(seen).toEqual(["first", "säcond"]);
     push("rd\n");
     expect(made.tail(2).map(({ text }) => text)).toEqual(["säcond", "third"]);
   });
 
   it("SE-1 T12 shows no secret, not even one that came byte by byte or holds another", () => {
-    const { log: made, seen } = log(["sesame", "sesame-longer"]);
-    for (const byte of Buffer.from("a sesame-longer b sesame c\n")) made.push(Buffer.of(byte));
+    const { seen, write } = log(["sesame", "sesame-longer"]);
+    for (const byte of Buffer.from("a sesame-longer b sesame c\n")) write(Buffer.of(byte));
     expect(seen).toEqual(["a *** b *** c"]);
   });
 
@@ -39,13 +39,23 @@ describe("a server's log", () => {
     const secret = "sesame-open-".repeat(300);
     for (const before of [0, 4000, 4090, 4096, 5000, 12_700, 12_800, 16_300, 16_380]) {
       for (const size of [1 << 20, 1000]) {
-        const { log: made, seen } = log([secret, "sesame-open-shut"]);
+        const { seen, write } = log([secret, "sesame-open-shut"]);
         const line = Buffer.from(`${secret}${"x".repeat(before)}${secret}${"y".repeat(20_000)}\n`);
-        for (let at = 0; at < line.length; at += size) made.push(line.subarray(at, at + size));
+        for (let at = 0; at < line.length; at += size) write(line.subarray(at, at + size));
         expect(seen).toHaveLength(1);
         expect(seen.join()).not.toContain("sesa");
       }
     }
+  });
+
+  it("SE-1 T12 keeps the lines of two processes apart, and the secrets in them hidden", () => {
+    const { log: made, seen, push } = log(["sesame-open"]);
+    const other = made.start();
+    push("one sesa");
+    other(Buffer.from("two sesame-"));
+    push("me-open\n");
+    other(Buffer.from("open\n"));
+    expect(seen).toEqual(["one ***", "two ***"]);
   });
 
   it("T41 a line cannot move the cursor or forge another", () => {

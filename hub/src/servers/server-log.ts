@@ -26,24 +26,21 @@ export interface ServerLogOptions {
 export class ServerLog {
   readonly #options: ServerLogOptions;
   #lines: LogLine[] = [];
-  #decoder = new TextDecoder();
-  #rest = "";
 
   constructor(options: ServerLogOptions) {
     this.#options = options;
   }
 
-  /** A new process writes from now on. */
-  start(): void {
-    this.#decoder = new TextDecoder();
-    this.#rest = "";
-  }
-
-  push(chunk: Uint8Array): void {
-    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
-    // A line without an end costs no more memory than this: its beginning, and the rest of a secret that begins in it.
-    this.#rest = lines.pop()?.slice(0, KEPT_CHARS) ?? "";
-    for (const line of lines) this.#add(line);
+  /** For what a new process writes. Each has its own: the lines of two must not run into one. */
+  start(): (chunk: Uint8Array) => void {
+    const decoder = new TextDecoder();
+    let rest = "";
+    return (chunk) => {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      // A line without an end costs no more memory than this: its beginning, and the rest of a secret that begins in it.
+      rest = lines.pop()?.slice(0, KEPT_CHARS) ?? "";
+      for (const line of lines) this.#add(line);
+    };
   }
 
   /** The last lines, oldest first. */

@@ -5,21 +5,25 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
-import type { ServerConfig } from "../config/types.ts";
+import type { Isolation, ServerConfig } from "../config/types.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
+import { LOCAL } from "./caller.ts";
 import { Circuit } from "./circuit.ts";
 import { childEnvironment } from "./environment.ts";
 import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
 import { Health } from "./health.ts";
+import { Instances } from "./instances.ts";
 import { launchCommand } from "./launch.ts";
 import type { Launches } from "./launches.ts";
 import type { ListingMemory } from "./listing-memory.ts";
 import { openHttp, openStdio } from "./link.ts";
+import type { Places } from "./places.ts";
 import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
+import { isRefusal, withFix } from "./refusal.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
@@ -41,6 +45,8 @@ export interface ServerWorld {
   /** Without it a server that is started on demand is started once at the hub's start. */
   readonly listings?: ListingMemory;
   readonly redactor: Redactor;
+  /** For the instances of all servers whose callers do not share one. Without it each server has its own bound only. */
+  readonly places?: Places;
 }
 
 export interface ServerObserver {
@@ -72,6 +78,11 @@ export class ManagedServer {
   readonly #health: Health;
   readonly #slots: Slots;
   readonly #awaited = new Set<() => void>();
+  /**
+   * Where callers do not share one process or connection. There is one besides that serves no caller: it says what the
+   * server offers and how it is, before anybody calls and whoever leaves.
+   */
+  readonly #instances: Instances | undefined;
   #resilience: Resilience;
   readonly #redact: Redact;
   #status: Status;
@@ -89,6 +100,7 @@ export class ManagedServer {
   /** Replaced or removed: it does not come back. */
   #isRetired = false;
   #relisting: Promise<void> | undefined;
+  #isSuspected = false;
   #outdated = false;
   #logLevel: string | undefined;
 
@@ -120,6 +132,23 @@ export class ManagedServer {
     this.#health = new Health({
       intervalMs: () => this.#resilience.healthCheckMs,
       check: () => this.#checkHealth(),
+    });
+    this.#instances = config.isolation === undefined ? undefined : this.#createInstances(config.isolation);
+  }
+
+  #createInstances(isolation: Isolation): Instances {
+    const { places, redactor } = this.#world;
+    return new Instances({
+      server: this.name,
+      isolation,
+      rule: () => this.#resilience.instances,
+      maxSilence: () => this.#resilience.breaker.failures,
+      all: places,
+      open: (signal, owner) => this.#openInstance(signal, owner),
+      onGone: (owner) => {
+        redactor.setSecrets(owner, []);
+        if (this.#resilience.onDemand) this.#sleepWhenIdle();
+      },
     });
   }
 
@@ -183,6 +212,16 @@ export class ManagedServer {
     return this.#upstream?.pid;
   }
 
+  /** Those that serve one caller each. */
+  get instances(): readonly { readonly pid: number | undefined; readonly since: number }[] {
+    return this.#instances?.all ?? [];
+  }
+
+  /** A client has gone for good. */
+  sessionEnded(session: string): void {
+    this.#instances?.sessionEnded(session);
+  }
+
   /** Starts it, or waits for the start that is under way. Rejects with the reason if it does not come up. */
   start(): Promise<void> {
     if (this.#status.state === "disabled") {
@@ -234,7 +273,8 @@ export class ManagedServer {
     if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
     const upstream = this.#upstream;
     this.#upstream = undefined;
-    await Promise.all([upstream?.close(), this.#leaving]);
+    await Promise.all([upstream?.close(), this.#instances?.endAll(), this.#leaving]);
+    this.#health.stop();
     // A start that was under way may have failed meanwhile.
     this.#restarts.forget();
     this.circuit.reset();
@@ -247,7 +287,7 @@ export class ManagedServer {
    */
   async retire(drainMs: number): Promise<void> {
     this.#isRetired = true;
-    await this.#upstream?.drain(drainMs);
+    await Promise.all([this.#upstream?.drain(drainMs), this.#instances?.drain(drainMs)]);
     await this.stop();
     this.#world.redactor.setSecrets(this, []);
   }
@@ -258,27 +298,78 @@ export class ManagedServer {
     if (turn !== undefined) await turn;
     try {
       if (this.#isAsleep) await this.#startOnce();
-      if (this.#upstream === undefined || this.#status.state !== "running") throw this.#unavailable();
-      return await this.#upstream.ask(ask);
+      if (this.#instances !== undefined) return await this.#askInstance(this.#instances, ask);
+      return await (this.#connected ?? (await this.#knock())).ask(ask);
     } catch (thrown) {
-      throw redactError(toHubError(thrown), this.#redact);
+      const error = toHubError(thrown);
+      if (isRefusal(error)) this.#suspect();
+      throw redactError(isRefusal(error) ? withFix(error, this.#config) : error, this.#redact);
     } finally {
       this.#slots.give();
       if (this.#resilience.onDemand) this.#sleepWhenIdle();
     }
   }
 
+  get #connected(): Upstream | undefined {
+    return this.#status.state === "running" ? this.#upstream : undefined;
+  }
+
+  /** One that did not let us in may do so by now. */
+  async #knock(): Promise<Upstream> {
+    if (this.#status.state === "unauthenticated") await this.#startOnce();
+    const upstream = this.#connected;
+    if (upstream === undefined) throw this.unavailable();
+    return upstream;
+  }
+
+  /** An instance that is there answers whatever became of the others; a new one only where the server works at all. */
+  async #askInstance(instances: Instances, ask: Ask): Promise<Reply> {
+    const key = instances.keyOf(ask.caller ?? LOCAL);
+    if (!instances.has(key) && this.#connected === undefined) await this.#knock();
+    const reply = await instances.ask(key, ask, this.requestMs(ask));
+    // Who lets the one in lets all in. How it goes is in the status.
+    if (this.#status.state === "unauthenticated") void this.#startOnce().catch(() => undefined);
+    return reply;
+  }
+
+  /** As a start, but what the server offers is known, and its status does not hang on it. */
+  async #openInstance(signal: AbortSignal, owner: object): Promise<Upstream> {
+    const startMs = this.#startMs;
+    const deadline = AbortSignal.timeout(startMs);
+    const either = AbortSignal.any([signal, deadline]);
+    let over: (() => void) | undefined;
+    try {
+      const resolved = await resolveServer(this.config, this.#world);
+      this.#world.redactor.setSecrets(owner, resolved.secrets);
+      over = await this.#world.launches?.next({ signal: either, limitMs: startMs });
+      // That its lists changed says nothing about the one that they were read from.
+      const role = { onListChanged: () => undefined, onStage: () => undefined };
+      const upstream = await this.#connect(resolved, { signal: either, startMs, ...role });
+      if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
+      return upstream;
+    } catch (thrown) {
+      throw startError(thrown, { cancelled: signal.aborted, timedOut: deadline.aborted });
+    } finally {
+      over?.();
+    }
+  }
+
   #sleepWhenIdle(): void {
     clearTimeout(this.#idleTimer);
-    if (this.available && this.#slots.taken === 0) {
+    if (this.available && !this.#isInUse) {
       this.#idleTimer = setTimeout(() => this.#sleep(), this.#resilience.idleMs).unref();
     }
   }
 
   #sleep(): void {
-    if (!this.available || this.#slots.taken > 0) return;
+    if (!this.available || this.#isInUse) return;
     this.#isAsleep = true;
     void this.#stopNow();
+  }
+
+  /** An instance that waits for its caller is in use too: it ends by a rule of its own. */
+  get #isInUse(): boolean {
+    return this.#slots.taken > 0 || (this.#instances?.size ?? 0) > 0;
   }
 
   #wakeNoMore(): void {
@@ -300,7 +391,15 @@ export class ManagedServer {
     return () => this.#awaited.delete(callback);
   }
 
-  #unavailable(): HubError {
+  /** Why it cannot be asked now. */
+  unavailable(): HubError {
+    if (this.#status.state === "unauthenticated") {
+      const { kind, message, detail, hint } = this.#status.error;
+      return new HubError(kind, message, {
+        ...(detail === undefined ? {} : { detail }),
+        ...(hint === undefined ? {} : { hint }),
+      });
+    }
     const state = this.#stopping === undefined ? this.#status.state : "being stopped";
     const { next } = this.#restarts;
     const leftMs = next === undefined ? undefined : Math.max(0, next.at - Date.now());
@@ -321,14 +420,14 @@ export class ManagedServer {
   /** The lowest level that any client wants; set again when the server comes back. */
   async setLogLevel(level: string): Promise<void> {
     this.#logLevel = level;
-    await this.#upstream?.setLogLevel(level);
+    await Promise.all([this.#upstream?.setLogLevel(level), this.#instances?.setLogLevel(level)]);
   }
 
   async #start(signal: AbortSignal): Promise<void> {
     if (this.#stopping !== undefined) await this.#stopping;
     if (signal.aborted) throw new HubError("Cancelled", "The start was cancelled");
     this.#set({ type: "start", at: Date.now() });
-    const startMs = this.config.timeouts.startMs ?? START_MS[this.#method];
+    const startMs = this.#startMs;
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), startMs);
     const either = AbortSignal.any([signal, deadline.signal]);
@@ -341,7 +440,15 @@ export class ManagedServer {
       this.#set({ type: "stage", stage: "launching" });
       const { launches } = this.#world;
       over = await launches?.next({ signal: either, limitMs: startMs });
-      upstream = await this.#connect(resolved, either, startMs);
+      upstream = await this.#connect(resolved, {
+        signal: either,
+        startMs,
+        onListChanged: () => {
+          this.#outdated = true;
+          if (this.#relisting === undefined) this.#relisting = this.#relist();
+        },
+        onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
+      });
       this.#world.eras.remember(this.config.transport, upstream.era);
       this.#set({ type: "stage", stage: "listing" });
       const listing = await upstream.list(either);
@@ -351,7 +458,7 @@ export class ManagedServer {
     } catch (thrown) {
       await upstream?.close();
       const reason = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
-      const error = redactError(reason, this.#redact);
+      const error = redactError(isRefusal(reason) ? withFix(reason, this.config) : reason, this.#redact);
       if (signal.aborted) this.#set({ type: "stopped" });
       else this.#down(error);
       throw error;
@@ -361,7 +468,7 @@ export class ManagedServer {
     }
   }
 
-  #connect(resolved: ResolvedServer, signal: AbortSignal, startMs: number): Promise<Upstream> {
+  #connect(resolved: ResolvedServer, { signal, startMs, onListChanged, onStage }: Connecting): Promise<Upstream> {
     return Upstream.connect({
       known: this.#world.eras.recall(this.config.transport),
       probeMs: PROBE_MS[this.#method],
@@ -373,15 +480,10 @@ export class ManagedServer {
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
-        this.#log.start();
-        const onStderr = (chunk: Buffer) => this.#log.push(chunk);
-        return openStdio({ ...command, env }, handlers, { guard, redact: this.#redact, onStderr });
+        return openStdio({ ...command, env }, handlers, { guard, redact: this.#redact, onStderr: this.#log.start() });
       },
-      onListChanged: () => {
-        this.#outdated = true;
-        if (this.#relisting === undefined) this.#relisting = this.#relist();
-      },
-      onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
+      onListChanged,
+      onStage,
     });
   }
 
@@ -420,21 +522,46 @@ export class ManagedServer {
   #down(error: HubError): void {
     this.#health.stop();
     this.#wakeNoMore();
+    if (isRefusal(error)) return this.#refused(error);
     const isHopeless = error.code === "VALIDATION_ERROR" || error.code === "NOT_FOUND";
     if (!isHopeless && !this.#isRetired) this.#restarts.down();
     const isLost = this.config.transport.type !== "stdio" && this.#wasConnected;
     this.#set({ type: isLost ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
   }
 
+  /** It works, but not for us. Asked again as seldom as a server that works, so that nobody is locked out for good. */
+  #refused(error: HubError): void {
+    this.circuit.reset();
+    this.#set({ type: "refused", error: error.toJSON(), at: Date.now() });
+    if (!this.#isRetired) this.#health.start();
+  }
+
+  /** A call was refused. Whether that is the whole server or only what was asked for, its lists tell. */
+  #suspect(): void {
+    if (this.#isSuspected) return;
+    this.#isSuspected = true;
+    void this.#check()
+      .catch(() => undefined) // what it found is in the status
+      .finally(() => {
+        this.#isSuspected = false;
+      });
+  }
+
   /** Lists what it offers, as a client would; the list is taken over where it is another one. */
   async #check(): Promise<void> {
     const upstream = this.#upstream;
-    if (upstream === undefined) throw this.#unavailable();
-    const listing = await upstream.list(AbortSignal.timeout(CHECK_MS));
+    if (upstream === undefined) throw this.unavailable();
+    const listing = await upstream.list(AbortSignal.timeout(CHECK_MS)).catch((thrown: unknown) => {
+      const error = toHubError(thrown);
+      if (isRefusal(error)) this.#lost(upstream, withFix(error, this.config));
+      throw error;
+    });
     if (this.#upstream === upstream && !isDeepStrictEqual(listing, this.#listing)) this.#offer(listing);
   }
 
   async #checkHealth(): Promise<void> {
+    // How it went is in the status.
+    if (this.#status.state === "unauthenticated") return this.#startOnce().catch(() => undefined);
     try {
       await this.#check();
       this.circuit.succeeded();
@@ -449,7 +576,9 @@ export class ManagedServer {
     try {
       await this.#check();
     } catch (thrown) {
-      const { kind } = toHubError(thrown);
+      const error = toHubError(thrown);
+      if (isRefusal(error)) return;
+      const { kind } = error;
       const isStuck = kind === "Timeout" || kind === "Cancelled";
       if (upstream !== undefined && isStuck && this.config.transport.type === "stdio") {
         this.#lost(upstream, new HubError("Timeout", "The server no longer answers"));
@@ -479,6 +608,10 @@ export class ManagedServer {
     this.#observer.onOffer(this);
   }
 
+  get #startMs(): number {
+    return this.config.timeouts.startMs ?? START_MS[this.#method];
+  }
+
   get #method(): keyof typeof START_MS {
     const { transport } = this.config;
     return transport.type === "stdio" ? transport.launcher : "remote";
@@ -492,6 +625,13 @@ export class ManagedServer {
     this.#observer.onStatus(this);
     if (this.isOffered !== wasOffered) this.#observer.onOffer(this);
   }
+}
+
+interface Connecting {
+  readonly signal: AbortSignal;
+  readonly startMs: number;
+  readonly onListChanged: () => void;
+  readonly onStage: (stage: Stage) => void;
 }
 
 function toolNames(listing: Listing | undefined): string[] {

@@ -10,6 +10,7 @@ const STATES: Record<Status["state"], Status> = {
   running: { state: "running", tools: ["a"], since: 1 },
   error: { state: "error", error, since: 1 },
   disconnected: { state: "disconnected", error, since: 1 },
+  unauthenticated: { state: "unauthenticated", error, since: 1 },
 };
 
 const EVENTS: Record<StatusEvent["type"], StatusEvent> = {
@@ -19,6 +20,7 @@ const EVENTS: Record<StatusEvent["type"], StatusEvent> = {
   listed: { type: "listed", tools: ["b", "c"] },
   failed: { type: "failed", error, at: 2 },
   lost: { type: "lost", error, at: 2 },
+  refused: { type: "refused", error, at: 2 },
   stopped: { type: "stopped" },
   disabled: { type: "disabled" },
   enabled: { type: "enabled" },
@@ -30,6 +32,7 @@ const TABLE: Record<StatusEvent["type"], Partial<Record<Status["state"], Status>
     stopped: { state: "starting", stage: "resolving", since: 2 },
     error: { state: "starting", stage: "resolving", since: 2 },
     disconnected: { state: "starting", stage: "resolving", since: 2 },
+    unauthenticated: { state: "starting", stage: "resolving", since: 2 },
   },
   stage: { starting: { state: "starting", stage: "handshake", since: 1 } },
   ready: { starting: { state: "running", tools: ["b"], since: 2 } },
@@ -42,11 +45,16 @@ const TABLE: Record<StatusEvent["type"], Partial<Record<Status["state"], Status>
     starting: { state: "disconnected", error, since: 2 },
     running: { state: "disconnected", error, since: 2 },
   },
+  refused: {
+    starting: { state: "unauthenticated", error, since: 2 },
+    running: { state: "unauthenticated", error, since: 2 },
+  },
   stopped: {
     starting: { state: "stopped" },
     running: { state: "stopped" },
     error: { state: "stopped" },
     disconnected: { state: "stopped" },
+    unauthenticated: { state: "stopped" },
   },
   disabled: {
     stopped: { state: "disabled" },
@@ -54,6 +62,7 @@ const TABLE: Record<StatusEvent["type"], Partial<Record<Status["state"], Status>
     running: { state: "disabled" },
     error: { state: "disabled" },
     disconnected: { state: "disabled" },
+    unauthenticated: { state: "disabled" },
   },
   enabled: { disabled: { state: "stopped" } },
 };

@@ -13,7 +13,9 @@ export type Status =
   /** Did not start, or its process ended. */
   | { readonly state: "error"; readonly error: ErrorBody; readonly since: number }
   /** The connection to a remote server is lost. */
-  | { readonly state: "disconnected"; readonly error: ErrorBody; readonly since: number };
+  | { readonly state: "disconnected"; readonly error: ErrorBody; readonly since: number }
+  /** A remote server wants other credentials than it gets. */
+  | { readonly state: "unauthenticated"; readonly error: ErrorBody; readonly since: number };
 
 export type StatusEvent =
   | { readonly type: "start"; readonly at: number }
@@ -22,6 +24,7 @@ export type StatusEvent =
   | { readonly type: "listed"; readonly tools: readonly string[] }
   | { readonly type: "failed"; readonly error: ErrorBody; readonly at: number }
   | { readonly type: "lost"; readonly error: ErrorBody; readonly at: number }
+  | { readonly type: "refused"; readonly error: ErrorBody; readonly at: number }
   | { readonly type: "stopped" }
   | { readonly type: "disabled" }
   | { readonly type: "enabled" };
@@ -45,6 +48,9 @@ export function nextStatus(status: Status, event: StatusEvent): Status {
       // Also from "starting": an attempt to reconnect that failed leaves the server as it was.
       if (status.state !== "running" && status.state !== "starting") return status;
       return { state: "disconnected", error: event.error, since: event.at };
+    case "refused":
+      if (status.state !== "running" && status.state !== "starting") return status;
+      return { state: "unauthenticated", error: event.error, since: event.at };
     case "stopped":
       return status.state === "disabled" || status.state === "stopped" ? status : { state: "stopped" };
     case "disabled":

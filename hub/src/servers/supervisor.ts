@@ -113,8 +113,16 @@ export class Supervisor {
   }
 
   async shutdownAll(): Promise<void> {
-    const all = new Set([...this.servers, ...this.#standIns.values(), ...this.#leaving]);
-    await Promise.all([...all].map((server) => server.stop()));
+    await Promise.all([...this.#everyone].map((server) => server.stop()));
+  }
+
+  /** A client has gone for good: what servers kept for it alone is ended. */
+  sessionEnded(session: string): void {
+    for (const server of this.#everyone) server.sessionEnded(session);
+  }
+
+  get #everyone(): ReadonlySet<ManagedServer> {
+    return new Set([...this.#servers.values(), ...this.#standIns.values(), ...this.#leaving]);
   }
 
   /** What each server offers, for the catalog. */

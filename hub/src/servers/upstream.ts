@@ -12,6 +12,7 @@ import { failure, rawParams, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { PeerHandlers } from "../wire/peer.ts";
 import { CLIENT_CAPABILITIES, CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
+import type { Caller } from "./caller.ts";
 import type { Link } from "./link.ts";
 import { fetchListing } from "./lists.ts";
 import { Announcements } from "./announcements.ts";
@@ -25,6 +26,8 @@ export interface Ask {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly logLevel?: string | undefined;
+  /** Who asks. Not told by the hub's own questions. */
+  readonly caller?: Caller;
   /** The tool's own definition, where the request is a call: its schema may ask for headers. */
   readonly tool?: JsonObject;
   /** Where the request is traced. */

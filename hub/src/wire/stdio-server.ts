@@ -1,6 +1,7 @@
 // MCP over this process's own stdin and stdout, the server's side, both eras. The first message that only one era
 // knows decides which of them the connection speaks; `server/discover` alone leaves it open.
 
+import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { classifyIncoming, negotiate, type Era } from "./era.ts";
 import { isObject } from "./json.ts";
@@ -93,7 +94,7 @@ export class StdioServer {
     const params = message.params?.value ?? {};
     if (this.#session !== undefined) this.#service.onSessionEnd(this.#session);
     this.#session = {
-      id: "stdio",
+      id: randomUUID(),
       version: negotiate(params["protocolVersion"]),
       clientInfo: isObject(params["clientInfo"]) ? params["clientInfo"] : undefined,
       capabilities: isObject(params["capabilities"]) ? params["capabilities"] : {},

@@ -1,5 +1,6 @@
 // Secrets: their names and who uses them. A value goes in and never comes out.
 
+import type { ServerConfig } from "../../config/types.ts";
 import { HubError } from "../../errors.ts";
 import type { Managed } from "../core.ts";
 import type { KeyRotation, Secret } from "../schemas/config.ts";
@@ -17,6 +18,7 @@ export class SecretCommands {
 
   async set(name: string, value: string): Promise<Secret> {
     await this.#managed.hub.secrets.set(name, value);
+    this.#letIn(name);
     return this.#view(name);
   }
 
@@ -39,10 +41,21 @@ export class SecretCommands {
     return { rotated: await secrets.rotateKey() };
   }
 
+  /** Servers that were not let in for want of it are tried again. How that goes is in their status. */
+  #letIn(name: string): void {
+    for (const server of this.#managed.hub.supervisor.servers) {
+      const isWaiting = server.status.state === "unauthenticated" && usesSecret(server.config, name);
+      if (isWaiting) void server.start().catch(() => undefined);
+    }
+  }
+
   /** A server takes a new value when it starts. */
   #view(name: string): Secret {
     const { servers } = this.#managed.hub.configuration.current;
-    const users = servers.filter(({ env }) => Object.values(env).some(({ secretRef }) => secretRef === name));
-    return { name, used_by: users.map((server) => server.name) };
+    return { name, used_by: servers.filter((server) => usesSecret(server, name)).map((server) => server.name) };
   }
+}
+
+function usesSecret({ env }: ServerConfig, name: string): boolean {
+  return Object.values(env).some(({ secretRef }) => secretRef === name);
 }

@@ -4,6 +4,7 @@ import type { Question } from "../../calls/call.ts";
 import type { Group } from "../../catalog/group.ts";
 import { rewriteUris } from "../../catalog/uris.ts";
 import { HubError } from "../../errors.ts";
+import { LOCAL } from "../../servers/caller.ts";
 import type { Arrival } from "../../telemetry/tracing.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import { raw, rawParams, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
@@ -37,9 +38,9 @@ export class ToolCommands {
   }
 
   ofServer(id: string): Tool[] {
-    const { name, listing, isOffered, status } = this.#managed.hub.supervisor.get(id);
-    if (isOffered) return (listing?.tools ?? []).map(toTool);
-    throw new HubError("ServerNotRunning", "Server unavailable", { detail: `Server "${name}" is ${status.state}` });
+    const server = this.#managed.hub.supervisor.get(id);
+    if (server.isOffered) return (server.listing?.tools ?? []).map(toTool);
+    throw server.unavailable();
   }
 
   ofGroup(group: string): GroupTool[] {
@@ -125,8 +126,13 @@ function toParams(name: string, { bytes, value }: RawParams): RawParams {
   return rawParams({ name, arguments: value }, Buffer.concat([head, bytes, Buffer.from("}")]));
 }
 
-function toAsk({ signal, timeoutMs, arrival }: UseOptions): Pick<Question, "signal" | "timeoutMs" | "arrival"> {
+function toAsk({
+  signal,
+  timeoutMs,
+  arrival,
+}: UseOptions): Pick<Question, "caller" | "signal" | "timeoutMs" | "arrival"> {
   return {
+    caller: LOCAL,
     arrival,
     ...(signal === undefined ? {} : { signal }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -36,6 +36,7 @@ export function toEntry(config: ServerConfig, hide: Hide): Entry {
             ...(requestMs === undefined ? {} : { request_ms: requestMs }),
           },
         }),
+    ...(config.isolation === undefined ? {} : { isolation: config.isolation }),
     ...(config.resilience === undefined ? {} : { resilience: config.resilience }),
     ...(groups.length === 0 ? {} : { groups: [...groups] }),
   };

@@ -18,6 +18,7 @@ const PARTS: readonly { readonly part: keyof ServerConfig; readonly keys: readon
   { part: "source", keys: ["source"] },
   { part: "config", keys: ["config"] },
   { part: "timeouts", keys: ["timeouts", "timeout"] },
+  { part: "isolation", keys: ["isolation"] },
   { part: "resilience", keys: ["resilience"] },
   { part: "groups", keys: ["groups"] },
 ];

@@ -24,13 +24,22 @@ const serverConfig = z
     source: json.optional(),
     config: z.unknown().optional(),
     timeouts: z.object({ start_ms: z.number().optional(), request_ms: z.number().optional() }).optional(),
+    isolation: z.enum(["per-session", "per-principal"]).optional(),
     resilience: resilienceEntry.optional(),
     groups: z.array(z.string()).optional(),
   })
   .openapi("MCPServerConfig");
 export type ShownConfig = z.infer<typeof serverConfig>;
 
-export const serverState = z.enum(["stopped", "starting", "running", "error", "disabled", "disconnected"]);
+export const serverState = z.enum([
+  "stopped",
+  "starting",
+  "running",
+  "error",
+  "disabled",
+  "disconnected",
+  "unauthenticated",
+]);
 
 export const server = z
   .object({
@@ -43,6 +52,9 @@ export const server = z
     kind: z.enum(["npx", "uvx", "docker", "binary", "http", "sse", "websocket"]),
     error: errorBody.nullable(),
     pid: z.number().int().nullable(),
+    instances: z
+      .array(z.object({ pid: z.number().int().nullable(), since: z.string() }))
+      .openapi({ description: "The processes or connections that serve one caller each, where isolation asks for it" }),
     protocol_version: z.string().nullable(),
     since: z.string().nullable().openapi({ description: "When it came into this state" }),
     stage: z.enum(["resolving", "launching", "handshake", "listing"]).nullable(),

@@ -1,0 +1,128 @@
+// One process or connection of a server that one caller has for itself: opened by its first request, ended when nobody asks
+// it any more. It is not started again: the next request of its caller gets a new one.
+
+import { HubError, toHubError } from "../errors.ts";
+import type { Reply } from "../wire/jsonrpc.ts";
+import type { Occupant } from "./places.ts";
+import type { Ask, Upstream } from "./upstream.ts";
+
+export interface InstanceOptions {
+  open(signal: AbortSignal): Promise<Upstream>;
+  idleMs(): number;
+  /** How many requests in a row may time out before it is taken for stuck. */
+  maxSilence(): number;
+  /** Called once, at once: it takes no more requests. `gone` resolves when nothing of it is left. */
+  onEnd(gone: Promise<void>): void;
+}
+
+export class Instance implements Occupant {
+  /** Wall clock, for people. */
+  readonly since = Date.now();
+  readonly #options: InstanceOptions;
+  readonly #abort = new AbortController();
+  #opening: Promise<Upstream> | undefined;
+  #upstream: Upstream | undefined;
+  #underWay = 0;
+  #idleSince: number | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #silences = 0;
+  #gone: Promise<void> | undefined;
+
+  constructor(options: InstanceOptions) {
+    this.#options = options;
+  }
+
+  get pid(): number | undefined {
+    return this.#upstream?.pid;
+  }
+
+  get idleSince(): number | undefined {
+    return this.#idleSince;
+  }
+
+  async ask(ask: Ask, limitMs: number): Promise<Reply> {
+    this.#underWay++;
+    this.#idleSince = undefined;
+    try {
+      const upstream = this.#upstream ?? (await within((this.#opening ??= this.#open()), ask.signal, limitMs));
+      const reply = await upstream.ask(ask);
+      this.#silences = 0;
+      return reply;
+    } catch (thrown) {
+      if (toHubError(thrown).kind === "Timeout" && ++this.#silences >= this.#options.maxSilence()) void this.end();
+      throw thrown;
+    } finally {
+      this.#underWay--;
+      if (this.#underWay === 0) this.#rest();
+    }
+  }
+
+  async setLogLevel(level: string): Promise<void> {
+    await this.#upstream?.setLogLevel(level);
+  }
+
+  /** Resolves when what it was asked is answered, or has had its time; also what waits for its start. */
+  async drain(limitMs: number): Promise<void> {
+    if (this.#opening === undefined) return;
+    const upstream = await within(this.#opening, undefined, limitMs).catch(() => undefined); // whoever asked has the reason
+    await upstream?.drain(limitMs);
+  }
+
+  end(): Promise<void> {
+    if (this.#gone === undefined) {
+      this.#gone = this.#close();
+      this.#options.onEnd(this.#gone);
+    }
+    return this.#gone;
+  }
+
+  async #open(): Promise<Upstream> {
+    try {
+      const upstream = await this.#options.open(this.#abort.signal);
+      this.#upstream = upstream;
+      void upstream.lost.then(() => this.end());
+      return upstream;
+    } catch (thrown) {
+      void this.end();
+      throw thrown;
+    }
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    this.#idleSince = undefined;
+    this.#abort.abort(new HubError("ServerNotRunning", "Server unavailable", { detail: "It was being stopped" }));
+    const upstream = await this.#opening?.catch(() => undefined); // whoever asked has the reason
+    await upstream?.close().catch(() => undefined); // nothing can be done about it
+  }
+
+  #rest(): void {
+    if (this.#gone !== undefined) return;
+    this.#idleSince = performance.now();
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (this.#idleSince !== undefined) void this.end();
+    }, this.#options.idleMs()).unref();
+  }
+}
+
+/** Waits no longer than the caller does. What is waited for goes on. */
+function within<T>(promise: Promise<T>, signal: AbortSignal | undefined, limitMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const onAbort = () => {
+      leave();
+      reject(new HubError("Cancelled", "The caller no longer waits"));
+    };
+    const timer = setTimeout(() => {
+      leave();
+      reject(new HubError("Timeout", `The server was not up within ${limitMs} ms`));
+    }, limitMs);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(leave);
+    if (signal?.aborted === true) onAbort();
+  });
+}

@@ -1,0 +1,117 @@
+// The instances of one server whose callers do not share one: who has which, how many there may be, and their end.
+
+import type { Isolation } from "../config/types.ts";
+import { HubError } from "../errors.ts";
+import type { Reply } from "../wire/jsonrpc.ts";
+import { instanceKey, sessionKey, type Caller } from "./caller.ts";
+import { Instance, type InstanceOptions } from "./instance.ts";
+import { Places } from "./places.ts";
+import type { InstanceRule } from "./resilience.ts";
+import type { Ask, Upstream } from "./upstream.ts";
+
+export interface InstancesOptions extends Pick<InstanceOptions, "maxSilence"> {
+  readonly server: string;
+  readonly isolation: Isolation;
+  rule(): InstanceRule;
+  /** Those of all servers together. */
+  readonly all: Places | undefined;
+  /** `owner` stands for the one that is opened. */
+  open(signal: AbortSignal, owner: object): Promise<Upstream>;
+  /** Nothing is left of an instance. */
+  onGone(owner: object): void;
+}
+
+export class Instances {
+  readonly #options: InstancesOptions;
+  readonly #byKey = new Map<string, Instance>();
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #places: readonly Places[];
+
+  constructor(options: InstancesOptions) {
+    this.#options = options;
+    const { server, all } = options;
+    const own = new Places(`Server "${server}"`, () => options.rule().max);
+    this.#places = all === undefined ? [own] : [own, all];
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  /** In the order of their start. */
+  get all(): readonly Instance[] {
+    return [...this.#byKey.values()];
+  }
+
+  keyOf(caller: Caller): string {
+    return instanceKey(caller, this.#options.isolation);
+  }
+
+  has(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
+  /** Asks the instance of this key, which is opened where there is none. */
+  async ask(key: string, ask: Ask, limitMs: number): Promise<Reply> {
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known.ask(ask, limitMs);
+    // Its session may have ended with it, and nobody would end what is opened for it now.
+    if (ask.signal?.aborted === true) throw new HubError("Cancelled", "The caller no longer waits");
+    return this.#open(key).ask(ask, limitMs);
+  }
+
+  sessionEnded(session: string): void {
+    void this.#byKey.get(sessionKey(session))?.end();
+  }
+
+  /** Resolves when nothing of any of them is left. */
+  async endAll(): Promise<void> {
+    for (const instance of this.all) void instance.end();
+    await Promise.all(this.#leaving);
+  }
+
+  async drain(limitMs: number): Promise<void> {
+    await Promise.all(this.all.map((instance) => instance.drain(limitMs)));
+  }
+
+  async setLogLevel(level: string): Promise<void> {
+    await Promise.all(this.all.map((instance) => instance.setLogLevel(level)));
+  }
+
+  #open(key: string): Instance {
+    const options = this.#options;
+    const instance: Instance = new Instance({
+      open: async (signal) => {
+        await room;
+        signal.throwIfAborted();
+        return options.open(signal, instance);
+      },
+      idleMs: () => options.rule().idleMs,
+      maxSilence: () => options.maxSilence(),
+      onEnd: (gone) => this.#forget(key, instance, gone),
+    });
+    const room = this.#roomFor(instance);
+    this.#byKey.set(key, instance);
+    return instance;
+  }
+
+  /** Throws where there is none, else resolves when there is. */
+  #roomFor(newcomer: Instance): Promise<unknown> {
+    try {
+      return Promise.all(this.#places.map((places) => places.take(newcomer)));
+    } catch (error) {
+      for (const places of this.#places) places.leave(newcomer, Promise.resolve());
+      throw error;
+    }
+  }
+
+  #forget(key: string, instance: Instance, gone: Promise<void>): void {
+    this.#byKey.delete(key);
+    for (const places of this.#places) places.leave(instance, gone);
+    this.#leaving.add(gone);
+    void gone.then(() => {
+      this.#leaving.delete(gone);
+      this.#options.onGone(instance);
+    });
+  }
+}
