@@ -63,17 +63,23 @@ async function probe(link: Link, options: HandshakeOptions): Promise<Hello | und
   const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: CLIENT_CAPABILITIES });
   const headers = { ...requestHeaders("server/discover", undefined), "mcp-protocol-version": MODERN_VERSION };
   const params = Buffer.from(JSON.stringify({ _meta: meta }));
+  const discover = () =>
+    link.peer.request("server/discover", () => params, { timeoutMs, headers, signal: options.signal });
   try {
-    const reply = await link.peer.request("server/discover", () => params, {
-      timeoutMs,
-      headers,
-      signal: options.signal,
-    });
-    return modernHello(link, reply);
+    const reply = await discover();
+    return modernHello(link, namesOurVersion(reply) ? await discover() : reply);
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     return legacyEvidence(link, error, options.signal);
   }
+}
+
+/** Refused for its version, with the same one among those to choose from: asked once more, the server may be ready. */
+function namesOurVersion(reply: Reply): boolean {
+  if (reply.ok || !isObject(reply.error.value)) return false;
+  const { code, data } = reply.error.value;
+  const supported = isObject(data) ? data["supported"] : undefined;
+  return code === RPC.unsupportedVersion && Array.isArray(supported) && supported.includes(MODERN_VERSION);
 }
 
 function modernHello(link: Link, reply: Reply): Hello | undefined {
