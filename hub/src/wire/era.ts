@@ -21,6 +21,9 @@ export const META = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
+/** The error with which a server of 2025-11-25 sends a client to an address before it goes on. */
+export const URL_ELICITATION_REQUIRED = -32042;
+
 /** What each hop says for itself. */
 const OWN_KEYS: readonly string[] = [
   META.version,
