@@ -127,6 +127,13 @@ export function outgoingMeta({ from, era, clientInfo, capabilities, logLevel, pr
   return Object.keys(meta).length === 0 ? undefined : meta;
 }
 
+/** A legacy client's capabilities for a modern server: roots that change and tasks are not what they were. */
+export function modernCapabilities({ tasks: _tasks, roots, ...rest }: JsonObject): JsonObject {
+  if (!isObject(roots)) return rest;
+  const { listChanged: _listChanged, ...kept } = roots;
+  return { ...rest, roots: kept };
+}
+
 const CACHEABLE: readonly string[] = [
   "server/discover",
   "tools/list",
