@@ -77,6 +77,7 @@ export class Hub {
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
   #prepare: () => void = () => undefined;
+  #endParked: () => void = () => undefined;
   #endClients: () => void = () => undefined;
   #listener: Listener | undefined;
   #stopping: Promise<void> | undefined;
@@ -187,6 +188,7 @@ export class Hub {
     const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
     const own: Edge[] = [api, metrics, admin, (request, response) => mcp.handle(request, response)];
     this.#listener = await Listener.open({ host, port, edges: [...edges, ...own] });
+    this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
     return this.#listener.url;
@@ -231,6 +233,8 @@ export class Hub {
 
   async #drain(drainMs: number): Promise<void> {
     this.#listener?.drain();
+    // Their clients could not come back.
+    this.#endParked();
     const impatient = new AbortController();
     const limit = sleep(drainMs, undefined, { signal: impatient.signal }).catch(() => undefined); // idle in time
     await Promise.race([this.calls.idle(), limit]);

@@ -10,8 +10,9 @@ import { adaptResult, META } from "../wire/era.ts";
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, raw, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
+import { Conversations } from "./conversations.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
@@ -24,6 +25,8 @@ export interface EndpointOptions {
   readonly supervisor: Supervisor;
   /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */
   readonly settled?: Promise<void>;
+  /** How long a modern client may take to come back with what a server asked. */
+  readonly patienceMs?: number;
 }
 
 type Handler = (exchange: Exchange, group: Group) => Promise<Reply> | Reply;
@@ -31,11 +34,17 @@ type Handler = (exchange: Exchange, group: Group) => Promise<Reply> | Reply;
 export class Endpoint implements Service {
   readonly #options: EndpointOptions;
   readonly #watchers: Watchers;
+  readonly #conversations: Conversations;
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#watchers = new Watchers(options.group);
+    this.#conversations = new Conversations({
+      eraOf: (server) => options.supervisor.eraOf(server),
+      notify,
+      ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
+    });
   }
 
   readonly #legacy: Readonly<Record<string, Handler>> = {
@@ -95,34 +104,50 @@ export class Endpoint implements Service {
     this.#watchers.changed();
   }
 
+  /** Calls that wait for their client to come back will wait in vain from now on. */
+  endParked(): void {
+    this.#conversations.close();
+  }
+
   close(): void {
     this.#watchers.close();
+    this.#conversations.close();
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, tool, definition } = group.resolveTool(stringParam(exchange, "name"));
     const mismatch = this.#headerProblem(exchange, definition);
     if (mismatch !== undefined) return failure({ code: RPC.headerMismatch, message: mismatch });
-    const ask = { ...this.#ask(exchange, group), replace: { name: tool }, tool: definition };
-    const reply = await this.#options.calls.tool({
-      ...ask,
+    const call = {
+      ...this.#ask(exchange, group),
+      replace: { name: tool },
+      tool: definition,
       group: group.name,
       server,
       name: tool,
       client: clientOf(exchange),
-    });
+    };
+    const reply = await this.#conversations.pass(exchange, server, call, (question) =>
+      this.#options.calls.tool(question),
+    );
     return withExposedUris(reply, group, server);
   }
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
-    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { name: prompt } });
+    const ask = { ...this.#ask(exchange, group), replace: { name: prompt } };
+    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
+      this.#options.calls.ask(server, question),
+    );
     return withExposedUris(reply, group, server);
   }
 
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
-    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { uri } });
+    const ask = { ...this.#ask(exchange, group), replace: { uri } };
+    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
+      this.#options.calls.ask(server, question),
+    );
     return withExposedUris(reply, group, server);
   }
 
@@ -153,10 +178,8 @@ export class Endpoint implements Service {
       logLevel,
       group: group.name,
       arrival: exchange,
-      onNotification: (method, params) => {
-        if (method === "notifications/message" && !wantsLog(exchange, params.value)) return;
-        exchange.notify(method, params);
-      },
+      respondent: Conversations.respondent(exchange),
+      onNotification: (method, params) => notify(exchange, method, params),
     };
   }
 
@@ -181,6 +204,11 @@ export class Endpoint implements Service {
     }
     return known.length === 0 ? undefined : headerMismatch(headers, request.method, request.params?.value, known);
   }
+}
+
+function notify(exchange: Exchange, method: string, params: Raw): void {
+  if (method === "notifications/message" && !wantsLog(exchange, params.value)) return;
+  exchange.notify(method, params);
 }
 
 function own(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {

@@ -45,6 +45,11 @@ export class McpHttp {
     for (const { endpoint } of this.#groups.values()) endpoint.catalogChanged();
   }
 
+  /** Nobody can come back any more. */
+  endParked(): void {
+    for (const { endpoint } of this.#groups.values()) endpoint.endParked();
+  }
+
   /** Ends every session and stream. */
   close(): void {
     for (const { endpoint, server } of this.#groups.values()) {

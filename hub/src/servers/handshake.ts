@@ -10,8 +10,11 @@ import { VERSION } from "../version.ts";
 import type { Link } from "./link.ts";
 
 export const CLIENT_INFO = { name: "plugboard", version: VERSION } as const;
-/** What the hub itself can do for a server. Sampling, elicitation and roots are not carried to clients yet. */
-export const CLIENT_CAPABILITIES = {} as const;
+/**
+ * A legacy server learns once what all its clients may be able to do; what the calling one lacks is refused when it asks.
+ * A modern one is told with every request, and of the hub's own nothing.
+ */
+const LEGACY_CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} } as const;
 
 /** What a server said about itself. */
 export interface Hello {
@@ -60,7 +63,7 @@ function withStderr(error: unknown, link: Link): unknown {
 async function probe(link: Link, options: HandshakeOptions): Promise<Hello | undefined | "exited"> {
   // A silent server must still have time to be asked the old way.
   const timeoutMs = link.transport === "stdio" ? Math.min(options.probeMs, options.timeoutMs / 2) : options.timeoutMs;
-  const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: CLIENT_CAPABILITIES });
+  const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: {} });
   const headers = { ...requestHeaders("server/discover", undefined), "mcp-protocol-version": MODERN_VERSION };
   const params = Buffer.from(JSON.stringify({ _meta: meta }));
   const discover = () =>
@@ -125,7 +128,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function initialize(link: Link, { timeoutMs, signal }: HandshakeOptions): Promise<Hello> {
-  const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: CLIENT_CAPABILITIES, clientInfo: CLIENT_INFO };
+  const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: LEGACY_CAPABILITIES, clientInfo: CLIENT_INFO };
   const bytes = Buffer.from(JSON.stringify(params));
   const reply = await link.peer.request("initialize", () => bytes, { timeoutMs, signal });
   if (!reply.ok) throw refused(reply.error.value);

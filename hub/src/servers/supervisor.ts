@@ -4,6 +4,7 @@
 import type { ServerListing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
+import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { ManagedServer, type ServerObserver, type ServerWorld } from "./server.ts";
 
@@ -69,6 +70,11 @@ export class Supervisor {
     if (server.isOffered) return server;
     const standIn = this.#standIns.get(server.name);
     return standIn?.isOffered === true ? standIn : server;
+  }
+
+  /** Unknown while nobody answers for the name. */
+  eraOf(name: string): Era | undefined {
+    return this.#servers.has(name) ? this.answering(name).hello?.era : undefined;
   }
 
   add(config: ServerConfig): ManagedServer {

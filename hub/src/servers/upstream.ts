@@ -11,10 +11,12 @@ import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { failure, rawParams, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { PeerHandlers } from "../wire/peer.ts";
-import { CLIENT_CAPABILITIES, CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
+import { CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
 import type { Link } from "./link.ts";
 import { fetchListing } from "./lists.ts";
 import { Announcements } from "./announcements.ts";
+import { Elicitations } from "./elicitations.ts";
+import type { Respondent } from "./respondent.ts";
 
 /** One request on behalf of a client. */
 export interface Ask {
@@ -29,6 +31,8 @@ export interface Ask {
   readonly tool?: JsonObject;
   /** Where the request is traced. */
   readonly trace?: ClientSpan;
+  /** Whom the server may ask back. Without one it may ask nobody. */
+  readonly respondent?: Respondent;
   /** Progress with the caller's own token, and log messages of this request. */
   onNotification?(method: string, params: Raw): void;
 }
@@ -46,12 +50,14 @@ export class Upstream {
   readonly #link: Link;
   readonly #requestMs: number;
   readonly #announcements: Announcements;
+  readonly #elicitations: Elicitations;
   /** By tool schema: read once per listing, used on every call over modern HTTP. */
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
-  private constructor(link: Link, hello: Hello, options: ConnectOptions) {
+  private constructor(link: Link, hello: Hello, elicitations: Elicitations, options: ConnectOptions) {
     this.#link = link;
     this.hello = hello;
+    this.#elicitations = elicitations;
     this.#requestMs = options.requestMs;
     this.#announcements = new Announcements({
       hello,
@@ -62,9 +68,11 @@ export class Upstream {
   }
 
   static async connect(options: ConnectOptions): Promise<Upstream> {
+    const elicitations = new Elicitations();
     const handlers = {
-      onNotification: ({ method }: NotificationMessage) => {
+      onNotification: ({ method, params }: NotificationMessage) => {
         if (LIST_NEWS.has(method)) options.onListChanged();
+        else if (method === "notifications/elicitation/complete") elicitations.completed(params);
       },
       onRequest: answerServer,
     };
@@ -74,7 +82,7 @@ export class Upstream {
       return link;
     };
     const { link, hello } = await shakeHands({ ...options, open });
-    return new Upstream(link, hello, options);
+    return new Upstream(link, hello, elicitations, options);
   }
 
   get era(): Era {
@@ -113,20 +121,32 @@ export class Upstream {
     this.#announcements.start();
   }
 
-  ask(ask: Ask): Promise<Reply> {
-    const { method, params, replace, tool, signal, timeoutMs = this.#requestMs } = ask;
+  async ask(ask: Ask): Promise<Reply> {
+    const { method, params, replace, tool, signal, respondent, timeoutMs = this.#requestMs } = ask;
     const token = progressToken(params);
     const { peer, transport, address } = this.#link;
     const build = (id: number) => {
       ask.trace?.sent({ id, version: this.hello.version, transport, address });
       return this.#buildParams(ask, token === undefined ? undefined : id);
     };
-    return peer.request(method, build, {
+    const reply = await peer.request(method, build, {
       timeoutMs,
       ...(signal === undefined ? {} : { signal }),
       ...(this.#needsHeaders ? { headers: this.#headersFor(method, { ...params?.value, ...replace }, tool) } : {}),
       onNotification: (message) => ask.onNotification?.(message.method, withToken(message, token)),
+      ...(respondent === undefined || this.era === "modern" ? {} : { onRequest: this.#answering(respondent) }),
     });
+    if (!reply.ok && respondent !== undefined) this.#elicitations.answered(reply, respondent);
+    return reply;
+  }
+
+  /** A modern server asks nothing by itself: what it wants stands in its answer. */
+  #answering(respondent: Respondent) {
+    return (question: RequestMessage, questionSignal: AbortSignal): Promise<Reply> => {
+      if (!QUESTIONS.has(question.method)) return Promise.resolve(answerServer(question));
+      this.#elicitations.asked(question, respondent);
+      return respondent.answer(question, questionSignal);
+    };
   }
 
   /** Legacy servers have one level for all; it is the caller's to choose the lowest that anyone wants. */
@@ -166,13 +186,13 @@ export class Upstream {
     return requestHeaders(method, params, known);
   }
 
-  #buildParams({ params, replace, logLevel, trace }: Ask, token: number | undefined): Buffer | undefined {
+  #buildParams({ params, replace, logLevel, trace, respondent }: Ask, token: number | undefined): Buffer | undefined {
     const given = params?.value["_meta"];
     const meta = outgoingMeta({
       from: trace === undefined ? given : { ...(isObject(given) ? given : {}), ...trace.meta },
       era: this.era,
       clientInfo: CLIENT_INFO,
-      capabilities: CLIENT_CAPABILITIES,
+      capabilities: respondent?.capabilities ?? {},
       ...(logLevel === undefined ? {} : { logLevel }),
       ...(token === undefined ? {} : { progressToken: token }),
     });
@@ -197,10 +217,16 @@ const LIST_NEWS: ReadonlySet<string> = new Set([
   "notifications/subscriptions/acknowledged",
 ]);
 
-/** A legacy server may ask us too. Liveness is answered; what needs a client's user is not offered yet. */
+/** What only a client, or its user, can answer. */
+const QUESTIONS: ReadonlySet<string> = new Set(["sampling/createMessage", "elicitation/create", "roots/list"]);
+
+/** A question that we can put to no client. Liveness is answered. */
 function answerServer({ method }: RequestMessage): Reply {
   if (method === "ping") return success({});
-  return failure({ code: RPC.methodNotFound, message: `${method} is not supported by this client` });
+  if (!QUESTIONS.has(method))
+    return failure({ code: RPC.methodNotFound, message: `There is no method ${method} here` });
+  const message = `${method} cannot be put to any client: it belongs to no call, or it is unknown to which of several`;
+  return failure({ code: RPC.invalidRequest, message });
 }
 
 function progressToken(params: RawParams | undefined): string | number | undefined {
