@@ -4,6 +4,9 @@ import type { Era } from "./era.ts";
 import type { JsonObject } from "./json.ts";
 import type { NotificationMessage, Raw, Reply, RequestMessage } from "./jsonrpc.ts";
 
+/** What messages travel on. */
+export type Carrier = "stdio" | "http" | "sse" | "websocket";
+
 /** A client that shook hands (legacy). Modern clients have none: each of their requests says all there is to know. */
 export interface Session {
   readonly id: string;
@@ -20,10 +23,10 @@ export interface Session {
 export interface Exchange {
   readonly request: RequestMessage;
   readonly era: Era;
-  readonly transport: "stdio" | "http";
+  readonly transport: Carrier;
   readonly session: Session | undefined;
   readonly logLevel: string | undefined;
-  /** HTTP headers of the request; empty on stdio. */
+  /** HTTP headers of the request; on WebSocket those that opened the connection, empty on stdio. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Aborts when the client cancels, or goes away in a way that means so. */
   readonly signal: AbortSignal;

@@ -35,6 +35,7 @@ export class SseParser {
   #dataLines = 0;
   #event = "";
   #id: string | undefined;
+  #lastEventId: string | undefined;
   #begun = false;
   #afterReturn = false;
   #overflown = false;
@@ -47,6 +48,11 @@ export class SseParser {
       onLine: (line) => this.#line(line),
       onOverflow: () => this.#overflow(),
     });
+  }
+
+  /** Of the last whole event, one without data included: where a lost stream is taken up again. */
+  get lastEventId(): string | undefined {
+    return this.#lastEventId;
   }
 
   push(chunk: Buffer): void {
@@ -108,6 +114,7 @@ export class SseParser {
     const event = this.#event === "" ? "message" : this.#event;
     this.#dataLines = 0;
     this.#event = "";
+    this.#lastEventId = this.#id;
     // The specification would give an empty one; to MCP an event without data says nothing.
     if (data.length === 0) return;
     this.#options.onEvent({ event, data, ...(this.#id === undefined ? {} : { id: this.#id }) });
