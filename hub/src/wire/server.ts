@@ -22,7 +22,7 @@ export interface Session {
   readonly capabilities: JsonObject;
   /** The lowest level of log messages that the client asked for; none before it asks. */
   logLevel: string | undefined;
-  /** Speaks to the client unasked. Dropped when it holds no stream open. */
+  /** Speaks to the client unasked. Over HTTP it is kept for a client that holds no stream open, within bounds. */
   notify(method: string, params?: Raw): void;
   /** Asks outside of any request of the client, on the stream that it holds open. */
   readonly ask: AskClient;

@@ -121,9 +121,19 @@ export class SseParser {
   }
 }
 
-/** One event that carries a message. The message stands on one line (see onOneLine). */
-export function sseEvent(message: Buffer): Buffer {
-  return Buffer.concat([DATA, message, BLANK]);
+/** One event that carries a message. The message stands on one line (see onOneLine), an id is our own. */
+export function sseEvent(message: Buffer, id?: string): Buffer {
+  return Buffer.concat([DATA, message, id === undefined ? BLANK : Buffer.from(`\nid: ${id}\n\n`)]);
+}
+
+/** An event of another kind than a message: its text stands on one line. */
+export function namedSseEvent(event: string, text: string): string {
+  return `event: ${event}\ndata: ${text}\n\n`;
+}
+
+/** Gives the client an id before there is anything to say, and tells when to come back. */
+export function primingSseEvent(id: string, retryMs: number): string {
+  return `data: \nid: ${id}\nretry: ${retryMs}\n\n`;
 }
 
 export const SSE_KEEP_ALIVE = ": keep-alive\n\n";
