@@ -48,12 +48,14 @@ export class EventLog {
   readonly #space: EventSpace;
   /** The oldest first. */
   readonly #events = new Set<Kept>();
+  #closed = false;
 
   constructor(space: EventSpace) {
     this.#space = space;
   }
 
   add({ stream, sequence, message }: LoggedEvent): void {
+    if (this.#closed) return;
     const event = { stream, sequence, message: withOwnMemory(message), owner: this };
     this.#events.add(event);
     this.#space.add(event);
@@ -71,7 +73,9 @@ export class EventLog {
     this.#space.delete(event);
   }
 
-  clear(): void {
+  /** Nobody comes back to it. */
+  close(): void {
+    this.#closed = true;
     for (const event of this.#events) this.drop(event);
   }
 }

@@ -99,9 +99,9 @@ export class HttpSession implements Session {
   end(): void {
     for (const controller of this.open.values()) controller.abort();
     this.questions.end();
-    for (const stream of this.#streams.values()) stream.end();
-    this.#streams.clear();
-    this.#log.clear();
+    // Those of requests end with their answers.
+    this.#announcements.end();
+    this.#log.close();
   }
 
   #reachable<S extends ClientStream & { readonly isReachable: boolean }>(stream: S): S | undefined {
