@@ -32,6 +32,7 @@ import { Supervisor } from "./servers/supervisor.ts";
 import { LazyCallLog } from "./store/lazy-call-log.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
+import type { UpgradeEdge } from "./upgrades.ts";
 
 export interface HubOptions {
   readonly paths: HubPaths;
@@ -187,7 +188,8 @@ export class Hub {
     // Before the groups: `@admin` is none of them.
     const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
     const own: Edge[] = [api, metrics, admin, (request, response) => mcp.handle(request, response)];
-    this.#listener = await Listener.open({ host, port, edges: [...edges, ...own] });
+    const upgrades: UpgradeEdge[] = [(request, socket, parts) => mcp.upgrade(request, socket, parts)];
+    this.#listener = await Listener.open({ host, port, edges: [...edges, ...own], upgrades });
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());

@@ -18,7 +18,8 @@ import { Health } from "./health.ts";
 import { launchCommand } from "./launch.ts";
 import type { Launches } from "./launches.ts";
 import type { ListingMemory } from "./listing-memory.ts";
-import { openHttp, openStdio } from "./link.ts";
+import { openStdio } from "./link.ts";
+import { openRemote } from "./remote-link.ts";
 import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
@@ -369,7 +370,7 @@ export class ManagedServer {
       requestMs: this.requestMs(),
       signal,
       open: (handlers) => {
-        if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers);
+        if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers);
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });

@@ -3,6 +3,7 @@
 
 import { HubError, type Delivery } from "../errors.ts";
 import { Inquiries } from "./inquiries.ts";
+import { isArray, readBatch } from "./batch.ts";
 import {
   readMessage,
   writeNotification,
@@ -75,6 +76,7 @@ const MAX_TOTAL_MS = 300_000;
 const LATE_MS = 1000;
 const GRACE_MS = 500;
 const MAX_ABANDONED = 1000;
+const MAX_BATCH = 1000;
 const CANCELLABLE = (method: string) => method !== "initialize" && method !== "server/discover";
 
 export class Peer {
@@ -97,6 +99,11 @@ export class Peer {
 
   get inFlight(): number {
     return this.#pending.size;
+  }
+
+  /** Whether somebody waits for the answer to this request. */
+  isWaiting(id: number): boolean {
+    return this.#pending.has(id);
   }
 
   /** Resolves when everything that was asked has its answer or its failure. Subscriptions do not count: they never end. */
@@ -158,14 +165,24 @@ export class Peer {
     const message = readMessage(bytes, { lenient: true });
     switch (message.kind) {
       case "malformed":
-        this.counters.junk++;
-        return;
+        return this.#batch(bytes, via);
       case "response":
         return this.#answer(message.id, message.reply, via);
       case "notification":
         return this.#notification(message, via);
       case "request":
         return this.#question(message, via);
+    }
+  }
+
+  /** Servers of old revisions may send several messages as one array. Anything else here is no message at all. */
+  #batch(bytes: Buffer, via: number | undefined): void {
+    const batch = readBatch(bytes, { max: MAX_BATCH });
+    const members = batch?.kind === "batch" ? batch.members : [];
+    if (members.length === 0) this.counters.junk++;
+    for (const member of members) {
+      if (isArray(member)) this.counters.junk++;
+      else this.receive(member, via);
     }
   }
 
