@@ -15,7 +15,8 @@ import type { Exchange, Service, Session } from "../wire/server.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
-import { Watchers } from "./watchers.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { findGroup, Watchers } from "./watchers.ts";
 
 export interface EndpointOptions {
   /** The group as it is now: asked on every request, so that a new catalog is seen at once. */
@@ -31,11 +32,13 @@ type Handler = (exchange: Exchange, group: Group) => Promise<Reply> | Reply;
 export class Endpoint implements Service {
   readonly #options: EndpointOptions;
   readonly #watchers: Watchers;
+  readonly #subscriptions: Subscriptions;
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#watchers = new Watchers(options.group);
+    this.#subscriptions = new Subscriptions(options.supervisor);
   }
 
   readonly #legacy: Readonly<Record<string, Handler>> = {
@@ -43,18 +46,21 @@ export class Endpoint implements Service {
       success(initializeResult(session?.version ?? "", group, this.#options.supervisor)),
     ping: () => success({}),
     "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
+    "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
+    "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
     "server/discover": (_, group) => success(discoverResult(group, this.#options.supervisor)),
-    "subscriptions/listen": (exchange) => this.#watchers.listen(exchange),
+    "subscriptions/listen": (exchange, group) => this.#listen(exchange, group),
   };
 
   readonly #both: Readonly<Record<string, Handler>> = {
-    "tools/list": (exchange, group) => list(exchange, "tools", group.toolsJson),
-    "prompts/list": (exchange, group) => list(exchange, "prompts", group.promptsJson),
-    "resources/list": (exchange, group) => list(exchange, "resources", group.resourcesJson),
-    "resources/templates/list": (exchange, group) => list(exchange, "resourceTemplates", group.templatesJson),
+    "tools/list": (exchange, group) => this.#list(exchange, group, "tools", group.toolsJson),
+    "prompts/list": (exchange, group) => this.#list(exchange, group, "prompts", group.promptsJson),
+    "resources/list": (exchange, group) => this.#list(exchange, group, "resources", group.resourcesJson),
+    "resources/templates/list": (exchange, group) =>
+      this.#list(exchange, group, "resourceTemplates", group.templatesJson),
     "tools/call": (exchange, group) => this.#callTool(exchange, group),
     "prompts/get": (exchange, group) => this.#getPrompt(exchange, group),
     "resources/read": (exchange, group) => this.#readResource(exchange, group),
@@ -88,15 +94,34 @@ export class Endpoint implements Service {
 
   onSessionEnd(session: Session): void {
     this.#watchers.remove(session);
+    this.#subscriptions.endSession(session);
   }
 
   /** The catalog was replaced. */
   catalogChanged(): void {
     this.#watchers.changed();
+    this.#subscriptions.catalogChanged(findGroup(this.#options.group));
   }
 
   close(): void {
     this.#watchers.close();
+  }
+
+  #list(exchange: Exchange, group: Group, key: string, entries: Buffer): Reply {
+    this.#watchers.served(group);
+    return list(exchange, key, entries);
+  }
+
+  #subscribe(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#subscriptions.subscribe(sessionOf(exchange), stringParam(exchange, "uri"), group);
+  }
+
+  #unsubscribe(exchange: Exchange): Reply {
+    return this.#subscriptions.unsubscribe(sessionOf(exchange), stringParam(exchange, "uri"));
+  }
+
+  async #listen(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#watchers.listen(exchange, await this.#subscriptions.grant(exchange, group));
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
@@ -209,6 +234,12 @@ function clientOf({ session, request }: Exchange): string | undefined {
   const info = session?.clientInfo ?? (isObject(meta) ? meta[META.clientInfo] : undefined);
   const name = isObject(info) ? info["name"] : undefined;
   return typeof name === "string" ? name.slice(0, 128) : undefined;
+}
+
+/** On stdio a client may ask before it has shaken hands; what would be told unasked has nowhere to go then. */
+function sessionOf({ session }: Exchange): Session {
+  if (session !== undefined) return session;
+  throw new HubError("InvalidConfig", "Send `initialize` first");
 }
 
 function stringParam({ request }: Exchange, key: string): string {
