@@ -57,6 +57,7 @@ function session(): Session & { readonly heard: string[] } {
     logLevel: undefined,
     heard,
     notify: (method) => heard.push(method),
+    ask: () => Promise.reject(new Error("nobody there")),
   };
 }
 
@@ -69,6 +70,7 @@ function subscription(notifications: unknown, id: Id = "L1") {
     era: "modern",
     transport: "http",
     session: undefined,
+    capabilities: {},
     logLevel: undefined,
     headers: {},
     signal: client.signal,

@@ -3,13 +3,14 @@
 import type { ServerResponse } from "node:http";
 import type { Raw } from "./jsonrpc.ts";
 import { writeNotification, writeReply, type Id, type Reply } from "./jsonrpc.ts";
+import type { ClientStream } from "./questions.ts";
 import { sseEvent, SSE_KEEP_ALIVE } from "./sse.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 /** A reader that leaves this much unread is cut off: its memory is ours. */
 const MAX_UNREAD_BYTES = 1 << 20;
 
-export class HttpAnswer {
+export class HttpAnswer implements ClientStream {
   readonly #response: ServerResponse;
   readonly #headers: Record<string, string>;
   #stream: EventStream | undefined;
@@ -19,14 +20,26 @@ export class HttpAnswer {
     this.#headers = headers;
   }
 
+  get isOpen(): boolean {
+    return !this.#response.destroyed && !this.#response.writableEnded;
+  }
+
   notify(method: string, params: Raw | undefined): void {
-    if (this.#response.destroyed || this.#response.writableEnded) return;
+    this.send(writeNotification(method, params?.bytes));
+  }
+
+  send(message: Buffer): void {
+    if (!this.isOpen) return;
     this.#stream ??= new EventStream(this.#response, this.#headers);
-    this.#stream.send(writeNotification(method, params?.bytes));
+    this.#stream.send(message);
+  }
+
+  onceClosed(callback: () => void): () => void {
+    return onceClosed(this.#response, callback);
   }
 
   finish(id: Id | null, reply: Reply, status = 200): void {
-    if (this.#response.destroyed || this.#response.writableEnded) return;
+    if (!this.isOpen) return;
     const message = writeReply(id, reply);
     if (this.#stream === undefined) return sendJson(this.#response, status, message, this.#headers);
     this.#stream.send(message);
@@ -35,7 +48,7 @@ export class HttpAnswer {
 }
 
 /** A response that stays open and carries one message per event. */
-export class EventStream {
+export class EventStream implements ClientStream {
   readonly #response: ServerResponse;
   readonly #keepAlive: NodeJS.Timeout;
 
@@ -56,6 +69,10 @@ export class EventStream {
     this.#write(sseEvent(message));
   }
 
+  onceClosed(callback: () => void): () => void {
+    return onceClosed(this.#response, callback);
+  }
+
   end(): void {
     clearInterval(this.#keepAlive);
     this.#response.end();
@@ -67,6 +84,11 @@ export class EventStream {
     if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
     else this.#response.write(chunk);
   }
+}
+
+function onceClosed(response: ServerResponse, callback: () => void): () => void {
+  response.once("close", callback);
+  return () => response.off("close", callback);
 }
 
 export function sendJson(

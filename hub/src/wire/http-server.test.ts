@@ -696,3 +696,84 @@ describe("close", () => {
     expect(service.sessions.size).toBe(0);
   });
 });
+
+describe("questions to a client", () => {
+  const answered = (id: number, result: unknown) => ({ jsonrpc: "2.0", id, result });
+  const asks = (...methods: string[]) => {
+    service.methods["ask"] = async ({ ask, signal }) => {
+      if (ask === undefined) return success("cannot be asked");
+      const replies = await Promise.allSettled(methods.map((method) => ask(method, raw({ q: method }), { signal })));
+      return success(replies.map((reply) => (reply.status === "fulfilled" ? reply.value : String(reply.reason.kind))));
+    };
+  };
+
+  it("GR-7 go out on the stream of the request, and the answer is matched within the session alone", async () => {
+    asks("roots/list");
+    const [one, other] = [await openSession(), await openSession()];
+    const stream = reader(await post(rpc("r", "ask"), one));
+    const [question] = messagesOf(await stream.until("\n\n"));
+    expect(question).toEqual({ jsonrpc: "2.0", id: 1, method: "roots/list", params: { q: "roots/list" } });
+    expect((await post(answered(1, { roots: ["stolen"] }), other)).status).toBe(202);
+    expect((await post(answered(1, { roots: [] }), one)).status).toBe(202);
+    expect(messagesOf(await stream.rest())[1]).toMatchObject({
+      id: "r",
+      result: [{ result: { value: { roots: [] } } }],
+    });
+  });
+
+  it("GR-7 a client that leaves, or ends its session, leaves nobody waiting", async () => {
+    asks("a", "b");
+    const session = await openSession();
+    const leaver = new AbortController();
+    const left = post(rpc(1, "ask"), session, leaver.signal);
+    await reader(await left).until('"id":2');
+    leaver.abort();
+    await expect(service.exchange("ask").then(({ session: of }) => of?.ask("c", undefined))).rejects.toMatchObject({
+      kind: "ConnectionFailed",
+    });
+    const stream = reader(await post(rpc(2, "ask"), session));
+    await stream.until('"id":4');
+    await fetch(url, { method: "DELETE", headers: session });
+    expect(messagesOf(await stream.rest()).at(-1)).toMatchObject({ id: 2, result: ["Cancelled", "Cancelled"] });
+  });
+
+  it("GR-7 a cancelled request takes its questions back, and a finished one forgets them", async () => {
+    asks("a");
+    const session = await openSession();
+    const stream = reader(await post(rpc(1, "ask"), session));
+    await stream.until('"id":1');
+    await post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } }, session);
+    const messages = messagesOf(await stream.rest());
+    expect(messages[1]).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
+
+    let late: Promise<Reply> | undefined;
+    service.methods["forget"] = async ({ ask }) => {
+      late = ask?.("b", undefined);
+      late?.catch(() => undefined); // looked at below
+      return success({});
+    };
+    await (await post(rpc(2, "forget"), session)).text();
+    await expect(late).rejects.toMatchObject({ kind: "Cancelled" });
+  });
+
+  it("GR-7 outside of a request they go out on the stream that the client holds", async () => {
+    const session = await openSession();
+    const stream = reader(await get(session));
+    const [known] = service.sessions;
+    const asked = known?.ask("roots/list", undefined);
+    expect(messagesOf(await stream.until("\n\n"))).toEqual([{ jsonrpc: "2.0", id: 1, method: "roots/list" }]);
+    await post(answered(1, { roots: [] }), session);
+    expect(await asked).toMatchObject({ ok: true, result: { value: { roots: [] } } });
+  });
+
+  it("GR-7 a modern client cannot be asked; what it can do comes with each request", async () => {
+    asks("a");
+    expect(await outcome(modern("ask"))).toMatchObject({ result: "cannot be asked" });
+    const capabilities = { elicitation: { form: {} } };
+    service.methods["saw"] = async (exchange) => success(exchange.capabilities);
+    const params = { _meta: { ...ENVELOPE, [META.clientCapabilities]: capabilities } };
+    const headers = { "mcp-protocol-version": MODERN_VERSION, "mcp-method": "saw" };
+    expect(await outcome(post(rpc(1, "saw", params), headers))).toMatchObject({ result: capabilities });
+    expect(await outcome(post(rpc(1, "saw"), await openSession()))).toMatchObject({ result: {} });
+  });
+});

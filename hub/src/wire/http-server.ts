@@ -2,7 +2,7 @@
 // Host, Origin and authentication are checked before; what the requests mean is the service's.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { classifyIncoming, negotiate, SUPPORTED_VERSIONS } from "./era.ts";
+import { classifyIncoming, negotiate, SUPPORTED_VERSIONS, type Envelope } from "./era.ts";
 import { headerMismatch } from "./headers.ts";
 import { HttpAnswer, sendJson } from "./http-answer.ts";
 import { HttpSession, HttpSessions } from "./http-session.ts";
@@ -69,8 +69,12 @@ export class StreamableHttpServer {
         return this.#request(message, request, response);
       case "notification":
         return this.#notification(message, request, response);
-      case "response":
-        if (this.#sessionOf(request, response) !== undefined) accept(response);
+      case "response": {
+        const session = this.#sessionOf(request, response);
+        if (session === undefined) return;
+        session.questions.answer(message.id, message.reply);
+        accept(response);
+      }
     }
   }
 
@@ -86,7 +90,7 @@ export class StreamableHttpServer {
           ? "The header mcp-protocol-version is missing"
           : headerMismatch(request.headers, message.method, message.params?.value);
       if (mismatch !== undefined) return refuse(response, 400, RPC.headerMismatch, mismatch, {}, message.id);
-      return this.#runModern(message, request, response, verdict.envelope.logLevel);
+      return this.#runModern(message, request, response, verdict.envelope);
     }
     if (message.method === "initialize") return this.#initialize(message, request, response);
     const session = this.#sessionOf(request, response, message.id);
@@ -97,7 +101,7 @@ export class StreamableHttpServer {
     message: RequestMessage,
     request: IncomingMessage,
     response: ServerResponse,
-    logLevel: string | undefined,
+    { capabilities, logLevel }: Envelope,
   ): void {
     const controller = new AbortController();
     const answer = new HttpAnswer(response);
@@ -112,6 +116,7 @@ export class StreamableHttpServer {
         era: "modern",
         transport: "http",
         session: undefined,
+        capabilities,
         logLevel,
         headers: request.headers,
         signal: controller.signal,
@@ -151,13 +156,16 @@ export class StreamableHttpServer {
         era: "legacy",
         transport: "http",
         session,
+        capabilities: session.capabilities,
         logLevel: session.logLevel,
         headers: request.headers,
         signal: controller.signal,
         notify: (method, params) => answer.notify(method, params),
+        ask: (method, params, options) => session.askWithin({ id: message.id, answer }, method, params, options),
       })
       .then((reply) => {
         session.open.delete(message.id);
+        session.questions.endWithin(message.id);
         answer.finish(message.id, reply);
       });
   }

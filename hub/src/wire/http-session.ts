@@ -4,7 +4,8 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { EventStream } from "./http-answer.ts";
 import type { JsonObject } from "./json.ts";
-import { writeNotification, type Id, type Raw } from "./jsonrpc.ts";
+import { writeNotification, type Id, type Raw, type Reply } from "./jsonrpc.ts";
+import { Questions, type AskOptions, type ClientStream } from "./questions.ts";
 import type { Session } from "./server.ts";
 
 const MAX_SESSIONS = 1000;
@@ -26,6 +27,8 @@ export class HttpSession implements Session {
   lastUsedAt = performance.now();
   /** Open requests by the client's id, so that a later POST can cancel them. */
   readonly open = new Map<Id, AbortController>();
+  /** What the client was asked, on whichever stream: its answers come in POSTs of their own. */
+  readonly questions = new Questions();
   #stream: EventStream | undefined;
 
   constructor({ version, clientInfo, capabilities }: SessionInit) {
@@ -55,8 +58,24 @@ export class HttpSession implements Session {
     this.#stream?.send(writeNotification(method, params?.bytes));
   }
 
+  ask(method: string, params: Raw | undefined, options?: AskOptions): Promise<Reply> {
+    return this.questions.ask(method, params, { ...options, stream: this.#stream });
+  }
+
+  /** As part of a request: on its own stream, or on the session's where the client has let go of that one. */
+  askWithin(
+    request: { readonly id: Id; readonly answer: ClientStream & { readonly isOpen: boolean } },
+    method: string,
+    params: Raw | undefined,
+    options?: AskOptions,
+  ): Promise<Reply> {
+    const stream = request.answer.isOpen ? request.answer : this.#stream;
+    return this.questions.ask(method, params, { ...options, within: request.id, stream });
+  }
+
   end(): void {
     for (const controller of this.open.values()) controller.abort();
+    this.questions.end();
     this.#stream?.end();
   }
 }

@@ -3,6 +3,13 @@
 import type { Era } from "./era.ts";
 import type { JsonObject } from "./json.ts";
 import type { NotificationMessage, Raw, Reply, RequestMessage } from "./jsonrpc.ts";
+import type { AskOptions } from "./questions.ts";
+
+/**
+ * Puts a question to the client. Its errors are answers too; rejects where there is none: the client is gone or silent, the
+ * request that the question belongs to has ended, or the asker gave up, which the client is told.
+ */
+export type AskClient = (method: string, params: Raw | undefined, options?: AskOptions) => Promise<Reply>;
 
 /** A client that shook hands (legacy). Modern clients have none: each of their requests says all there is to know. */
 export interface Session {
@@ -14,6 +21,8 @@ export interface Session {
   logLevel: string | undefined;
   /** Speaks to the client unasked. Dropped when it holds no stream open. */
   notify(method: string, params?: Raw): void;
+  /** Asks outside of any request of the client, on the stream that it holds open. */
+  readonly ask: AskClient;
 }
 
 /** One request of a client, while it is open. */
@@ -22,6 +31,8 @@ export interface Exchange {
   readonly era: Era;
   readonly transport: "stdio" | "http";
   readonly session: Session | undefined;
+  /** What the client says it can do: for its whole session, or with this request alone (modern). */
+  readonly capabilities: JsonObject;
   readonly logLevel: string | undefined;
   /** HTTP headers of the request; empty on stdio. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -29,6 +40,8 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Sends a message on the stream of this request. */
   notify(method: string, params?: Raw): void;
+  /** Asks on the stream of this request. Modern clients cannot be asked: they are told what is wanted in the answer. */
+  readonly ask?: AskClient;
 }
 
 /** The MCP server behind a transport. */

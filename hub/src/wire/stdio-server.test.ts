@@ -376,3 +376,43 @@ describe("junk", () => {
     );
   });
 });
+
+describe("questions to a client", () => {
+  const asking = async ({ ask, capabilities, request }: Exchange) => {
+    if (request.method === "initialize") return success({});
+    if (ask === undefined) return success({ capabilities });
+    const reply = await ask("roots/list", undefined).catch((error) => success(error.kind));
+    return success({ capabilities, said: reply.ok ? reply.result.value : reply.error.value });
+  };
+
+  it("GR-7 go through the pipe, and the answers come back through it", async () => {
+    const { answers, request, write, until, end } = start({ handle: asking });
+    request(0, "initialize", HELLO);
+    request(1, "x");
+    await until(() => answers.length === 2);
+    expect(answers).toContainEqual({ jsonrpc: "2.0", id: 1, method: "roots/list" });
+    write({ jsonrpc: "2.0", id: 1, error: { code: -1, message: "no" } });
+    await until(() => answers.length === 3);
+    expect(answers[2]).toMatchObject({
+      id: 1,
+      result: { capabilities: { roots: {} }, said: { code: -1, message: "no" } },
+    });
+    await end();
+  });
+
+  it("GR-7 the end of the client leaves nobody waiting", async () => {
+    const { answers, request, until, end } = start({ handle: asking });
+    request(0, "initialize", HELLO);
+    request(1, "x");
+    await until(() => answers.length === 2);
+    await end();
+    expect(answers[2]).toMatchObject({ id: 1, result: { said: "Cancelled" } });
+  });
+
+  it("GR-7 a modern client is not asked", async () => {
+    const { answers, request, end } = start({ handle: asking });
+    request(1, "x", { _meta: { ...envelope, [META.clientCapabilities]: { sampling: {} } } });
+    await end();
+    expect(answers).toMatchObject([{ id: 1, result: { capabilities: { sampling: {} } } }]);
+  });
+});

@@ -3,12 +3,13 @@
 
 import type { Readable, Writable } from "node:stream";
 import { classifyIncoming, negotiate, type Era } from "./era.ts";
-import { isObject } from "./json.ts";
+import { isObject, type JsonObject } from "./json.ts";
 import { failure, isId, readMessage, RPC, writeNotification, writeReply } from "./jsonrpc.ts";
 import type { Id, NotificationMessage, Raw, Reply, RequestMessage } from "./jsonrpc.ts";
 import { LineWriter } from "./line-writer.ts";
 import { LineReader } from "./lines.ts";
-import type { Service, Session } from "./server.ts";
+import { Questions, type ClientStream } from "./questions.ts";
+import type { AskClient, Service, Session } from "./server.ts";
 
 export interface StdioServerOptions {
   readonly input: Readable;
@@ -20,6 +21,15 @@ export interface StdioServerOptions {
 const MAX_LINE_BYTES = 4 << 20;
 const MAX_DEPTH = 64;
 
+/** Who a request comes from: a session (legacy), or what the request itself says (modern). */
+interface Sender {
+  readonly capabilities: JsonObject;
+  readonly logLevel?: string | undefined;
+}
+
+/** A client that asks before it has shaken hands. */
+const NOBODY: Sender = { capabilities: {} };
+
 export class StdioServer {
   readonly #service: Service;
   readonly #lines: LineWriter;
@@ -27,6 +37,8 @@ export class StdioServer {
   /** Open requests that would never end by themselves. */
   readonly #subscriptions = new Set<AbortController>();
   readonly #running = new Set<Promise<void>>();
+  readonly #questions = new Questions();
+  readonly #stream: ClientStream = { send: (message) => this.#lines.write(message), onceClosed: () => () => {} };
   #session: Session | undefined;
   #pinned: Era | undefined;
   /** Resolves when the client closed its side, every open request is answered, and the answers are written. */
@@ -56,6 +68,7 @@ export class StdioServer {
 
   async #drain(): Promise<void> {
     for (const controller of this.#subscriptions) controller.abort();
+    this.#questions.end();
     await Promise.all(this.#running);
     if (this.#session !== undefined) this.#service.onSessionEnd(this.#session);
     this.#lines.flush();
@@ -71,7 +84,7 @@ export class StdioServer {
       case "notification":
         return this.#notification(message);
       case "response":
-        return; // we ask nothing yet
+        return this.#questions.answer(message.id, message.reply);
     }
   }
 
@@ -86,7 +99,8 @@ export class StdioServer {
     }
     if (message.method !== "server/discover") this.#pinned = verdict.era;
     if (message.method === "initialize" && verdict.era === "legacy") this.#openSession(message);
-    this.#run(message, verdict.era, verdict.era === "modern" ? verdict.envelope.logLevel : this.#session?.logLevel);
+    if (verdict.era === "modern") this.#run(message, "modern", verdict.envelope);
+    else this.#run(message, "legacy", this.#session ?? NOBODY);
   }
 
   #openSession(message: RequestMessage): void {
@@ -99,11 +113,15 @@ export class StdioServer {
       capabilities: isObject(params["capabilities"]) ? params["capabilities"] : {},
       logLevel: undefined,
       notify: (method, payload) => this.#notify(method, payload),
+      ask: (method, payload, options) => this.#questions.ask(method, payload, { ...options, stream: this.#stream }),
     };
     this.#service.onSession(this.#session);
   }
 
-  #run(message: RequestMessage, era: Era, logLevel: string | undefined): void {
+  #run(message: RequestMessage, era: Era, { capabilities, logLevel }: Sender): void {
+    const { id } = message;
+    const ask: AskClient = (method, params, options) =>
+      this.#questions.ask(method, params, { ...options, within: id, stream: this.#stream });
     const controller = new AbortController();
     this.#open.set(message.id, controller);
     if (message.method === "subscriptions/listen") this.#subscriptions.add(controller);
@@ -113,10 +131,12 @@ export class StdioServer {
         era,
         transport: "stdio",
         session: this.#session,
+        capabilities,
         logLevel,
         headers: {},
         signal: controller.signal,
         notify: (method, params) => this.#notify(method, params),
+        ...(era === "legacy" ? { ask } : {}),
       })
       .then((reply) => this.#finish(message.id, reply, controller))
       .finally(() => this.#running.delete(running));
@@ -126,6 +146,7 @@ export class StdioServer {
   /** A cancelled request gets no answer: the client has forgotten it. A cancelled subscription ends with one. */
   #finish(id: Id, reply: Reply, controller: AbortController): void {
     this.#open.delete(id);
+    this.#questions.endWithin(id);
     this.#subscriptions.delete(controller);
     if (!controller.signal.aborted || reply.ok) this.#lines.write(writeReply(id, reply));
   }
