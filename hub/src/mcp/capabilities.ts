@@ -26,7 +26,7 @@ export function capabilitiesOf(version: string, group: Group, supervisor: Superv
   const tasks = servers.flatMap((server) => (version === TASKS_VERSION ? tasksOf(server) : []));
   return {
     ...OWN,
-    resources: { listChanged: true, ...(servers.some(offersSubscriptions) ? { subscribe: true } : {}) },
+    resources: { listChanged: true, ...(mayBeWatched(group, supervisor) ? { subscribe: true } : {}) },
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
     ...(tasks.length === 0 ? {} : { tasks: mergeAll(tasks) }),
   };
@@ -38,6 +38,15 @@ export function introductions(group: Group, supervisor: Supervisor): (Hello & { 
   return supervisor.servers.flatMap(({ name, introduction }) =>
     members.has(name) && introduction !== undefined ? [{ ...introduction, server: name }] : [],
   );
+}
+
+/** One of the servers takes subscriptions, or has not been heard yet: a client asks for what can be done only once. */
+function mayBeWatched(group: Group, supervisor: Supervisor): boolean {
+  const members = new Set(group.servers);
+  return supervisor.servers.some(({ name, introduction, status }) => {
+    if (!members.has(name) || status.state === "disabled") return false;
+    return introduction === undefined ? status.state !== "error" : offersSubscriptions(introduction);
+  });
 }
 
 export function extensionsOf({ capabilities: { extensions } }: Hello): JsonObject {

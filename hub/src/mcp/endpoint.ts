@@ -15,7 +15,7 @@ import type { Exchange, Service, Session } from "../wire/server.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import { Subscriptions, wantedUris } from "./subscriptions.ts";
 import { findGroup, Watchers } from "./watchers.ts";
 
 export interface EndpointOptions {
@@ -75,13 +75,19 @@ export class Endpoint implements Service {
       return failure({ code: RPC.methodNotFound, message: `There is no method ${request.method} here` });
     }
     try {
-      if (this.#options.settled !== undefined && own(this.#both, request.method)) await this.#options.settled;
+      if (this.#options.settled !== undefined && this.#waits(exchange)) await this.#options.settled;
       const reply = await handler(exchange, this.#options.group());
       return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
     } catch (error) {
       const reply = toReply(error, request.method, era);
       return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
     }
+  }
+
+  /** Whether a request is about what the servers offer, which they must have said first. */
+  #waits({ request }: Exchange): boolean {
+    if (request.method === "subscriptions/listen") return wantedUris(request).length > 0;
+    return request.method === "resources/subscribe" || own(this.#both, request.method) !== undefined;
   }
 
   onNotification(_message: NotificationMessage, _session: Session | undefined): void {

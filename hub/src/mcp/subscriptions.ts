@@ -5,7 +5,7 @@ import type { Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { isObject } from "../wire/json.ts";
-import { rawParams, success, type RawParams, type Reply } from "../wire/jsonrpc.ts";
+import { rawParams, success, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange, Session } from "../wire/server.ts";
 import { stamped, Subscription } from "./subscription.ts";
 import type { Granted } from "./watchers.ts";
@@ -61,7 +61,7 @@ export class Subscriptions {
 
   /** The resources of a `subscriptions/listen`; nothing where it asks for none. Those that cannot be watched are left out. */
   grant(exchange: Exchange, group: Group): Promise<Granted> | undefined {
-    const uris = wantedUris(exchange);
+    const uris = wantedUris(exchange.request);
     return uris.length === 0 ? undefined : this.#grant(exchange, group, uris);
   }
 
@@ -116,8 +116,9 @@ export class Subscriptions {
   }
 }
 
-function wantedUris({ request }: Exchange): string[] {
-  const wanted = request.params?.value["notifications"];
+/** The resources that a `subscriptions/listen` asks for. */
+export function wantedUris({ params }: RequestMessage): string[] {
+  const wanted = params?.value["notifications"];
   const uris = isObject(wanted) ? wanted["resourceSubscriptions"] : undefined;
   return Array.isArray(uris) ? [...new Set(uris.filter((uri) => typeof uri === "string"))] : [];
 }

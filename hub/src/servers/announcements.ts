@@ -50,12 +50,24 @@ export class Announcements {
     return async () => {
       // Something may have changed while nobody listened.
       this.#options.onListChanged();
-      if (!isFirst) this.#options.onGap();
+      const isAgain = !isFirst;
       isFirst = false;
-      const status = await listen();
+      const listening = listen();
+      if (isAgain) void this.#afterGap();
+      const status = await listening;
       // Without a status the connection broke before the answer; only the server's own refusal is final.
       return status === 200 || status === undefined;
     };
+  }
+
+  /** A server that forgot the session meanwhile says so to any question; then there will be a new one, and no gap to tell. */
+  async #afterGap(): Promise<void> {
+    try {
+      await this.#options.ask({ method: "ping", params: undefined, signal: this.#stopped.signal });
+      if (!this.#stopped.signal.aborted) this.#options.onGap();
+    } catch {
+      // A lost connection is reported by itself.
+    }
   }
 
   async #subscribe(kinds: readonly string[]): Promise<boolean> {
