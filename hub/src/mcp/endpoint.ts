@@ -16,7 +16,8 @@ import { Conversations } from "./conversations.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
-import { Watchers } from "./watchers.ts";
+import { Subscriptions, wantedUris } from "./subscriptions.ts";
+import { findGroup, Watchers } from "./watchers.ts";
 
 export interface EndpointOptions {
   /** The group as it is now: asked on every request, so that a new catalog is seen at once. */
@@ -35,6 +36,7 @@ export class Endpoint implements Service {
   readonly #options: EndpointOptions;
   readonly #watchers: Watchers;
   readonly #conversations: Conversations;
+  readonly #subscriptions: Subscriptions;
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
   constructor(options: EndpointOptions) {
@@ -45,6 +47,7 @@ export class Endpoint implements Service {
       notify,
       ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
     });
+    this.#subscriptions = new Subscriptions(options.supervisor);
   }
 
   readonly #legacy: Readonly<Record<string, Handler>> = {
@@ -52,18 +55,21 @@ export class Endpoint implements Service {
       success(initializeResult(session?.version ?? "", group, this.#options.supervisor)),
     ping: () => success({}),
     "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
+    "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
+    "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
     "server/discover": (_, group) => success(discoverResult(group, this.#options.supervisor)),
-    "subscriptions/listen": (exchange) => this.#watchers.listen(exchange),
+    "subscriptions/listen": (exchange, group) => this.#listen(exchange, group),
   };
 
   readonly #both: Readonly<Record<string, Handler>> = {
-    "tools/list": (exchange, group) => list(exchange, "tools", group.toolsJson),
-    "prompts/list": (exchange, group) => list(exchange, "prompts", group.promptsJson),
-    "resources/list": (exchange, group) => list(exchange, "resources", group.resourcesJson),
-    "resources/templates/list": (exchange, group) => list(exchange, "resourceTemplates", group.templatesJson),
+    "tools/list": (exchange, group) => this.#list(exchange, group, "tools", group.toolsJson),
+    "prompts/list": (exchange, group) => this.#list(exchange, group, "prompts", group.promptsJson),
+    "resources/list": (exchange, group) => this.#list(exchange, group, "resources", group.resourcesJson),
+    "resources/templates/list": (exchange, group) =>
+      this.#list(exchange, group, "resourceTemplates", group.templatesJson),
     "tools/call": (exchange, group) => this.#callTool(exchange, group),
     "prompts/get": (exchange, group) => this.#getPrompt(exchange, group),
     "resources/read": (exchange, group) => this.#readResource(exchange, group),
@@ -78,13 +84,19 @@ export class Endpoint implements Service {
       return failure({ code: RPC.methodNotFound, message: `There is no method ${request.method} here` });
     }
     try {
-      if (this.#options.settled !== undefined && own(this.#both, request.method)) await this.#options.settled;
+      if (this.#options.settled !== undefined && this.#waits(exchange)) await this.#options.settled;
       const reply = await handler(exchange, this.#options.group());
       return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
     } catch (error) {
       const reply = toReply(error, request.method, era);
       return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
     }
+  }
+
+  /** Whether a request is about what the servers offer, which they must have said first. */
+  #waits({ request }: Exchange): boolean {
+    if (request.method === "subscriptions/listen") return wantedUris(request).length > 0;
+    return request.method === "resources/subscribe" || own(this.#both, request.method) !== undefined;
   }
 
   onNotification(_message: NotificationMessage, _session: Session | undefined): void {
@@ -97,11 +109,13 @@ export class Endpoint implements Service {
 
   onSessionEnd(session: Session): void {
     this.#watchers.remove(session);
+    this.#subscriptions.endSession(session);
   }
 
   /** The catalog was replaced. */
   catalogChanged(): void {
     this.#watchers.changed();
+    this.#subscriptions.catalogChanged(findGroup(this.#options.group));
   }
 
   /** Calls that wait for their client to come back will wait in vain from now on. */
@@ -112,6 +126,23 @@ export class Endpoint implements Service {
   close(): void {
     this.#watchers.close();
     this.#conversations.close();
+  }
+
+  #list(exchange: Exchange, group: Group, key: string, entries: Buffer): Reply {
+    this.#watchers.served(group);
+    return list(exchange, key, entries);
+  }
+
+  #subscribe(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#subscriptions.subscribe(sessionOf(exchange), stringParam(exchange, "uri"), group);
+  }
+
+  #unsubscribe(exchange: Exchange): Reply {
+    return this.#subscriptions.unsubscribe(sessionOf(exchange), stringParam(exchange, "uri"));
+  }
+
+  async #listen(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#watchers.listen(exchange, await this.#subscriptions.grant(exchange, group));
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
@@ -237,6 +268,12 @@ function clientOf({ session, request }: Exchange): string | undefined {
   const info = session?.clientInfo ?? (isObject(meta) ? meta[META.clientInfo] : undefined);
   const name = isObject(info) ? info["name"] : undefined;
   return typeof name === "string" ? name.slice(0, 128) : undefined;
+}
+
+/** On stdio a client may ask before it has shaken hands; what would be told unasked has nowhere to go then. */
+function sessionOf({ session }: Exchange): Session {
+  if (session !== undefined) return session;
+  throw new HubError("InvalidConfig", "Send `initialize` first");
 }
 
 function stringParam({ request }: Exchange, key: string): string {

@@ -41,6 +41,8 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
     requestMs: 20_000,
     signal: new AbortController().signal,
     onListChanged: () => undefined,
+    onResourceUpdated: () => undefined,
+    onGap: () => undefined,
     onStage: (stage) => stages.push(stage),
     open: (handlers) => {
       opened++;

@@ -15,6 +15,7 @@ import { childEnvironment } from "./environment.ts";
 import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
 import { Health } from "./health.ts";
+import type { Hello } from "./handshake.ts";
 import { launchCommand } from "./launch.ts";
 import type { Launches } from "./launches.ts";
 import type { ListingMemory } from "./listing-memory.ts";
@@ -23,6 +24,7 @@ import { openRemote } from "./remote-link.ts";
 import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
+import { ResourceWatches, type OnUpdate } from "./resource-watches.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
@@ -72,11 +74,14 @@ export class ManagedServer {
   readonly #restarts: Restarts;
   readonly #health: Health;
   readonly #slots: Slots;
+  readonly #watches: ResourceWatches;
   readonly #awaited = new Set<() => void>();
   #resilience: Resilience;
   readonly #redact: Redact;
   #status: Status;
   #listing: Listing | undefined;
+  /** What it said about itself when it was last connected. */
+  #introduction: Hello | undefined;
   #upstream: Upstream | undefined;
   /** Settled when nothing is left of a connection that was lost. */
   #leaving: Promise<void> | undefined;
@@ -93,10 +98,17 @@ export class ManagedServer {
   #outdated = false;
   #logLevel: string | undefined;
 
-  constructor(config: ServerConfig, world: ServerWorld, observer: ServerObserver) {
+  /** The watches outlive it: whoever takes its place takes them over. */
+  constructor(
+    config: ServerConfig,
+    world: ServerWorld,
+    observer: ServerObserver,
+    watches: ResourceWatches = new ResourceWatches(),
+  ) {
     this.#config = config;
     this.#world = world;
     this.#observer = observer;
+    this.#watches = watches;
     this.#redact = createRedact(world.redactor);
     this.#log = new ServerLog({ redact: this.#redact, onLine: (line) => observer.onLog?.(this, line) });
     // Before it starts for the first time too: another server's call may carry them.
@@ -180,6 +192,11 @@ export class ManagedServer {
     return this.#upstream?.hello;
   }
 
+  /** What it said about itself when it was last connected. */
+  get introduction(): Hello | undefined {
+    return this.#introduction;
+  }
+
   get pid(): number | undefined {
     return this.#upstream?.pid;
   }
@@ -199,7 +216,8 @@ export class ManagedServer {
   async boot(): Promise<void> {
     const known = this.#resilience.onDemand ? await this.#world.listings?.recall(this.config.transport) : undefined;
     if (known === undefined || this.#status.state !== "stopped") return this.start();
-    this.#listing = known;
+    this.#listing = known.listing;
+    this.#introduction = known.introduction;
     this.#isAsleep = true;
     this.#observer.onOffer(this);
   }
@@ -233,8 +251,7 @@ export class ManagedServer {
 
   async #stop(): Promise<void> {
     if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
-    const upstream = this.#upstream;
-    this.#upstream = undefined;
+    const upstream = this.#disconnect();
     await Promise.all([upstream?.close(), this.#leaving]);
     // A start that was under way may have failed meanwhile.
     this.#restarts.forget();
@@ -269,15 +286,34 @@ export class ManagedServer {
     }
   }
 
+  /** Whoever wants to hear when a resource changes: that starts a server that is asleep, and keeps it awake. */
+  async watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
+    const { opened, release } = this.#watches.add(uri, onUpdate);
+    try {
+      if (this.#isAsleep) await this.#startOnce();
+      if (!this.available) throw this.#unavailable();
+      const reply = await opened();
+      if (!reply.ok) release();
+      return { reply, release };
+    } catch (thrown) {
+      release();
+      throw redactError(toHubError(thrown), this.#redact);
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#slots.taken === 0 && this.#watches.size === 0;
+  }
+
   #sleepWhenIdle(): void {
     clearTimeout(this.#idleTimer);
-    if (this.available && this.#slots.taken === 0) {
+    if (this.available && this.#isIdle) {
       this.#idleTimer = setTimeout(() => this.#sleep(), this.#resilience.idleMs).unref();
     }
   }
 
   #sleep(): void {
-    if (!this.available || this.#slots.taken > 0) return;
+    if (!this.available || !this.#isIdle) return;
     this.#isAsleep = true;
     void this.#stopNow();
   }
@@ -347,6 +383,7 @@ export class ManagedServer {
       this.#set({ type: "stage", stage: "listing" });
       const listing = await upstream.list(either);
       either.throwIfAborted();
+      this.#introduction = upstream.hello;
       this.#learn(listing);
       this.#running(upstream);
     } catch (thrown) {
@@ -382,6 +419,8 @@ export class ManagedServer {
         this.#outdated = true;
         if (this.#relisting === undefined) this.#relisting = this.#relist();
       },
+      onResourceUpdated: (params) => this.#upstream !== undefined && this.#watches.updated(this.#upstream, params),
+      onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
       onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
     });
   }
@@ -391,7 +430,9 @@ export class ManagedServer {
     const isNews = this.#isAsleep && !isDeepStrictEqual(listing, this.#listing);
     this.#listing = listing;
     if (isNews) this.#observer.onOffer(this);
-    if (this.#resilience.onDemand) this.#world.listings?.remember(this.config.transport, listing);
+    if (this.#resilience.onDemand) {
+      this.#world.listings?.remember(this.config.transport, { listing, introduction: this.#introduction });
+    }
   }
 
   #running(upstream: Upstream): void {
@@ -402,6 +443,7 @@ export class ManagedServer {
     this.circuit.succeeded();
     this.#set({ type: "ready", tools: toolNames(this.#listing), at: Date.now() });
     upstream.follow();
+    this.#watches.attach(upstream, () => this.#resilience.onDemand && this.#sleepWhenIdle());
     if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
     void upstream.lost.then((error) => this.#lost(upstream, error));
     for (const callback of this.#awaited) callback();
@@ -410,9 +452,17 @@ export class ManagedServer {
     if (this.#resilience.onDemand) this.#sleepWhenIdle();
   }
 
+  /** Nobody is asked by it any more. Who takes the connection closes it. */
+  #disconnect(): Upstream | undefined {
+    const upstream = this.#upstream;
+    this.#upstream = undefined;
+    if (upstream !== undefined) this.#watches.detach(upstream);
+    return upstream;
+  }
+
   #lost(upstream: Upstream, error: HubError): void {
     if (this.#upstream !== upstream) return; // stopped by us
-    this.#upstream = undefined;
+    this.#disconnect();
     this.#leaving = upstream.close();
     this.#down(redactError(error, this.#redact));
   }

@@ -42,6 +42,10 @@ export interface ConnectOptions extends Omit<HandshakeOptions, "open"> {
   open(handlers: PeerHandlers): Promise<Link>;
   /** The server says that one of its lists changed. */
   onListChanged(): void;
+  /** It says that a resource changed. */
+  onResourceUpdated(params: RawParams | undefined): void;
+  /** What it said for a while was not heard. */
+  onGap(): void;
   onStage(stage: "handshake" | "listing"): void;
 }
 
@@ -64,6 +68,7 @@ export class Upstream {
       ask: (ask) => this.ask(ask),
       ...(link.listen === undefined ? {} : { listen: link.listen }),
       onListChanged: () => options.onListChanged(),
+      onGap: () => options.onGap(),
     });
   }
 
@@ -73,6 +78,7 @@ export class Upstream {
       onNotification: ({ method, params }: NotificationMessage) => {
         if (LIST_NEWS.has(method)) options.onListChanged();
         else if (method === "notifications/elicitation/complete") elicitations.completed(params);
+        else if (method === "notifications/resources/updated") options.onResourceUpdated(params);
       },
       onRequest: answerServer,
     };

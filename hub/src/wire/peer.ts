@@ -4,6 +4,8 @@
 import { HubError, type Delivery } from "../errors.ts";
 import { Inquiries } from "./inquiries.ts";
 import { isArray, readBatch } from "./batch.ts";
+import { META } from "./era.ts";
+import { isObject } from "./json.ts";
 import {
   readMessage,
   writeNotification,
@@ -244,7 +246,10 @@ export class Peer {
     owner.options.onNotification?.(message);
   }
 
-  /** Progress names its request. Other messages belong to the stream they came on; without one, to the only open request. */
+  /**
+   * Progress names its request. Other messages belong to the stream they came on; without one, to the subscription that
+   * they name, or to the only open request.
+   */
   #ownerOf({ method, params }: NotificationMessage, via: number | undefined): Pending | undefined {
     if (method === "notifications/progress") {
       const token = params?.value["progressToken"];
@@ -254,6 +259,8 @@ export class Peer {
     // Also on the stream of a call, news about the server is everybody's; only a subscription is asked for by somebody.
     if (stream !== undefined && isNews(method)) return stream.method === "subscriptions/listen" ? stream : undefined;
     if (via !== undefined) return stream;
+    const subscription = this.#subscriptionOf(params?.value["_meta"]);
+    if (subscription !== undefined) return subscription;
     if (method !== "notifications/message") return undefined;
     // A subscription is open all the time, and asks for no log messages.
     return this.#onlyOne((pending) => pending.method !== "subscriptions/listen");
@@ -268,6 +275,13 @@ export class Peer {
   #onlyOne(counts: (pending: Pending) => boolean): Pending | undefined {
     const asking = [...this.#pending.values()].filter(counts);
     return asking.length === 1 && !this.#isBusyElsewhere() ? asking[0] : undefined;
+  }
+
+  /** The open subscription that a message names: on one pipe there is no other way to tell them apart. */
+  #subscriptionOf(meta: unknown): Pending | undefined {
+    const id = isObject(meta) ? meta[META.subscriptionId] : undefined;
+    const pending = typeof id === "number" ? this.#pending.get(id) : undefined;
+    return pending?.method === "subscriptions/listen" ? pending : undefined;
   }
 
   /** Whether the server may be working for somebody who has left: what it says then is not for those who are there. */
