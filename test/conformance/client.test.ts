@@ -13,6 +13,9 @@ import { runClientSuite, scenariosOf, type Run, type SuiteEra } from "./suite.ts
 const ERAS: readonly SuiteEra[] = ["legacy", "modern"];
 const COMMAND = `${process.execPath} ${fileURLToPath(new URL("client.mjs", import.meta.url))}`;
 
+/** All scenarios together, on a machine that has much else to do. */
+const PATIENCE_MS = 900_000;
+
 const runs = new Map<SuiteEra, Run>();
 let home: Home | undefined;
 let hub: RunningHub | undefined;
@@ -23,7 +26,7 @@ beforeAll(async () => {
   const token = (await readFile(join(home.dir, "data/token"), "utf8")).trim();
   // One after the other: all scenarios of a revision run at once already.
   for (const era of ERAS) runs.set(era, await runClientSuite(COMMAND, era, { HUB_URL: hub.url, HUB_TOKEN: token }));
-});
+}, PATIENCE_MS);
 
 afterAll(async () => {
   await hub?.stop();

@@ -2,14 +2,6 @@
 
 import { scenariosOf, type SuiteEra } from "./suite.ts";
 
-const FAILURES: Readonly<Record<SuiteEra, Readonly<Record<string, string>>>> = {
-  legacy: {
-    "elicitation-sep1034-client-defaults": "twoway: questions of a server are not carried to the client",
-    "sse-retry": "transports: a stream that ends early is not taken up again",
-  },
-  modern: {},
-};
-
 /** The hub does not log in to servers yet. */
 const AUTH = "auth: there is no OAuth towards servers";
 
@@ -18,5 +10,5 @@ export function expectedOfClient(era: SuiteEra): ReadonlyMap<string, string> {
   const auth = scenariosOf(era, "client").flatMap(({ name }) =>
     name.startsWith("auth/") ? [[name, AUTH] as const] : [],
   );
-  return new Map([...auth, ...Object.entries(FAILURES[era])]);
+  return new Map(auth);
 }

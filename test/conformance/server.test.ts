@@ -18,6 +18,9 @@ const TRANSPORTS = ["stdio", "http"] as const;
 /** A server behind the hub, by its era and transport; it is alone in the group of its name. */
 const BEHIND = ERAS.flatMap((era) => TRANSPORTS.map((transport) => ({ era, transport, name: `${era}-${transport}` })));
 
+/** All runs together, on a machine that has much else to do. */
+const PATIENCE_MS = 900_000;
+
 const stops: (() => Promise<void>)[] = [];
 const runs = new Map<string, Run>();
 
@@ -57,7 +60,7 @@ beforeAll(async () => {
     }
   };
   await Promise.all([lane(), lane()]);
-});
+}, PATIENCE_MS);
 
 afterAll(async () => {
   await hub?.stop();
@@ -71,7 +74,7 @@ describe.each(ERAS)("the suite as a %s client", (client) => {
   describe("of the fixture itself", () =>
     testScenarios(scenarios, () => runs.get(`${client} direct`), expectedOfFixture(client)));
 
-  describe.each(BEHIND)("of the hub, with a server that is $era on $transport", ({ era, name }) =>
-    testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfHub(client, era)),
+  describe.each(BEHIND)("of the hub, with a server that is $era on $transport", ({ era, transport, name }) =>
+    testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfHub(client, era, transport)),
   );
 });

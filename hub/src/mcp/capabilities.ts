@@ -51,3 +51,20 @@ export function unsupported({ method, params }: Question, missing: JsonObject): 
   const code = params?.["mode"] === "url" ? RPC.invalidParams : RPC.methodNotFound;
   return failure({ code, message: `${method} is not supported by this client: it lacks ${nameOf(missing)}` });
 }
+
+/**
+ * What a modern client is told of a call that failed after a question that it cannot be asked: not how the server put it, but
+ * what the client lacks. A server that could do without is believed.
+ */
+export function withBlame(reply: Reply, missing: JsonObject | undefined): Reply {
+  if (missing === undefined || !hasFailed(reply)) return reply;
+  return failure({
+    code: RPC.missingClientCapability,
+    message: `The server needs what this client did not declare: ${nameOf(missing)}`,
+    data: { requiredCapabilities: missing },
+  });
+}
+
+function hasFailed(reply: Reply): boolean {
+  return !reply.ok || (isObject(reply.result.value) && reply.result.value["isError"] === true);
+}

@@ -7,7 +7,7 @@ import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import type { Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
-import { canBeAsked, missingCapability, unsupported } from "./capabilities.ts";
+import { canBeAsked, missingCapability, unsupported, withBlame } from "./capabilities.ts";
 import { Parking, type ParkingOptions } from "./parking.ts";
 import { Relay } from "./relay.ts";
 import { checkAccepted, forModern } from "./url-elicitation.ts";
@@ -54,7 +54,7 @@ export class Conversations {
             onNotification: (method, params) => respondent.tell(method, params),
           }),
         )
-      : await run(asked);
+      : await runUnasked(exchange.capabilities, asked, run);
     return forModern(reply, exchange.capabilities);
   }
 
@@ -71,10 +71,22 @@ function withoutInput<Q extends Question>(question: Q): Q {
   return { ...question, replace: { ...question.replace, inputResponses: undefined } };
 }
 
+/** A legacy server of a client that cannot be asked anything. */
+async function runUnasked<Q extends Question>(
+  capabilities: JsonObject,
+  question: Q,
+  run: (question: Q) => Promise<Reply>,
+) {
+  const respondent = new Unasked(capabilities);
+  return withBlame(await run({ ...question, respondent }), respondent.missing);
+}
+
 /** A modern client: a modern server is told what it can do and asks in its answer, a legacy one can ask it nothing. */
 class Unasked implements Respondent {
   readonly capabilities: JsonObject;
   readonly wasAsked = false;
+  /** What the client would have needed to be asked. */
+  missing: JsonObject | undefined;
 
   constructor(capabilities: JsonObject) {
     this.capabilities = capabilities;
@@ -82,7 +94,9 @@ class Unasked implements Respondent {
 
   async answer({ method, params }: RequestMessage): Promise<Reply> {
     const question = { method, params: params?.value };
-    return unsupported(question, missingCapability(question, this.capabilities) ?? {});
+    const missing = missingCapability(question, this.capabilities) ?? {};
+    this.missing ??= missing;
+    return unsupported(question, missing);
   }
 
   completed(): void {}

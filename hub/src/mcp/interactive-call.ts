@@ -7,7 +7,7 @@ import type { Respondent } from "../servers/respondent.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { raw, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
-import { missingCapability, unsupported, type Question } from "./capabilities.ts";
+import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
 
 interface Open extends Question {
   resolve(reply: Reply): void;
@@ -34,12 +34,14 @@ export class InteractiveCall implements Respondent {
   #exchange: Exchange | undefined;
   #onQuestion: (() => void) | undefined;
   #count = 0;
+  /** What the client would have needed to be asked everything. */
+  #missing: JsonObject | undefined;
 
   /** Begins the call. `capabilities` are those of the request that it began with. */
   constructor(capabilities: JsonObject, notify: Notify, begin: (call: InteractiveCall) => Promise<Reply>) {
     this.capabilities = capabilities;
     this.#notify = notify;
-    this.#outcome = begin(this);
+    this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
     // While it is parked nobody waits for it; whoever comes back gets the reason.
     this.#outcome.catch(() => undefined);
   }
@@ -92,7 +94,10 @@ export class InteractiveCall implements Respondent {
   async answer({ method, params }: RequestMessage, signal: AbortSignal): Promise<Reply> {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.capabilities);
-    if (missing !== undefined) return unsupported(question, missing);
+    if (missing !== undefined) {
+      this.#missing ??= missing;
+      return unsupported(question, missing);
+    }
     this.wasAsked = true;
     const key = `q${++this.#count}`;
     return new Promise((resolve, reject) => {

@@ -274,7 +274,9 @@ function cancel(session: HttpSession, params: JsonObject | undefined): void {
 
 /** A server's own error is an answer like any other: the hub itself has done what it was asked. */
 function statusOf(reply: Reply): number {
-  if (reply.ok || reply.isOurs !== true || !isObject(reply.error.value)) return 200;
+  if (reply.ok || !isObject(reply.error.value)) return 200;
   const { code } = reply.error.value;
+  // A server is told the capabilities of the client that calls, so what it misses is that client's to mend.
+  if (reply.isOurs !== true && code !== RPC.missingClientCapability) return 200;
   return (typeof code === "number" ? STATUS_OF_CODE.get(code) : undefined) ?? 200;
 }
