@@ -416,3 +416,59 @@ describe("questions to a client", () => {
     expect(answers).toMatchObject([{ id: 1, result: { capabilities: { sampling: {} } } }]);
   });
 });
+
+describe("batches", () => {
+  const rpc = (id: unknown, method: string) => ({ jsonrpc: "2.0", id, method });
+
+  it("CL-9 of an old client are answered as one array, when the last of their requests is done", async () => {
+    let finish: (reply: Reply) => void = () => undefined;
+    const { answers, request, write, until, end, notified } = start({
+      handle: async ({ request: { method } }) => {
+        if (method === "last") finish(success("first"));
+        return method === "first" ? new Promise((resolve) => (finish = resolve)) : success(method);
+      },
+    });
+    request(0, "initialize", { ...HELLO, protocolVersion: "2025-03-26" });
+    await until(() => answers.length === 1);
+    write([rpc(1, "first"), { jsonrpc: "2.0", method: "n" }, rpc(2, "last"), 7]);
+    await until(() => answers.length === 2);
+    expect(answers[1]).toEqual(
+      expect.arrayContaining([
+        { jsonrpc: "2.0", id: 1, result: "first" },
+        { jsonrpc: "2.0", id: 2, result: "last" },
+        expect.objectContaining({ id: null, error: expect.objectContaining({ code: RPC.invalidRequest }) }),
+      ]),
+    );
+    expect(notified).toEqual(["n stdio"]);
+    await end();
+  });
+
+  it("CL-9 a cancelled member has no answer, and holds up no other", async () => {
+    const { answers, request, write, notify, until, end } = start({
+      handle: async ({ request: { method }, signal }) => {
+        if (method !== "wait") return success(method);
+        await once(signal, "abort");
+        return failure({ code: 1, message: "cancelled" });
+      },
+    });
+    request(0, "initialize", { ...HELLO, protocolVersion: "2024-11-05" });
+    write([rpc(1, "wait"), rpc(2, "x")]);
+    notify("notifications/cancelled", { requestId: 1 });
+    await until(() => answers.length === 2);
+    expect(answers[1]).toEqual([{ jsonrpc: "2.0", id: 2, result: "x" }]);
+    await end();
+  });
+
+  it.each(["2025-06-18", "2025-11-25"])("CL-9 a client of %s is told that there are none", async (protocolVersion) => {
+    const { answers, request, write, end } = start();
+    write([rpc(1, "x")]);
+    request(0, "initialize", { ...HELLO, protocolVersion });
+    write([rpc(1, "x")]);
+    await end();
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [null, RPC.invalidRequest],
+      [null, RPC.invalidRequest],
+      [0, undefined],
+    ]);
+  });
+});
