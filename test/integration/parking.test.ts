@@ -61,7 +61,7 @@ const call = (tool: string, args: Params, more: Params = {}, headers: Record<str
 
 /** Calls a tool that asks for a form, and gives what is needed to go on. */
 async function park(tool: string, marker: string, headers: Record<string, string> = {}) {
-  const { result } = await call(tool, { marker }, {}, headers);
+  const { result } = await call(tool, { marker }, { _meta: { progressToken: "first" } }, headers);
   expect(result).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
   const [key = ""] = Object.keys(result.inputRequests);
   const inputResponses = { [key]: { action: "accept", content: { said: marker } } };
@@ -82,6 +82,14 @@ const REFUSED = { status: 200, error: { code: -32602, data: { field: "requestSta
 const recorded = async (server: string, tool: string, marker: string) => {
   const { items } = await running.hub.callLog.query({ server, tool, limit: 1000 });
   return items.filter(({ params }) => JSON.stringify(params).includes(`"${marker}"`));
+};
+
+/** A cancelled call is recorded when its server has already been told. */
+const untilRecorded = async (...which: Parameters<typeof recorded>) => {
+  for (;;) {
+    const rows = await recorded(...which);
+    if (rows.length > 0) return rows;
+  }
 };
 
 describe.each(["far", "near"])("a call of %s that waits for its client", (server) => {
@@ -182,9 +190,14 @@ describe("the course of a waiting call", () => {
       url,
       resumption("far__works_on", { marker: "left" }, { requestState, inputResponses }),
     );
+    await stream.messages.find(({ method }) => method === "notifications/progress");
+    expect(await recorded("far", "works_on", "left")).toEqual([]);
     stream.close();
     const { result } = await call("far__cancelled", { marker: "left" });
     expect(result).toMatchObject({ content: [{ text: "cancelled" }] });
+    expect(await untilRecorded("far", "works_on", "left")).toMatchObject([
+      { success: false, error_code: "NETWORK_ERROR" },
+    ]);
   });
 
   it("GR-7 an address that must be visited first is an answer that asks; the visit done, the call is made again", async () => {
@@ -240,7 +253,9 @@ describe("a call that nobody comes back for", () => {
     const { text } = await callText("far__cancelled", "forgotten");
     expect(text).toBe("cancelled");
     expect(await ask("far__form", "forgotten", { requestState })).toMatchObject({ code: -32602 });
-    expect(await recorded("far", "form", "forgotten")).toMatchObject([{ success: false, error_code: "NETWORK_ERROR" }]);
+    expect(await untilRecorded("far", "form", "forgotten")).toMatchObject([
+      { success: false, error_code: "NETWORK_ERROR" },
+    ]);
     expect(running.hub.supervisor.get("far").circuit.breaker.state).toBe("closed");
     endpoint.close();
   });
