@@ -1,10 +1,19 @@
 // Servers that ask their clients back: sampling, elicitation by form and by address, roots. Old and new clients before old and
 // new servers, all of them on the official SDKs, through the built hub.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ABLE, connectAsked, type AskedClient, type ClientEra } from "../support/asked-clients.ts";
-import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  ABLE,
+  connectAsked,
+  type AskedClient,
+  type AskedOptions,
+  type ClientEra,
+  type Reply,
+} from "../support/asked-clients.ts";
+import { fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { startRemote, type Remote } from "../support/remote.ts";
+import { connect as rpcConnect, http } from "../support/rpc.ts";
+import { Messages, openStream } from "../support/streams.ts";
 
 const CLIENTS: readonly ClientEra[] = ["legacy", "modern"];
 const SERVERS = ["legacy_stdio", "legacy_http", "modern_stdio", "modern_http"] as const;
@@ -18,6 +27,9 @@ beforeAll(async () => {
   remotes.push(await startRemote("asks-legacy", ["--http"]), await startRemote("asks-modern", ["--http"]));
   home = await makeHome({
     legacy_stdio: fixture("asks-legacy"),
+    // On a pipe, what a cancelled call may still ask could be taken for the next one's: these are for cancelling.
+    cancel_stdio: fixture("asks-legacy"),
+    end_stdio: fixture("asks-legacy"),
     legacy_http: remotes[0]?.entry ?? {},
     modern_stdio: fixture("asks-modern"),
     modern_http: remotes[1]?.entry ?? {},
@@ -32,11 +44,16 @@ afterAll(async () => {
 });
 
 const open: AskedClient[] = [];
-const connect = async (...[era, options]: [ClientEra, Parameters<typeof connectAsked>[2]?]) => {
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+/** A client for one test. */
+async function connect(era: ClientEra, options?: AskedOptions): Promise<AskedClient> {
   const client = await connectAsked(era, { url: `${hub.url}/mcp` }, options);
   open.push(client);
   return client;
-};
+}
 
 describe.each(CELLS)("a %s client of %s", (era, server) => {
   let client: AskedClient;
@@ -110,13 +127,264 @@ describe.each(CELLS)("a %s client of %s", (era, server) => {
   });
 });
 
-/** All four servers have the same resource, so each is exposed under an address of its own. */
+/** All servers have the same resource: the first keeps its address, the others are exposed under addresses of their own. */
 async function resourceOf(server: string): Promise<{ uri: string }> {
-  const { connect: rpc } = await import("../support/rpc.ts");
-  const { result } = await (await rpc(`${hub.url}/mcp`)).request("resources/list");
-  const found = result.resources.find(({ uri }: { uri: string }) => uri.includes(server));
-  return found ?? { uri: "asked://it" };
+  const { result } = await (await rpcConnect(`${hub.url}/mcp`)).request("resources/list");
+  const found = result.resources.filter(({ uri }: { uri: string }) =>
+    server === "legacy_stdio" ? uri === "asked://it" : uri.includes(server),
+  );
+  expect(found, server).toHaveLength(1);
+  return found[0];
 }
 
-void ABLE;
-void connect;
+/** A reply that comes when the test wants it. */
+function held() {
+  const shown = new Messages();
+  const release = new AbortController();
+  const elicit: Reply = (params, signal) => {
+    shown.push({ message: params["message"], signal });
+    return new Promise((resolve) => {
+      const done = () => resolve({ action: "accept", content: { said: `you asked: ${String(params["message"])}` } });
+      if (release.signal.aborted) done();
+      else release.signal.addEventListener("abort", done);
+    });
+  };
+  return { shown, elicit, release: () => release.abort() };
+}
+
+describe("whose question it is", () => {
+  const SHARED = CELLS.filter(([, server]) => server !== "legacy_stdio");
+
+  it.each(SHARED)(
+    "GR-7 %s clients that call %s at once each see their own question, and no other",
+    async (era, server) => {
+      const people = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const hold = held();
+          return { ...hold, client: await connect(era, { elicit: hold.elicit }) };
+        }),
+      );
+      const calls = people.map(({ client }, index) => client.call(`${server}__form`, { marker: `person ${index}` }));
+      // All of them are asked before the first of them answers.
+      await Promise.all(people.map(({ shown }) => shown.more(0)));
+      for (const { release } of people.toReversed()) release();
+      for (const [index, { text }] of (await Promise.all(calls)).entries()) {
+        expect(JSON.parse(text)).toMatchObject({ content: { said: `you asked: person ${index}` } });
+        expect(people[index]?.shown.all.map(({ message }) => message)).toEqual([`person ${index}`]);
+      }
+    },
+  );
+
+  it.each(CLIENTS)(
+    "GR-7 on one pipe it cannot be told between two %s clients: neither is asked the other's",
+    async (era) => {
+      const first = held();
+      const [one, other] = [await connect(era, { elicit: first.elicit }), await connect(era)];
+      const call = one.call("legacy_stdio__form", { marker: "mine" });
+      await first.shown.more(0);
+      const { isError, text } = await other.call("legacy_stdio__form", { marker: "not yours" });
+      expect([isError, JSON.parse(text)]).toMatchObject([true, { code: -32600 }]);
+      first.release();
+      expect((await call).text).toContain("you asked: mine");
+      expect(first.shown.all).toHaveLength(1);
+      expect(other.asked.all).toEqual([]);
+    },
+  );
+
+  it("GR-7 the end of a visit elsewhere is told to whoever was sent there, in whichever call it is said", async () => {
+    const [one, other] = [await connect("legacy"), await connect("legacy")];
+    await expect(one.call("legacy_http__url_error", { marker: "visit" })).rejects.toMatchObject({
+      code: -32042,
+      data: { elicitations: [{ elicitationId: "visit", url: "https://example.com/visit" }] },
+    });
+    await other.call("legacy_http__finish_url", { marker: "visit" });
+    expect(await one.completed.find(() => true)).toEqual({ elicitationId: "visit" });
+    await one.call("legacy_http__url", { marker: "m" });
+    await one.completed.more(1);
+    expect(other.completed.all).toEqual([]);
+  });
+});
+
+describe("what a client cannot do", () => {
+  const refused = (era: ClientEra, server: string, tool: string, capabilities: object) =>
+    connect(era, { capabilities: { ...capabilities } }).then((client) =>
+      client.call(`${server}__${tool}`, { marker: "m" }).then(
+        ({ isError, text }) => ({ isError, text, asked: client.asked.all.length }),
+        (error: { code: number; data?: unknown }) => ({ code: error.code, data: error.data }),
+      ),
+    );
+
+  it.each(SERVERS)("GR-7 is refused to %s in a legacy client's name, with what is missing", async (server) => {
+    for (const [tool, name] of [
+      ["form", "elicitation"],
+      ["sampling", "sampling"],
+      ["roots", "roots"],
+    ] as const) {
+      const answer = await refused("legacy", server, tool, {});
+      expect(answer).toMatchObject({ isError: true, text: expect.stringContaining(name), asked: 0 });
+    }
+    const { text } = (await refused("legacy", server, "url", { elicitation: {} })) as { text: string };
+    expect(text).toContain("elicitation.url");
+  });
+
+  it("GR-7 is refused to a legacy server in a modern client's name, and a modern server says so itself", async () => {
+    for (const server of ["legacy_stdio", "legacy_http"]) {
+      expect(await refused("modern", server, "form", { roots: {} })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining("-32601"),
+        asked: 0,
+      });
+      expect(await refused("modern", server, "sampling_tools", { sampling: {} })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining("sampling.tools"),
+      });
+      expect(await refused("modern", server, "form", {})).toMatchObject({ isError: true });
+      expect(await refused("modern", server, "url_error", { elicitation: {} })).toMatchObject({
+        code: -32021,
+        data: { requiredCapabilities: { elicitation: { url: {} } } },
+      });
+    }
+    expect(await refused("modern", "modern_http", "form", {})).toMatchObject({ code: -32021 });
+  });
+
+  it("CL-2 GR-7 a modern server is told with each call what the caller can do", async () => {
+    const legacy = await connect("legacy", { capabilities: { roots: { listChanged: true }, sampling: {} } });
+    const modern = await connect("modern", { capabilities: { elicitation: { form: {} } } });
+    for (const server of ["modern_stdio", "modern_http"]) {
+      const [a, b] = await Promise.all([legacy, modern].map((client) => client.call(`${server}__capabilities`)));
+      expect(JSON.parse(a?.text ?? "")).toEqual({ roots: {}, sampling: {} });
+      expect(JSON.parse(b?.text ?? "")).toEqual({ elicitation: { form: {} } });
+    }
+  });
+});
+
+describe("when somebody leaves or changes his mind", () => {
+  it.each(["cancel_stdio", "legacy_http"])(
+    "GR-7 CL-3 a cancelled call takes the question from the client, and %s hears of it",
+    async (server) => {
+      const hold = held();
+      const client = await connect("legacy", { elicit: hold.elicit });
+      const cancel = new AbortController();
+      const marker = `cancelled ${server}`;
+      const call = client.call(`${server}__form`, { marker }, { signal: cancel.signal });
+      const { signal } = await hold.shown.find(() => true);
+      cancel.abort();
+      await expect(call).rejects.toThrow();
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      expect((await client.call(`${server}__cancelled`, { marker })).text).toBe("cancelled");
+      hold.release();
+    },
+  );
+
+  it.each(["legacy_http", "modern_http"])(
+    "GR-7 F05 a legacy client that is gone leaves %s not waiting",
+    async (server) => {
+      const hold = held();
+      const client = await connect("legacy", { elicit: hold.elicit });
+      const call = client.call(`${server}__form`, { marker: "gone" }).catch(() => "gone");
+      await hold.shown.more(0);
+      await client.close();
+      expect(await call).toBe("gone");
+      hold.release();
+      // Its call has ended, and is in the record.
+      const rows = await untilRecorded(server, "gone");
+      expect(rows).toHaveLength(1);
+      expect(rows[0]).toMatchObject({ success: false });
+    },
+  );
+
+  it.each(["end_stdio", "legacy_http"])(
+    "GR-7 a legacy client's ended session cancels the call at %s",
+    async (server) => {
+      const marker = `ended ${server}`;
+      const session = await rpcConnect(`${hub.url}/mcp`, "2025-11-25", undefined, ABLE);
+      const stream = await openStream(`${hub.url}/mcp`, {
+        method: "POST",
+        headers: session.headers,
+        body: {
+          jsonrpc: "2.0",
+          id: 9,
+          method: "tools/call",
+          params: { name: `${server}__form`, arguments: { marker } },
+        },
+      });
+      await stream.messages.find(({ method }) => method === "elicitation/create");
+      await http(`${hub.url}/mcp`, { method: "DELETE", headers: session.headers });
+      const client = await connect("legacy");
+      expect((await client.call(`${server}__cancelled`, { marker })).text).toBe("cancelled");
+      stream.close();
+    },
+  );
+
+  it("GR-7 a server that takes its question back is done with it", async () => {
+    const hold = held();
+    const client = await connect("legacy", { elicit: hold.elicit });
+    const { text } = await client.call("legacy_http__change_of_mind", { marker: "m" });
+    expect(text).toBe("never mind");
+    expect((await hold.shown.find(() => true)).signal.aborted).toBe(true);
+    hold.release();
+  });
+});
+
+describe("rounds that the hub drives for a legacy client", () => {
+  it("GR-7 a server that asks without end is stopped after ten", async () => {
+    const client = await connect("legacy");
+    expect((await client.call("modern_http__rounds", { marker: "m", rounds: 10 })).isError).toBe(false);
+    expect(await client.call("modern_http__rounds", { marker: "m", rounds: 11 })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("10 rounds"),
+    });
+  });
+
+  it("GR-7 a server that only wants to be asked again is asked again", async () => {
+    const client = await connect("legacy");
+    expect(await client.call("modern_http__later")).toEqual({ isError: false, text: "now" });
+  });
+
+  it("GR-7 a client's refusal is its answer to a form, and ends a call that needs sampling", async () => {
+    const client = await connect("legacy", { elicit: () => Promise.reject(new Error("no")) });
+    expect(JSON.parse((await client.call("modern_http__form", { marker: "m" })).text)).toEqual({ action: "cancel" });
+  });
+
+  it("RS-4 is one call in the record, with the answer that came last", async () => {
+    const client = await connect("legacy");
+    await client.call("modern_stdio__rounds", { marker: "recorded", rounds: 3 });
+    const rows = await untilRecorded("modern_stdio", "recorded");
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows[0]?.result)).toContain("you asked: recorded 3");
+  });
+
+  it("GR-7 a visit elsewhere has an id, and its end is told with the result", async () => {
+    const client = await connect("legacy");
+    await client.call("modern_http__url", { marker: "m" });
+    const { elicitationId } = client.asked.all[0].params;
+    expect(elicitationId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await client.completed.find(() => true)).toEqual({ elicitationId });
+  });
+});
+
+describe.each(CLIENTS)("a %s client that launches the hub", (era) => {
+  it("GR-7 is asked through its pipe by every kind of server", async () => {
+    const client = await connectAsked(era, { home });
+    open.push(client);
+    for (const server of SERVERS) {
+      const { text } = await client.call(`${server}__several`, { marker: server });
+      expect(JSON.parse(text)).toMatchObject([
+        { content: { said: `you asked: ${server}` } },
+        { roots: [{ uri: "file:///home" }] },
+        { content: { text: "sampled" } },
+      ]);
+    }
+    expect(client.asked.all).toHaveLength(12);
+  });
+});
+
+/** The recorded calls of a server whose arguments have this marker; waits until there is one. */
+async function untilRecorded(server: string, marker: string) {
+  for (;;) {
+    const { stdout } = await plugboard(home, ["calls", "--server", server, "--json"]);
+    const all: { params?: { marker?: string }; result: unknown; success: boolean }[] = JSON.parse(stdout);
+    const rows = all.filter(({ params }) => params?.marker === marker);
+    if (rows.length > 0) return rows;
+  }
+}

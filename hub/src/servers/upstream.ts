@@ -140,16 +140,16 @@ export class Upstream {
       ...(signal === undefined ? {} : { signal }),
       ...(this.#needsHeaders ? { headers: this.#headersFor(method, { ...params?.value, ...replace }, tool) } : {}),
       onNotification: (message) => ask.onNotification?.(message.method, withToken(message, token)),
-      ...(respondent === undefined || this.era === "modern" ? {} : { onRequest: this.#answering(respondent) }),
+      // A modern server has no questions: what it wants stands in its answer.
+      onRequest: respondent === undefined || this.era === "modern" ? refuse : this.#answering(respondent),
     });
     if (!reply.ok && respondent !== undefined) this.#elicitations.answered(reply, respondent);
     return reply;
   }
 
-  /** A modern server asks nothing by itself: what it wants stands in its answer. */
   #answering(respondent: Respondent) {
     return (question: RequestMessage, questionSignal: AbortSignal): Promise<Reply> => {
-      if (!QUESTIONS.has(question.method)) return Promise.resolve(answerServer(question));
+      if (!QUESTIONS.has(question.method)) return refuse(question);
       this.#elicitations.asked(question, respondent);
       return respondent.answer(question, questionSignal);
     };
@@ -226,13 +226,16 @@ const LIST_NEWS: ReadonlySet<string> = new Set([
 /** What only a client, or its user, can answer. */
 const QUESTIONS: ReadonlySet<string> = new Set(["sampling/createMessage", "elicitation/create", "roots/list"]);
 
-/** A question that we can put to no client. Liveness is answered. */
+/** A question to whom it may concern. Liveness is ours to answer; the rest would have to belong to somebody's request. */
 function answerServer({ method }: RequestMessage): Reply {
   if (method === "ping") return success({});
-  if (!QUESTIONS.has(method))
-    return failure({ code: RPC.methodNotFound, message: `There is no method ${method} here` });
-  const message = `${method} cannot be put to any client: it belongs to no call, or it is unknown to which of several`;
+  const message = `${method} can be put to nobody: it belongs to no request, or it is unknown to which of several`;
   return failure({ code: RPC.invalidRequest, message });
+}
+
+/** Who made the request cannot be asked: not this, or nothing at all. */
+async function refuse({ method }: RequestMessage): Promise<Reply> {
+  return failure({ code: RPC.methodNotFound, message: `${method} is not supported by this client` });
 }
 
 function progressToken(params: RawParams | undefined): string | number | undefined {

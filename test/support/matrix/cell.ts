@@ -42,9 +42,6 @@ export function nameOf({ client, server }: Cell): string {
 
 /** What is wrong with a transport itself, whatever is asked over it. */
 export function transportGap({ client, server }: Cell): Gap | undefined {
-  for (const { era, transport } of [client, server]) {
-    if (transport === "sse" && era === "modern") return { impossible: "HTTP+SSE is a transport of 2024-11-05" };
-    if (transport === "sse" || transport === "websocket") return { missing: `the transport ${transport}` };
-  }
-  return undefined;
+  const isTooOld = [client, server].some(({ era, transport }) => era === "modern" && transport === "sse");
+  return isTooOld ? { impossible: "HTTP+SSE is the transport of 2024-11-05" } : undefined;
 }

@@ -229,7 +229,6 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     name: "a watched resource changes",
-    gap: () => ({ missing: "subscriptions to resources" }),
     see: async (peer) => {
       const { client, cell, told } = peer;
       if (cell.client.era === "legacy") await client.subscribeResource({ uri: WATCHED });
@@ -242,23 +241,19 @@ export const FEATURES: readonly Feature[] = [
   },
   {
     name: "a server asks the model of the client",
-    gap: () => ({ missing: "questions of a server" }),
     see: async (peer) =>
       expect(await textOf(peer, "test_sampling", { prompt: "Six by nine?" })).toContain(ANSWERS.sampled),
   },
   {
     name: "a server asks the user of the client",
-    gap: () => ({ missing: "questions of a server" }),
     see: async (peer) => expect(await textOf(peer, "test_elicitation", { message: "Who?" })).toContain(ANSWERS.name),
   },
   {
     name: "a server asks for the roots of the client",
-    gap: () => ({ missing: "questions of a server" }),
     see: async (peer) => expect(await textOf(peer, "test_input_required_result_list_roots")).toBe(ANSWERS.root),
   },
   {
     name: "a server asks several things at once, and one after the other",
-    gap: () => ({ missing: "questions of a server" }),
     see: async (peer) => {
       expect(await textOf(peer, "test_input_required_result_multiple_inputs")).toContain(
         `${ANSWERS.name} with 1 roots`,
