@@ -41,6 +41,7 @@ export const ERRORS = {
   IdempotencyKeyReused: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   StaleConfig: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   ServerDisabled: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
+  ClientRefused: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   PayloadTooLarge: { code: "PAYLOAD_TOO_LARGE", http: 413, rpc: -31413, exit: 1 },
   RateLimited: { code: "RATE_LIMITED", http: 429, rpc: -31429, exit: 1 },
   ProcessSpawnFailed: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },

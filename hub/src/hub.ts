@@ -33,6 +33,7 @@ import { Supervisor } from "./servers/supervisor.ts";
 import { SqliteCallLog } from "./store/call-log.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
+import type { UpgradeEdge } from "./upgrades.ts";
 
 export interface HubOptions {
   readonly paths: HubPaths;
@@ -81,6 +82,7 @@ export class Hub {
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
   #prepare: () => void = () => undefined;
+  #endParked: () => void = () => undefined;
   #endClients: () => void = () => undefined;
   #listener: Listener | undefined;
   #stopping: Promise<void> | undefined;
@@ -191,7 +193,9 @@ export class Hub {
     // Before the groups: `@admin` is none of them.
     const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
     const own: Edge[] = [api, metrics, admin, (request, response) => mcp.handle(request, response)];
-    this.#listener = await Listener.open({ host, port, edges: [...edges, ...own] });
+    const upgrades: UpgradeEdge[] = [(request, socket, parts) => mcp.upgrade(request, socket, parts)];
+    this.#listener = await Listener.open({ host, port, edges: [...edges, ...own], upgrades });
+    this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
     return this.#listener.url;
@@ -236,6 +240,8 @@ export class Hub {
 
   async #drain(drainMs: number): Promise<void> {
     this.#listener?.drain();
+    // Their clients could not come back.
+    this.#endParked();
     const impatient = new AbortController();
     const limit = sleep(drainMs, undefined, { signal: impatient.signal }).catch(() => undefined); // idle in time
     await Promise.race([this.calls.idle(), limit]);

@@ -6,6 +6,7 @@ import { HttpFailure } from "./api/problem.ts";
 import { sendProblem } from "./api/refusal.ts";
 import { identify } from "./api/request-id.ts";
 import { HubError } from "./errors.ts";
+import { Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
 
 /** Answers a request if it is its own; otherwise the next one is asked. */
 export type Edge = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -14,6 +15,7 @@ export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly edges: readonly Edge[];
+  readonly upgrades?: readonly UpgradeEdge[];
   readonly patience?: Partial<Patience>;
 }
 
@@ -45,15 +47,25 @@ export class Listener {
     this.#host = host;
   }
 
-  static async open({ host, port, edges, patience = {} }: ListenerOptions): Promise<Listener> {
+  static async open({ host, port, edges, upgrades = [], patience = {} }: ListenerOptions): Promise<Listener> {
     requireLoopback(host);
     const waitMs = { ...PATIENCE, ...patience };
-    const server = createServer({ connectionsCheckingInterval: waitMs.check }, (request, response) => {
+    const options = { connectionsCheckingInterval: waitMs.check, IncomingMessage: Incoming };
+    const server = createServer(options, (request, response) => {
       endSlowExchange(request, response, waitMs);
       const refusal = refuse(request);
       if (refusal !== undefined) return answer(request, response, refusal);
       if (edges.some((edge) => edge(request, response))) return;
       answer(request, response, { status: 404, message: "There is nothing at this address" });
+    });
+    server.on("upgrade", (request, socket, head) => {
+      // Whoever takes it over has its own eyes on it; until then a client that leaves is no news.
+      socket.on("error", () => undefined);
+      const response = () => plainResponse(request);
+      const refusal = refuse(request);
+      if (refusal !== undefined) return answer(request, response(), refusal);
+      if (upgrades.some((edge) => edge(request, socket, { head, response }))) return;
+      answer(request, response(), { status: 404, message: "There is no WebSocket at this address" });
     });
     Object.assign(server, { headersTimeout: waitMs.headers, requestTimeout: waitMs.request, keepAliveTimeout: 60_000 });
     server.maxConnections = MAX_SOCKETS;

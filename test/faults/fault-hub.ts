@@ -218,7 +218,7 @@ export function toAnswer(body: string): Pick<Outcome, "answers" | "text" | "erro
     ? [JSON.parse(body)]
     : body
         .split("\n")
-        .filter((line) => line.startsWith("data:"))
+        .filter((line) => line.startsWith("data: {"))
         .map((line) => JSON.parse(line.slice("data:".length)));
   const found = messages.filter((message) => "id" in message && ("result" in message || "error" in message));
   const { result, error } = found[0] ?? {};

@@ -128,7 +128,7 @@ function post(headers: Readonly<Record<string, string>>, message: object, onSent
       response.on("error", () => resolve(undefined));
       response.on("end", () => {
         const events = response.headers["content-type"] === "text/event-stream";
-        resolve(events ? [...body.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => data) : body === "" ? [] : [body]);
+        resolve(events ? [...body.matchAll(/^data: (.+)$/gm)].map(([, data = ""]) => data) : body === "" ? [] : [body]);
       });
     });
     outgoing.on("error", () => resolve(undefined));

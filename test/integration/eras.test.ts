@@ -163,14 +163,6 @@ describe("HTTP", () => {
     expect(server.status).toMatchObject({ state: "error", error: { code: "NETWORK_ERROR", detail: "ECONNREFUSED" } });
   });
 
-  it.each(["sse", "websocket"])(
-    "CL-7 the transport %s is refused in plain words as long as it is not there",
-    async (type) => {
-      const { server } = await open({ type, url: type === "sse" ? "http://127.0.0.1:1/" : "ws://127.0.0.1:1/" });
-      expect(server.status).toMatchObject({ error: { code: "VALIDATION_ERROR", field: "type" } });
-    },
-  );
-
   it("CF-5 a url that is none once it is filled in is a VALIDATION_ERROR", async () => {
     const { server } = await open({ url: "${BASE}/mcp" }, { variables: { BASE: "no url" } });
     expect(server.status).toMatchObject({ state: "error", error: { code: "VALIDATION_ERROR", field: "url" } });

@@ -11,6 +11,9 @@ import { makeHome, published, startHub, type Home, type RunningHub } from "../su
 /** Takes any result as it is, so that the SDK strips nothing. */
 const anything = z.looseObject({});
 
+/** What the hub says of its clients: the server offers some tools only to those who can be asked. */
+const ABLE = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
+
 const LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
 const QUESTIONS: [method: string, params: Record<string, unknown>][] = [
@@ -96,7 +99,7 @@ describe("the everything server through a group of its own", () => {
 });
 
 async function connected(transport: Transport): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
+  const client = new Client({ name: "test", version: "1" }, { capabilities: ABLE });
   await client.connect(transport);
   return client;
 }

@@ -50,13 +50,13 @@ export function post(
 }
 
 /** A legacy session: the handshake, then requests by method. Answers are parsed, from JSON or from an event stream. */
-export async function connect(url: string, protocolVersion = "2025-11-25", agent?: Agent) {
+export async function connect(url: string, protocolVersion = "2025-11-25", agent?: Agent, capabilities: object = {}) {
   const clientInfo = { name: "test", version: "1" };
   const hello = await post(url, {
     jsonrpc: "2.0",
     id: 0,
     method: "initialize",
-    params: { protocolVersion, capabilities: {}, clientInfo },
+    params: { protocolVersion, capabilities, clientInfo },
   });
   const headers = {
     "mcp-session-id": String(hello.headers["mcp-session-id"]),

@@ -60,7 +60,8 @@ export function openStream(
     const outgoing = request(url, { method, headers: all, agent: false }, (response) => {
       const messages = new Messages();
       onLines(response, (line) => {
-        if (line.startsWith("data:")) messages.push(JSON.parse(line.slice("data:".length)));
+        // One without data only carries an id.
+        if (/^data: *\S/.test(line)) messages.push(JSON.parse(line.slice("data:".length)));
       });
       response.on("close", () => messages.end());
       response.on("error", () => messages.end());

@@ -34,7 +34,9 @@ export async function attempt(
       return reply;
     } catch (thrown) {
       const error = toHubError(thrown);
-      const delayMs = retryDelay({ error, tries, repeat, isCall, leftMs: leftMs() });
+      // Who was asked something must not be asked it again without knowing why.
+      const allowed = ask.respondent?.wasAsked === true ? "never" : repeat;
+      const delayMs = retryDelay({ error, tries, repeat: allowed, isCall, leftMs: leftMs() });
       if (delayMs === undefined || ask.signal?.aborted === true) {
         if (countsAgainst(error)) server.circuit.failed();
         // That it is down by now says less than why.

@@ -11,7 +11,7 @@ import type { Ask } from "../servers/upstream.ts";
 import type { Arrival, ClientSpan, ServerSpan, Tracing } from "../telemetry/tracing.ts";
 import { isObject, valueOf } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
-import { attempt } from "./attempts.ts";
+import { attempt, type Attempts } from "./attempts.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog, OpenCall } from "./log.ts";
 import { repeatOf, type Repeat } from "./retry.ts";
@@ -113,12 +113,19 @@ export class Calls {
     }
   }
 
-  #forward(server: string, ask: Ask, { repeat, span }: Forwarding): Promise<Reply> {
-    return attempt(() => this.#options.supervisor.answering(server), ask, {
+  async #forward(server: string, ask: Ask, { repeat, span }: Forwarding): Promise<Reply> {
+    const find = () => this.#options.supervisor.answering(server);
+    const attempts: Attempts = {
       repeat,
       onRetry: () => this.#retries.set(server, (this.#retries.get(server) ?? 0) + 1),
       ...(span === undefined ? {} : { send: (to, tried) => forwardTraced(to, tried, span.forward()) }),
-    });
+    };
+    let reply = await attempt(find, ask, attempts);
+    // For whoever called it is one call, however often the server has to be asked for it.
+    for (let next = ask.respondent?.next?.(reply); next !== undefined; next = ask.respondent?.next?.(reply)) {
+      reply = await attempt(find, { ...ask, params: await next }, attempts);
+    }
+    return reply;
   }
 
   /** On record before it is forwarded: a kill must not hide that it may have run. */

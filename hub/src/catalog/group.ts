@@ -92,6 +92,11 @@ export class Group {
     return this.#resources.resolve(uri);
   }
 
+  /** Whose a resource is by list, by name or by template, also while that server is down. */
+  findResourceOwner(uri: string): OwnedUri | undefined {
+    return this.#resources.findOwner(uri);
+  }
+
   resolveTemplate(uriTemplate: string): { readonly server: string; readonly uriTemplate: string } {
     return this.#resources.resolveTemplate(uriTemplate);
   }

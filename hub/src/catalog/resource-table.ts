@@ -55,8 +55,14 @@ export class ResourceTable {
     return this.#rewritten.get(server) ?? new Map();
   }
 
+  /** Whose it is by list, by name or by template, whether that server runs or not. */
+  findOwner(uri: string): OwnedUri | undefined {
+    const found = this.#find(uri);
+    return found === undefined ? undefined : { server: found.server, uri: found.uri };
+  }
+
   resolve(uri: string): OwnedUri {
-    const found = this.#byUri.get(uri) ?? this.#findPrefixed(uri) ?? this.#findByTemplate(uri);
+    const found = this.#find(uri);
     if (found !== undefined) {
       // Also for a template: another server's template may match too, but would read something else.
       requireRunning(found.member);
@@ -79,6 +85,10 @@ export class ResourceTable {
     }
     requireRunning(found.member);
     return { server: found.server, uriTemplate: found.uri };
+  }
+
+  #find(uri: string): Claim | undefined {
+    return this.#byUri.get(uri) ?? this.#findPrefixed(uri) ?? this.#findByTemplate(uri);
   }
 
   #findPrefixed(exposed: string): Claim | undefined {

@@ -137,7 +137,8 @@ async function startEndpoint(
 
 function session(version = "2025-11-25"): Session {
   const notify = () => undefined;
-  return { id: "1", version, clientInfo: undefined, capabilities: {}, logLevel: undefined, notify };
+  const base = { id: "1", version, clientInfo: undefined, capabilities: {}, logLevel: undefined };
+  return { ...base, notify, ask: () => Promise.reject(new Error("nobody there")) };
 }
 
 interface AskOptions {
@@ -159,6 +160,7 @@ async function ask(endpoint: Endpoint, method: string, params?: JsonObject | str
     era: options.era ?? "legacy",
     transport: "http",
     session: options.session,
+    capabilities: options.session?.capabilities ?? {},
     logLevel: options.logLevel,
     headers: options.headers ?? {},
     signal: options.signal ?? new AbortController().signal,

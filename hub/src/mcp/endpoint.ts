@@ -10,13 +10,15 @@ import { adaptResult, META } from "../wire/era.ts";
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, raw, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
+import { Conversations } from "./conversations.ts";
 import { callerOf } from "./principal.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
-import { Watchers } from "./watchers.ts";
+import { Subscriptions, wantedUris } from "./subscriptions.ts";
+import { findGroup, Watchers } from "./watchers.ts";
 
 export interface EndpointOptions {
   /** The group as it is now: asked on every request, so that a new catalog is seen at once. */
@@ -25,6 +27,8 @@ export interface EndpointOptions {
   readonly supervisor: Supervisor;
   /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */
   readonly settled?: Promise<void>;
+  /** How long a modern client may take to come back with what a server asked. */
+  readonly patienceMs?: number;
 }
 
 type Handler = (exchange: Exchange, group: Group) => Promise<Reply> | Reply;
@@ -32,11 +36,19 @@ type Handler = (exchange: Exchange, group: Group) => Promise<Reply> | Reply;
 export class Endpoint implements Service {
   readonly #options: EndpointOptions;
   readonly #watchers: Watchers;
+  readonly #conversations: Conversations;
+  readonly #subscriptions: Subscriptions;
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#watchers = new Watchers(options.group);
+    this.#conversations = new Conversations({
+      eraOf: (server) => options.supervisor.eraOf(server),
+      notify,
+      ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
+    });
+    this.#subscriptions = new Subscriptions(options.supervisor);
   }
 
   readonly #legacy: Readonly<Record<string, Handler>> = {
@@ -44,18 +56,21 @@ export class Endpoint implements Service {
       success(initializeResult(session?.version ?? "", group, this.#options.supervisor)),
     ping: () => success({}),
     "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
+    "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
+    "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
     "server/discover": (_, group) => success(discoverResult(group, this.#options.supervisor)),
-    "subscriptions/listen": (exchange) => this.#watchers.listen(exchange),
+    "subscriptions/listen": (exchange, group) => this.#listen(exchange, group),
   };
 
   readonly #both: Readonly<Record<string, Handler>> = {
-    "tools/list": (exchange, group) => list(exchange, "tools", group.toolsJson),
-    "prompts/list": (exchange, group) => list(exchange, "prompts", group.promptsJson),
-    "resources/list": (exchange, group) => list(exchange, "resources", group.resourcesJson),
-    "resources/templates/list": (exchange, group) => list(exchange, "resourceTemplates", group.templatesJson),
+    "tools/list": (exchange, group) => this.#list(exchange, group, "tools", group.toolsJson),
+    "prompts/list": (exchange, group) => this.#list(exchange, group, "prompts", group.promptsJson),
+    "resources/list": (exchange, group) => this.#list(exchange, group, "resources", group.resourcesJson),
+    "resources/templates/list": (exchange, group) =>
+      this.#list(exchange, group, "resourceTemplates", group.templatesJson),
     "tools/call": (exchange, group) => this.#callTool(exchange, group),
     "prompts/get": (exchange, group) => this.#getPrompt(exchange, group),
     "resources/read": (exchange, group) => this.#readResource(exchange, group),
@@ -70,13 +85,19 @@ export class Endpoint implements Service {
       return failure({ code: RPC.methodNotFound, message: `There is no method ${request.method} here` });
     }
     try {
-      if (this.#options.settled !== undefined && own(this.#both, request.method)) await this.#options.settled;
+      if (this.#options.settled !== undefined && this.#waits(exchange)) await this.#options.settled;
       const reply = await handler(exchange, this.#options.group());
       return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
     } catch (error) {
       const reply = toReply(error, request.method, era);
       return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
     }
+  }
+
+  /** Whether a request is about what the servers offer, which they must have said first. */
+  #waits({ request }: Exchange): boolean {
+    if (request.method === "subscriptions/listen") return wantedUris(request).length > 0;
+    return request.method === "resources/subscribe" || own(this.#both, request.method) !== undefined;
   }
 
   onNotification(_message: NotificationMessage, _session: Session | undefined): void {
@@ -90,41 +111,76 @@ export class Endpoint implements Service {
   onSessionEnd(session: Session): void {
     this.#watchers.remove(session);
     this.#options.supervisor.sessionEnded(session.id);
+    this.#subscriptions.endSession(session);
   }
 
   /** The catalog was replaced. */
   catalogChanged(): void {
     this.#watchers.changed();
+    this.#subscriptions.catalogChanged(findGroup(this.#options.group));
+  }
+
+  /** Calls that wait for their client to come back will wait in vain from now on. */
+  endParked(): void {
+    this.#conversations.close();
   }
 
   close(): void {
     this.#watchers.close();
+    this.#conversations.close();
+  }
+
+  #list(exchange: Exchange, group: Group, key: string, entries: Buffer): Reply {
+    this.#watchers.served(group);
+    return list(exchange, key, entries);
+  }
+
+  #subscribe(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#subscriptions.subscribe(sessionOf(exchange), stringParam(exchange, "uri"), group);
+  }
+
+  #unsubscribe(exchange: Exchange): Reply {
+    return this.#subscriptions.unsubscribe(sessionOf(exchange), stringParam(exchange, "uri"));
+  }
+
+  async #listen(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#watchers.listen(exchange, await this.#subscriptions.grant(exchange, group));
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, tool, definition } = group.resolveTool(stringParam(exchange, "name"));
     const mismatch = this.#headerProblem(exchange, definition);
     if (mismatch !== undefined) return failure({ code: RPC.headerMismatch, message: mismatch });
-    const ask = { ...this.#ask(exchange, group), replace: { name: tool }, tool: definition };
-    const reply = await this.#options.calls.tool({
-      ...ask,
+    const call = {
+      ...this.#ask(exchange, group),
+      replace: { name: tool },
+      tool: definition,
       group: group.name,
       server,
       name: tool,
       client: clientOf(exchange),
-    });
+    };
+    const reply = await this.#conversations.pass(exchange, server, call, (question) =>
+      this.#options.calls.tool(question),
+    );
     return withExposedUris(reply, group, server);
   }
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
-    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { name: prompt } });
+    const ask = { ...this.#ask(exchange, group), replace: { name: prompt } };
+    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
+      this.#options.calls.ask(server, question),
+    );
     return withExposedUris(reply, group, server);
   }
 
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
-    const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { uri } });
+    const ask = { ...this.#ask(exchange, group), replace: { uri } };
+    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
+      this.#options.calls.ask(server, question),
+    );
     return withExposedUris(reply, group, server);
   }
 
@@ -156,10 +212,8 @@ export class Endpoint implements Service {
       caller: callerOf(exchange),
       group: group.name,
       arrival: exchange,
-      onNotification: (method, params) => {
-        if (method === "notifications/message" && !wantsLog(exchange, params.value)) return;
-        exchange.notify(method, params);
-      },
+      respondent: Conversations.respondent(exchange),
+      onNotification: (method, params) => notify(exchange, method, params),
     };
   }
 
@@ -184,6 +238,11 @@ export class Endpoint implements Service {
     }
     return known.length === 0 ? undefined : headerMismatch(headers, request.method, request.params?.value, known);
   }
+}
+
+function notify(exchange: Exchange, method: string, params: Raw): void {
+  if (method === "notifications/message" && !wantsLog(exchange, params.value)) return;
+  exchange.notify(method, params);
 }
 
 function own(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {
@@ -212,6 +271,12 @@ function clientOf({ session, request }: Exchange): string | undefined {
   const info = session?.clientInfo ?? (isObject(meta) ? meta[META.clientInfo] : undefined);
   const name = isObject(info) ? info["name"] : undefined;
   return typeof name === "string" ? name.slice(0, 128) : undefined;
+}
+
+/** On stdio a client may ask before it has shaken hands; what would be told unasked has nowhere to go then. */
+function sessionOf({ session }: Exchange): Session {
+  if (session !== undefined) return session;
+  throw new HubError("InvalidConfig", "Send `initialize` first");
 }
 
 function stringParam({ request }: Exchange, key: string): string {

@@ -19,7 +19,8 @@ export function toReply(thrown: unknown, method: string, era: Era): Reply {
     });
   }
   // The modern era has no code of its own for this and uses "invalid params".
-  const legacyResource = method === "resources/read" && era === "legacy" && error.code === "NOT_FOUND";
+  const isResource = method === "resources/read" || method === "resources/subscribe";
+  const legacyResource = isResource && era === "legacy" && error.code === "NOT_FOUND";
   const code = legacyResource ? RESOURCE_NOT_FOUND_LEGACY : error.meaning.rpc;
   return failure({ code, message: error.message, data: error.toJSON() });
 }

@@ -2,25 +2,17 @@
 
 import type { Group } from "../catalog/group.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import { META, SUPPORTED_VERSIONS } from "../wire/era.ts";
+import { META, MODERN_VERSION, SUPPORTED_VERSIONS } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { VERSION } from "../version.ts";
-
-/** Announced always: a server that comes later may bring what none has now. */
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true },
-  completions: {},
-  logging: {},
-} as const;
+import { capabilitiesOf } from "./group-capabilities.ts";
 
 const MAX_INSTRUCTIONS = 16_384;
 
 export function initializeResult(version: string, group: Group, supervisor: Supervisor): JsonObject {
   return {
     protocolVersion: version,
-    capabilities: CAPABILITIES,
+    capabilities: capabilitiesOf(version, group, supervisor),
     serverInfo: serverInfo(group),
     ...instructions(group, supervisor),
   };
@@ -29,7 +21,7 @@ export function initializeResult(version: string, group: Group, supervisor: Supe
 export function discoverResult(group: Group, supervisor: Supervisor): JsonObject {
   return {
     supportedVersions: SUPPORTED_VERSIONS,
-    capabilities: CAPABILITIES,
+    capabilities: capabilitiesOf(MODERN_VERSION, group, supervisor),
     ...instructions(group, supervisor),
     _meta: { [META.serverInfo]: serverInfo(group) },
   };

@@ -1,13 +1,18 @@
-// The MCP endpoints of all groups over HTTP: `/mcp` is the group `default`, `/mcp/{group}` any other.
+// The MCP endpoints of all groups over HTTP: `/mcp` is the group `default`, `/mcp/{group}` any other, over Streamable HTTP
+// and WebSocket. `/sse` and `/messages` are the same groups for clients of the oldest revision.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Calls } from "../calls/call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { toHubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson } from "../wire/http-answer.ts";
+import { refuse } from "../wire/http-request.ts";
 import { StreamableHttpServer } from "../wire/http-server.ts";
-import { writeReply } from "../wire/jsonrpc.ts";
+import { RPC, writeReply } from "../wire/jsonrpc.ts";
+import { sessionIdIn, SseServer } from "../wire/sse-server.ts";
+import type { WebSocketServer } from "../wire/ws-server.ts";
 import { Endpoint } from "./endpoint.ts";
 import { toReply } from "./failure.ts";
 
@@ -17,12 +22,22 @@ export interface McpHttpOptions {
   readonly supervisor: Supervisor;
 }
 
-const PATH = /^\/mcp(?:\/([^/?]+))?\/?(?:\?.*)?$/;
+/** One group, over every transport. */
+interface Served {
+  readonly endpoint: Endpoint;
+  readonly http: StreamableHttpServer;
+  readonly sse: SseServer;
+  /** Loaded with the first client that wants it. */
+  webSocket: Promise<WebSocketServer> | undefined;
+}
+
+const PATH = /^\/(mcp|sse|messages)(?:\/([^/?]+))?\/?(?:\?(.*))?$/;
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
   /** Made when a group is first asked for. */
-  readonly #groups = new Map<string, { readonly endpoint: Endpoint; readonly server: StreamableHttpServer }>();
+  readonly #groups = new Map<string, Served>();
+  #closed = false;
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
@@ -32,12 +47,26 @@ export class McpHttp {
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const match = PATH.exec(request.url ?? "");
     if (match === null) return false;
-    try {
-      this.#group(decode(match[1])).server.handle(request, response);
-    } catch (thrown) {
-      const error = toHubError(thrown);
-      sendJson(response, error.meaning.http, writeReply(null, toReply(error, "", "legacy")));
-    }
+    const [, way, name, query] = match;
+    const served = this.#find(name, response);
+    if (way === "mcp") served?.http.handle(request, response);
+    else if (way === "sse") served?.sse.open(request, response, name === undefined ? "/messages" : `/messages/${name}`);
+    else served?.sse.message(request, response, sessionIdIn(query));
+    return true;
+  }
+
+  /** A client wants a WebSocket. Whether that is for this edge; `response` is for what is refused. */
+  upgrade(request: IncomingMessage, socket: Duplex, { head, response }: UpgradeParts): boolean {
+    const match = PATH.exec(request.url ?? "");
+    if (match === null || match[1] !== "mcp") return false;
+    const served = this.#find(match[2], response);
+    if (served === undefined) return true;
+    served.webSocket ??= this.#openWebSocket(served.endpoint);
+    void served.webSocket.then((server) => {
+      const refusal = this.#closed ? CLOSING : server.refuse(request);
+      if (refusal === undefined) return server.upgrade(request, socket, head);
+      refuse(response(), refusal.status, RPC.invalidRequest, refusal.message);
+    });
     return true;
   }
 
@@ -45,26 +74,62 @@ export class McpHttp {
     for (const { endpoint } of this.#groups.values()) endpoint.catalogChanged();
   }
 
+  /** Nobody can come back any more. */
+  endParked(): void {
+    for (const { endpoint } of this.#groups.values()) endpoint.endParked();
+  }
+
   /** Ends every session and stream. */
   close(): void {
-    for (const { endpoint, server } of this.#groups.values()) {
+    this.#closed = true;
+    for (const { endpoint, http, sse, webSocket } of this.#groups.values()) {
       endpoint.close();
-      server.close();
+      http.close();
+      sse.close();
+      void webSocket?.then((server) => server.close());
     }
   }
 
-  #group(name: string | undefined) {
+  async #openWebSocket(service: Endpoint): Promise<WebSocketServer> {
+    const { WebSocketServer: Server } = await import("../wire/ws-server.ts");
+    return new Server({ service });
+  }
+
+  /** The group of this name. Without one the request is answered. */
+  #find(name: string | undefined, response: ServerResponse | (() => ServerResponse)): Served | undefined {
+    try {
+      return this.#group(decode(name));
+    } catch (thrown) {
+      const error = toHubError(thrown);
+      const to = typeof response === "function" ? response() : response;
+      sendJson(to, error.meaning.http, writeReply(null, toReply(error, "", "legacy")));
+      return undefined;
+    }
+  }
+
+  #group(name: string | undefined): Served {
     const { calls, supervisor } = this.#options;
     const group = () => this.#options.catalog().group(name);
     const key = group().name;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const endpoint = new Endpoint({ group, calls, supervisor });
-    const made = { endpoint, server: new StreamableHttpServer(endpoint) };
+    const http = new StreamableHttpServer(endpoint);
+    const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);
     return made;
   }
 }
+
+/** What comes with a request for an upgrade. */
+export interface UpgradeParts {
+  /** What the client sent after its request. */
+  readonly head: Buffer;
+  /** For an answer in place of the upgrade. */
+  readonly response: () => ServerResponse;
+}
+
+const CLOSING = { status: 503, message: "The hub is about to stop" } as const;
 
 function decode(name: string | undefined): string | undefined {
   try {

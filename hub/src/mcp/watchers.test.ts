@@ -57,6 +57,7 @@ function session(): Session & { readonly heard: string[] } {
     logLevel: undefined,
     heard,
     notify: (method) => heard.push(method),
+    ask: () => Promise.reject(new Error("nobody there")),
   };
 }
 
@@ -69,6 +70,7 @@ function subscription(notifications: unknown, id: Id = "L1") {
     era: "modern",
     transport: "http",
     session: undefined,
+    capabilities: {},
     logLevel: undefined,
     headers: {},
     signal: client.signal,
@@ -82,6 +84,8 @@ function watch(first: Offer) {
   const watchers = new Watchers(() => current);
   return {
     watchers,
+    /** A client asks for the lists. */
+    serve: () => watchers.served(current),
     change: (offer: Offer) => {
       current = group(offer);
       watchers.changed();
@@ -146,6 +150,23 @@ describe("list changes", () => {
     change({ tools: ["a"] });
     vi.advanceTimersByTime(100);
     expect(legacy.heard).toEqual([]);
+  });
+
+  it("GR-8 what has changed back is told all the same if somebody was given what was there between", () => {
+    const { watchers, change, serve } = watch({ tools: ["a"], prompts: ["p"] });
+    const legacy = session();
+    watchers.add(legacy);
+    serve();
+    change({ tools: [], prompts: ["p"] });
+    serve();
+    vi.advanceTimersByTime(50);
+    change({ tools: ["a"], prompts: ["p"] });
+    serve();
+    vi.advanceTimersByTime(100);
+    expect(legacy.heard).toEqual([TOOLS]);
+    change({ tools: ["a"], prompts: ["p"] });
+    vi.advanceTimersByTime(100);
+    expect(legacy.heard).toEqual([TOOLS]);
   });
 
   it("GR-8 what was told last is what counts, not what was there at first", () => {

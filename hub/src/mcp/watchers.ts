@@ -1,5 +1,6 @@
 // Who is told when a group's lists change: legacy sessions unasked, modern clients on the subscription they opened.
-// Changes of a short while are told together, and only if the lists really differ from what was told last.
+// Changes of a short while are told together, and only if the lists differ from what was told last, or from what
+// somebody was given since.
 
 import type { Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
@@ -17,11 +18,22 @@ interface Subscription {
   readonly exchange: Exchange;
 }
 
+/** What else a `subscriptions/listen` is given. */
+export interface Granted {
+  /** Members for its acknowledgement. */
+  readonly notifications: JsonObject;
+  /** It is acknowledged. */
+  begin(): void;
+  end(): void;
+}
+
 export class Watchers {
   readonly #current: () => Group;
   readonly #sessions = new Set<Session>();
   readonly #subscriptions = new Set<Subscription>();
   #told: Group;
+  /** Snapshots whose lists were given out since something changed. */
+  readonly #served = new Set<Group>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(current: () => Group) {
@@ -46,22 +58,32 @@ export class Watchers {
     this.#timer ??= setTimeout(() => this.#tell(), COALESCE_MS);
   }
 
+  /** A client was given lists of this snapshot. What has changed back by the time it is told, this client must hear of. */
+  served(group: Group): void {
+    if (this.#timer !== undefined) this.#served.add(group);
+  }
+
   close(): void {
     clearTimeout(this.#timer);
   }
 
   /** `subscriptions/listen`: lasts until the client, or the hub, ends it. */
-  listen(exchange: Exchange): Promise<Reply> {
+  listen(exchange: Exchange, granted?: Granted): Promise<Reply> {
     const wanted = exchange.request.params?.value["notifications"];
     const kinds = KINDS.filter((kind) => isObject(wanted) && wanted[`${kind}ListChanged`] === true);
     const subscription = { kinds: new Set(kinds), exchange };
     const _meta = { [META.subscriptionId]: exchange.request.id };
     const notifications = Object.fromEntries(kinds.map((kind) => [`${kind}ListChanged`, true]));
-    exchange.notify("notifications/subscriptions/acknowledged", raw({ notifications, _meta }));
+    exchange.notify(
+      "notifications/subscriptions/acknowledged",
+      raw({ notifications: { ...notifications, ...granted?.notifications }, _meta }),
+    );
     this.#subscriptions.add(subscription);
+    granted?.begin();
     return new Promise((resolve) => {
       const end = () => {
         this.#subscriptions.delete(subscription);
+        granted?.end();
         resolve(success({ resultType: "complete", _meta }));
       };
       if (exchange.signal.aborted) end();
@@ -71,12 +93,14 @@ export class Watchers {
 
   #tell(): void {
     this.#timer = undefined;
-    const group = this.#find();
+    // Where it is lost, its clients hear of that when they ask.
+    const group = findGroup(this.#current);
     if (group === undefined) return;
-    const differs = group.differs(this.#told);
+    const differs = [this.#told, ...this.#served].map((known) => group.differs(known));
     this.#told = group;
+    this.#served.clear();
     for (const kind of KINDS) {
-      if (!differs[kind]) continue;
+      if (!differs.some((differences) => differences[kind])) continue;
       const method = `notifications/${kind}/list_changed`;
       for (const session of this.#sessions) session.notify(method);
       for (const { kinds, exchange } of this.#subscriptions) {
@@ -84,15 +108,15 @@ export class Watchers {
       }
     }
   }
+}
 
-  /** Not there any more where the config has just lost it. Its clients hear of that when they ask. */
-  #find(): Group | undefined {
-    try {
-      return this.#current();
-    } catch (error) {
-      if (error instanceof HubError && error.kind === "GroupNotFound") return undefined;
-      throw error;
-    }
+/** Undefined where the config has just lost it. */
+export function findGroup(current: () => Group): Group | undefined {
+  try {
+    return current();
+  } catch (error) {
+    if (error instanceof HubError && error.kind === "GroupNotFound") return undefined;
+    throw error;
   }
 }
 

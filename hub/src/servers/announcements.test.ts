@@ -14,6 +14,7 @@ function listenWith(statuses: (number | undefined)[]): Promise<number> {
         return status;
       },
       onListChanged: () => undefined,
+      onGap: () => undefined,
     });
     announcements.start();
   });

@@ -14,6 +14,8 @@ export interface AnnouncementsOptions {
   /** Holds the GET stream of a legacy HTTP server; resolves when it ends, with the HTTP status if there was one. */
   readonly listen?: () => Promise<number | undefined>;
   onListChanged(): void;
+  /** The GET stream is opened once more: what the server said meanwhile is lost. */
+  onGap(): void;
 }
 
 const REOPEN_MS = [0, 1000, 2000, 5000, 10_000, 30_000] as const;
@@ -28,7 +30,7 @@ export class Announcements {
 
   start(): void {
     const open = this.#opener();
-    if (open !== undefined) void this.#keepOpen(open);
+    if (open !== undefined) void keepOpen(open, this.#stopped.signal);
   }
 
   stop(): void {
@@ -44,13 +46,28 @@ export class Announcements {
       return wanted.length === 0 ? undefined : () => this.#subscribe(wanted);
     }
     if (listen === undefined) return undefined;
+    let isFirst = true;
     return async () => {
       // Something may have changed while nobody listened.
       this.#options.onListChanged();
-      const status = await listen();
+      const isAgain = !isFirst;
+      isFirst = false;
+      const listening = listen();
+      if (isAgain) void this.#afterGap();
+      const status = await listening;
       // Without a status the connection broke before the answer; only the server's own refusal is final.
       return status === 200 || status === undefined;
     };
+  }
+
+  /** A server that forgot the session meanwhile says so to any question; then there will be a new one, and no gap to tell. */
+  async #afterGap(): Promise<void> {
+    try {
+      await this.#options.ask({ method: "ping", params: undefined, signal: this.#stopped.signal });
+      if (!this.#stopped.signal.aborted) this.#options.onGap();
+    } catch {
+      // A lost connection is reported by itself.
+    }
   }
 
   async #subscribe(kinds: readonly string[]): Promise<boolean> {
@@ -65,20 +82,20 @@ export class Announcements {
     });
     return reply.ok;
   }
+}
 
-  async #keepOpen(open: () => Promise<boolean>): Promise<void> {
-    const { signal } = this.#stopped;
-    for (let tries = 0; !signal.aborted; tries++) {
-      const openedAt = performance.now();
-      try {
-        if (!(await open())) return;
-      } catch (error) {
-        if (!(error instanceof HubError) || signal.aborted) return;
-      }
-      if (performance.now() - openedAt > 60_000) tries = 0;
-      const delay = REOPEN_MS[Math.min(tries, REOPEN_MS.length - 1)];
-      await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined); // stopped while it waited
+/** Opens a stream, and again each time that it ends, until it is stopped or `open` says that there is no point. */
+export async function keepOpen(open: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  for (let tries = 0; !signal.aborted; tries++) {
+    const openedAt = performance.now();
+    try {
+      if (!(await open())) return;
+    } catch (error) {
+      if (!(error instanceof HubError) || signal.aborted) return;
     }
+    if (performance.now() - openedAt > 60_000) tries = 0;
+    const delay = REOPEN_MS[Math.min(tries, REOPEN_MS.length - 1)];
+    await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined); // stopped while it waited
   }
 }
 

@@ -8,7 +8,8 @@ import { rawParams } from "../wire/jsonrpc.ts";
 import { childEnvironment } from "./environment.ts";
 import { Guard } from "./guard.ts";
 import { launchCommand } from "./launch.ts";
-import { openHttp, openStdio } from "./link.ts";
+import { openStdio } from "./link.ts";
+import { openRemote } from "./remote-link.ts";
 import { resolveServer } from "./resolve.ts";
 import { Upstream, type ConnectOptions } from "./upstream.ts";
 
@@ -40,10 +41,12 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
     requestMs: 20_000,
     signal: new AbortController().signal,
     onListChanged: () => undefined,
+    onResourceUpdated: () => undefined,
+    onGap: () => undefined,
     onStage: (stage) => stages.push(stage),
     open: (handlers) => {
       opened++;
-      if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers);
+      if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers);
       const command = launchCommand(resolved, { instance, unique: String(++starts) });
       const env = childEnvironment(process.env, command.env, { tag: instance, launcher: "binary" });
       return openStdio({ ...command, env }, handlers, { guard, redact: (text) => text });

@@ -10,8 +10,11 @@ import { VERSION } from "../version.ts";
 import type { Link } from "./link.ts";
 
 export const CLIENT_INFO = { name: "plugboard", version: VERSION } as const;
-/** What the hub itself can do for a server. Sampling, elicitation and roots are not carried to clients yet. */
-export const CLIENT_CAPABILITIES = {} as const;
+/**
+ * A legacy server learns once what all its clients may be able to do; what the calling one lacks is refused when it asks.
+ * A modern one is told with every request, and of the hub's own nothing.
+ */
+const LEGACY_CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} } as const;
 
 /** What a server said about itself. */
 export interface Hello {
@@ -25,7 +28,7 @@ export interface Hello {
 export interface HandshakeOptions {
   /** What an earlier handshake found. A legacy verdict spares the probe. */
   readonly known: Era | undefined;
-  /** How long a stdio server may stay silent on the probe before it is asked the old way. */
+  /** How long a server on a pipe or a WebSocket may stay silent on the probe before it is asked the old way. */
   readonly probeMs: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -34,20 +37,33 @@ export interface HandshakeOptions {
 
 export async function shakeHands(options: HandshakeOptions): Promise<{ link: Link; hello: Hello }> {
   const first = await options.open();
+  let second: Link | undefined;
   try {
-    const modern = options.known === "legacy" ? undefined : await probe(first, options);
+    // HTTP+SSE is older than the modern era.
+    const isOld = options.known === "legacy" || first.transport === "sse";
+    const modern = isOld ? undefined : await probe(first, options);
     if (modern !== "exited") return { link: first, hello: modern ?? (await initializeOrProbe(first, options)) };
   } catch (error) {
     await first.kill();
-    throw withStderr(error, first);
+    if (isNotThere(error)) second = await first.fallback?.().catch(() => undefined); // the first reason is the better one
+    if (second === undefined) throw withStderr(error, first);
   }
-  const second = await options.open();
+  second ??= await options.open();
   try {
     return { link: second, hello: await initialize(second, options) };
   } catch (error) {
     await second.kill();
     throw withStderr(error, second);
   }
+}
+
+/** Whether the address does not take the handshake at all: the oldest transport has another way in. */
+function isNotThere(error: unknown): boolean {
+  return error instanceof HubError && "status" in error && isNoAnswer(error.status);
+}
+
+function isNoAnswer(status: unknown): boolean {
+  return status === 400 || status === 404 || status === 405;
 }
 
 /** What the server wrote last is the best explanation there is. */
@@ -59,21 +75,27 @@ function withStderr(error: unknown, link: Link): unknown {
 /** Asks the modern question. No hello means legacy; "exited" that the server could not bear being asked. */
 async function probe(link: Link, options: HandshakeOptions): Promise<Hello | undefined | "exited"> {
   // A silent server must still have time to be asked the old way.
-  const timeoutMs = link.transport === "stdio" ? Math.min(options.probeMs, options.timeoutMs / 2) : options.timeoutMs;
-  const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: CLIENT_CAPABILITIES });
+  const timeoutMs = link.transport === "http" ? options.timeoutMs : Math.min(options.probeMs, options.timeoutMs / 2);
+  const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: {} });
   const headers = { ...requestHeaders("server/discover", undefined), "mcp-protocol-version": MODERN_VERSION };
   const params = Buffer.from(JSON.stringify({ _meta: meta }));
+  const discover = () =>
+    link.peer.request("server/discover", () => params, { timeoutMs, headers, signal: options.signal });
   try {
-    const reply = await link.peer.request("server/discover", () => params, {
-      timeoutMs,
-      headers,
-      signal: options.signal,
-    });
-    return modernHello(link, reply);
+    const reply = await discover();
+    return modernHello(link, namesOurVersion(reply) ? await discover() : reply);
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     return legacyEvidence(link, error, options.signal);
   }
+}
+
+/** Refused for its version, with the same one among those to choose from: asked once more, the server may be ready. */
+function namesOurVersion(reply: Reply): boolean {
+  if (reply.ok || !isObject(reply.error.value)) return false;
+  const { code, data } = reply.error.value;
+  const supported = isObject(data) ? data["supported"] : undefined;
+  return code === RPC.unsupportedVersion && Array.isArray(supported) && supported.includes(MODERN_VERSION);
 }
 
 function modernHello(link: Link, reply: Reply): Hello | undefined {
@@ -88,14 +110,15 @@ function modernHello(link: Link, reply: Reply): Hello | undefined {
 /** What a failed probe says. An outage or a refused credential says nothing about the era and is thrown. */
 async function legacyEvidence(link: Link, error: HubError, signal: AbortSignal): Promise<undefined | "exited"> {
   if (signal.aborted) throw error;
-  if (link.transport === "stdio") {
+  if (link.transport !== "http") {
     if (error.kind === "Timeout") return undefined;
+    if (link.transport === "websocket" && error.kind === "ConnectionFailed") return "exited";
     // Ended on the probe. With a reason of its own (no such package, no Docker) a second try is pointless.
     if (error.kind === "ProcessSpawnFailed") return "exited";
     throw error;
   }
   if (!("status" in error) || typeof error.status !== "number") throw error;
-  if (error.status === 400 || error.status === 404 || error.status === 405) return undefined;
+  if (isNoAnswer(error.status)) return undefined;
   // Some legacy servers answer an unknown method with 500; a JSON-RPC error in the body tells them from a broken one.
   if (error.status >= 500 && "rpcError" in error && error.rpcError !== undefined) return undefined;
   throw error;
@@ -119,7 +142,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function initialize(link: Link, { timeoutMs, signal }: HandshakeOptions): Promise<Hello> {
-  const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: CLIENT_CAPABILITIES, clientInfo: CLIENT_INFO };
+  const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: LEGACY_CAPABILITIES, clientInfo: CLIENT_INFO };
   const bytes = Buffer.from(JSON.stringify(params));
   const reply = await link.peer.request("initialize", () => bytes, { timeoutMs, signal });
   if (!reply.ok) throw refused(reply.error.value);

@@ -1,18 +1,17 @@
-// One open connection to a server, whatever carries it: a process's pipes or HTTP. Opens it and says when it is lost;
-// the handshake and everything after is upstream.ts's.
+// One open connection to a server, whatever carries it, and how it is opened over a process's pipes (remote-link.ts has the
+// others). Says when it is lost; the handshake and everything after is upstream.ts's.
 
 import { HubError } from "../errors.ts";
 import { Peer, type PeerHandlers } from "../wire/peer.ts";
+import type { Carrier } from "../wire/server.ts";
 import { StdioChannel } from "../wire/stdio-client.ts";
 import { diagnoseExit } from "./diagnose.ts";
 import type { Guard } from "./guard.ts";
 import type { LaunchCommand } from "./launch.ts";
 import { ServerProcess, type ProcessExit } from "./process.ts";
 import type { Redact } from "./redaction.ts";
-import type { ResolvedServer } from "./resolve.ts";
 
 export const MAX_MESSAGE_BYTES = 16 << 20;
-const CONNECT_TIMEOUT_MS = 5000;
 const SHOWN_LINES = 12;
 /** More than is shown: a launcher may say the reason early and much after it. */
 const SEARCHED_LINES = 50;
@@ -20,7 +19,7 @@ const SEARCHED_LINES = 50;
 const MUTED_MS = 3000;
 
 export interface Link {
-  readonly transport: "stdio" | "http";
+  readonly transport: Carrier;
   /** Where a remote server is. */
   readonly address?: { readonly host: string; readonly port: number };
   readonly peer: Peer;
@@ -33,6 +32,8 @@ export interface Link {
   agreed(version: string, options: { modern: boolean }): void;
   /** Legacy HTTP: holds the stream for what the server says unasked; resolves when it ends, with the HTTP status. */
   readonly listen?: () => Promise<number | undefined>;
+  /** HTTP: the way of the oldest servers, for one that does not know this way. */
+  readonly fallback?: () => Promise<Link>;
   close(): Promise<void>;
   /** Close without waiting for the server's consent: the start was cancelled. */
   kill(): Promise<void>;
@@ -99,58 +100,8 @@ function lostProcess(how: string, stderr: string): HubError {
   return new HubError("ServerNotRunning", `The server ${how}`, stderr === "" ? {} : { detail: stderr });
 }
 
-export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): Promise<Link> {
-  if (server.transport.type !== "http") {
-    throw new HubError("InvalidConfig", `Transport "${server.transport.type}" is not supported yet`, {
-      field: "type",
-      hint: 'Use "type": "http" if the server speaks Streamable HTTP',
-    });
-  }
-  const { url, headers } = server.transport;
-  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
-    throw new HubError(
-      "InvalidConfig",
-      "The url, with its variables filled in, is not an http:// or https:// address",
-      {
-        field: "url",
-      },
-    );
-  }
-  // Loaded only where a remote server is configured: the library costs more to load than the rest of the hub.
-  const { HttpChannel } = await import("../wire/http-client.ts");
-  const { promise: lost, resolve: onLost } = deferred<HubError>();
-  const channel = new HttpChannel({
-    url: new URL(url),
-    headers,
-    maxMessageBytes: MAX_MESSAGE_BYTES,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    onMessage: (bytes, via) => peer.receive(bytes, via),
-    onFinished: (id, error) => peer.failRequest(id, error),
-    onUnreachable: (error) => onLost(error),
-  });
-  const peer = new Peer(channel, handlers);
-  void lost.then((error) => peer.fail(error));
-  return {
-    transport: "http",
-    address: addressOf(new URL(url)),
-    peer,
-    pid: undefined,
-    lost,
-    stderr: () => "",
-    agreed: (version, { modern }) => channel.agreed(version, { closeCancels: modern }),
-    listen: () => channel.listen(),
-    close: () => channel.close(),
-    kill: () => channel.close(),
-  };
-}
-
-function addressOf({ hostname, port, protocol }: URL): { host: string; port: number } {
-  const standard = protocol === "https:" ? 443 : 80;
-  return { host: hostname, port: port === "" ? standard : Number(port) };
-}
-
 /** A promise that somebody else settles. */
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+export function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve!: (value: T) => void;
   const promise = new Promise<T>((settle) => {
     resolve = settle;

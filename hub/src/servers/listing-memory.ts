@@ -6,10 +6,29 @@ import * as z from "zod";
 import { writeFileAtomic } from "../atomic.ts";
 import type { Listing } from "../catalog/listing.ts";
 import type { Transport } from "../config/types.ts";
+import type { Hello } from "./handshake.ts";
 import { transportKey } from "./transport-key.ts";
 
 const entries = z.array(z.record(z.string(), z.unknown()));
 const schema = z.object({ tools: entries, resources: entries, templates: entries, prompts: entries });
+/** Absent in files of an earlier version. */
+const introduction = z
+  .object({
+    era: z.enum(["legacy", "modern"]),
+    version: z.string(),
+    capabilities: z.record(z.string(), z.unknown()),
+    serverInfo: z.record(z.string(), z.unknown()).optional(),
+    instructions: z.string().optional(),
+  })
+  .transform((said) => ({ ...said, serverInfo: said.serverInfo, instructions: said.instructions }))
+  .optional();
+const file = schema.extend({ introduction });
+
+/** What is remembered of one server. */
+export interface Remembered {
+  readonly listing: Listing;
+  readonly introduction: Hello | undefined;
+}
 
 export class ListingMemory {
   readonly #folder: string;
@@ -20,20 +39,24 @@ export class ListingMemory {
   }
 
   /** A file that cannot be used is no memory: the server is started once to learn it anew. */
-  async recall(transport: Transport): Promise<Listing | undefined> {
+  async recall(transport: Transport): Promise<Remembered | undefined> {
     try {
-      const known = schema.safeParse(JSON.parse(await readFile(this.#path(transport), "utf8")));
-      return known.success ? known.data : undefined;
+      const known = file.safeParse(JSON.parse(await readFile(this.#path(transport), "utf8")));
+      if (!known.success) return undefined;
+      const { introduction: said, ...listing } = known.data;
+      return { listing, introduction: said };
     } catch {
       return undefined;
     }
   }
 
-  remember(transport: Transport, listing: Listing): void {
+  remember(transport: Transport, { listing, introduction: said }: Remembered): void {
     this.#saving = this.#saving
       .then(async () => {
         await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-        await writeFileAtomic(this.#path(transport), JSON.stringify(listing), { mode: 0o600 });
+        await writeFileAtomic(this.#path(transport), JSON.stringify({ ...listing, introduction: said }), {
+          mode: 0o600,
+        });
       })
       .catch(() => undefined); // a full disk costs one start, nothing else
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "../../../test/support/redactor.ts";
 import { HubError, toHubError } from "../errors.ts";
-import { HttpStatusError } from "../wire/http-client.ts";
+import { HttpStatusError } from "../wire/http-failure.ts";
 import { createRedact, redactError } from "./redaction.ts";
 
 const SECRET = "s3cret-of-a-server";

@@ -16,22 +16,25 @@ import { childEnvironment } from "./environment.ts";
 import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
 import { Health } from "./health.ts";
+import type { Hello } from "./handshake.ts";
 import { Instances } from "./instances.ts";
 import { launchCommand } from "./launch.ts";
 import type { Launches } from "./launches.ts";
 import type { ListingMemory } from "./listing-memory.ts";
-import { openHttp, openStdio } from "./link.ts";
+import { openStdio } from "./link.ts";
 import type { Places } from "./places.ts";
+import { openRemote } from "./remote-link.ts";
 import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
 import { isRefusal, withFix } from "./refusal.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
+import { ResourceWatches, type OnUpdate } from "./resource-watches.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
 import { Slots } from "./slots.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
-import { Upstream, type Ask } from "./upstream.ts";
+import { Upstream, type Ask, type ConnectOptions } from "./upstream.ts";
 
 /** What every managed server shares. */
 export interface ServerWorld {
@@ -77,6 +80,7 @@ export class ManagedServer {
   readonly #restarts: Restarts;
   readonly #health: Health;
   readonly #slots: Slots;
+  readonly #watches: ResourceWatches;
   readonly #awaited = new Set<() => void>();
   /**
    * Where callers do not share one process or connection. There is one besides that serves no caller: it says what the
@@ -87,6 +91,8 @@ export class ManagedServer {
   readonly #redact: Redact;
   #status: Status;
   #listing: Listing | undefined;
+  /** What it said about itself when it was last connected. */
+  #introduction: Hello | undefined;
   #upstream: Upstream | undefined;
   /** Settled when nothing is left of a connection that was lost. */
   #leaving: Promise<void> | undefined;
@@ -104,10 +110,17 @@ export class ManagedServer {
   #outdated = false;
   #logLevel: string | undefined;
 
-  constructor(config: ServerConfig, world: ServerWorld, observer: ServerObserver) {
+  /** The watches outlive it: whoever takes its place takes them over. */
+  constructor(
+    config: ServerConfig,
+    world: ServerWorld,
+    observer: ServerObserver,
+    watches: ResourceWatches = new ResourceWatches(),
+  ) {
     this.#config = config;
     this.#world = world;
     this.#observer = observer;
+    this.#watches = watches;
     this.#redact = createRedact(world.redactor);
     this.#log = new ServerLog({ redact: this.#redact, onLine: (line) => observer.onLog?.(this, line) });
     // Before it starts for the first time too: another server's call may carry them.
@@ -208,6 +221,11 @@ export class ManagedServer {
     return this.#upstream?.hello;
   }
 
+  /** What it said about itself when it was last connected. */
+  get introduction(): Hello | undefined {
+    return this.#introduction;
+  }
+
   get pid(): number | undefined {
     return this.#upstream?.pid;
   }
@@ -237,7 +255,8 @@ export class ManagedServer {
   async boot(): Promise<void> {
     const known = this.#resilience.onDemand ? await this.#world.listings?.recall(this.config.transport) : undefined;
     if (known === undefined || this.#status.state !== "stopped") return this.start();
-    this.#listing = known;
+    this.#listing = known.listing;
+    this.#introduction = known.introduction;
     this.#isAsleep = true;
     this.#observer.onOffer(this);
   }
@@ -271,8 +290,7 @@ export class ManagedServer {
 
   async #stop(): Promise<void> {
     if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
-    const upstream = this.#upstream;
-    this.#upstream = undefined;
+    const upstream = this.#disconnect();
     await Promise.all([upstream?.close(), this.#instances?.endAll(), this.#leaving]);
     this.#health.stop();
     // A start that was under way may have failed meanwhile.
@@ -343,14 +361,29 @@ export class ManagedServer {
       this.#world.redactor.setSecrets(owner, resolved.secrets);
       over = await this.#world.launches?.next({ signal: either, limitMs: startMs });
       // That its lists changed says nothing about the one that they were read from.
-      const role = { onListChanged: () => undefined, onStage: () => undefined };
-      const upstream = await this.#connect(resolved, { signal: either, startMs, ...role });
+      const silent = { onListChanged: none, onResourceUpdated: none, onGap: none, onStage: none };
+      const upstream = await this.#connect(resolved, { signal: either, startMs, ...silent });
       if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
       return upstream;
     } catch (thrown) {
       throw startError(thrown, { cancelled: signal.aborted, timedOut: deadline.aborted });
     } finally {
       over?.();
+    }
+  }
+
+  /** Whoever wants to hear when a resource changes: that starts a server that is asleep, and keeps it awake. */
+  async watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
+    const { opened, release } = this.#watches.add(uri, onUpdate);
+    try {
+      if (this.#isAsleep) await this.#startOnce();
+      if (!this.available) throw this.unavailable();
+      const reply = await opened();
+      if (!reply.ok) release();
+      return { reply, release };
+    } catch (thrown) {
+      release();
+      throw redactError(toHubError(thrown), this.#redact);
     }
   }
 
@@ -369,7 +402,7 @@ export class ManagedServer {
 
   /** An instance that waits for its caller is in use too: it ends by a rule of its own. */
   get #isInUse(): boolean {
-    return this.#slots.taken > 0 || (this.#instances?.size ?? 0) > 0;
+    return this.#slots.taken > 0 || this.#watches.size > 0 || (this.#instances?.size ?? 0) > 0;
   }
 
   #wakeNoMore(): void {
@@ -447,12 +480,15 @@ export class ManagedServer {
           this.#outdated = true;
           if (this.#relisting === undefined) this.#relisting = this.#relist();
         },
+        onResourceUpdated: (params) => this.#upstream !== undefined && this.#watches.updated(this.#upstream, params),
+        onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
         onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
       });
       this.#world.eras.remember(this.config.transport, upstream.era);
       this.#set({ type: "stage", stage: "listing" });
       const listing = await upstream.list(either);
       either.throwIfAborted();
+      this.#introduction = upstream.hello;
       this.#learn(listing);
       this.#running(upstream);
     } catch (thrown) {
@@ -468,22 +504,20 @@ export class ManagedServer {
     }
   }
 
-  #connect(resolved: ResolvedServer, { signal, startMs, onListChanged, onStage }: Connecting): Promise<Upstream> {
+  #connect(resolved: ResolvedServer, { startMs, ...role }: Connecting): Promise<Upstream> {
     return Upstream.connect({
       known: this.#world.eras.recall(this.config.transport),
       probeMs: PROBE_MS[this.#method],
       timeoutMs: startMs,
       requestMs: this.requestMs(),
-      signal,
       open: (handlers) => {
-        if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers);
+        if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers);
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
         return openStdio({ ...command, env }, handlers, { guard, redact: this.#redact, onStderr: this.#log.start() });
       },
-      onListChanged,
-      onStage,
+      ...role,
     });
   }
 
@@ -492,7 +526,9 @@ export class ManagedServer {
     const isNews = this.#isAsleep && !isDeepStrictEqual(listing, this.#listing);
     this.#listing = listing;
     if (isNews) this.#observer.onOffer(this);
-    if (this.#resilience.onDemand) this.#world.listings?.remember(this.config.transport, listing);
+    if (this.#resilience.onDemand) {
+      this.#world.listings?.remember(this.config.transport, { listing, introduction: this.#introduction });
+    }
   }
 
   #running(upstream: Upstream): void {
@@ -503,6 +539,7 @@ export class ManagedServer {
     this.circuit.succeeded();
     this.#set({ type: "ready", tools: toolNames(this.#listing), at: Date.now() });
     upstream.follow();
+    this.#watches.attach(upstream, () => this.#resilience.onDemand && this.#sleepWhenIdle());
     if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
     void upstream.lost.then((error) => this.#lost(upstream, error));
     for (const callback of this.#awaited) callback();
@@ -511,9 +548,17 @@ export class ManagedServer {
     if (this.#resilience.onDemand) this.#sleepWhenIdle();
   }
 
+  /** Nobody is asked by it any more. Who takes the connection closes it. */
+  #disconnect(): Upstream | undefined {
+    const upstream = this.#upstream;
+    this.#upstream = undefined;
+    if (upstream !== undefined) this.#watches.detach(upstream);
+    return upstream;
+  }
+
   #lost(upstream: Upstream, error: HubError): void {
     if (this.#upstream !== upstream) return; // stopped by us
-    this.#upstream = undefined;
+    this.#disconnect();
     this.#leaving = upstream.close();
     this.#down(redactError(error, this.#redact));
   }
@@ -627,12 +672,14 @@ export class ManagedServer {
   }
 }
 
-interface Connecting {
-  readonly signal: AbortSignal;
+interface Connecting extends Pick<
+  ConnectOptions,
+  "signal" | "onListChanged" | "onResourceUpdated" | "onGap" | "onStage"
+> {
   readonly startMs: number;
-  readonly onListChanged: () => void;
-  readonly onStage: (stage: Stage) => void;
 }
+
+const none = () => undefined;
 
 function toolNames(listing: Listing | undefined): string[] {
   return (listing?.tools ?? []).map((tool) => String(tool["name"]));

@@ -4,7 +4,9 @@
 import type { ServerListing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
+import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
+import { ResourceWatches, WatchBudget } from "./resource-watches.ts";
 import { ManagedServer, type ServerObserver, type ServerWorld } from "./server.ts";
 
 /** What a trial of an unsaved config found. The shape is the management API's. */
@@ -34,6 +36,9 @@ export class Supervisor {
   readonly #servers = new Map<string, ManagedServer>();
   /** By name: those that were replaced, and answer until the new one is up. */
   readonly #standIns = new Map<string, ManagedServer>();
+  /** By name: what clients watch, whichever server of the name answers. */
+  readonly #watches = new Map<string, ResourceWatches>();
+  readonly #watchBudget = new WatchBudget();
   /** Those that are asked nothing any more, until nothing of them is left. */
   readonly #leaving = new Set<ManagedServer>();
 
@@ -71,8 +76,15 @@ export class Supervisor {
     return standIn?.isOffered === true ? standIn : server;
   }
 
+  /** Unknown while nobody answers for the name. */
+  eraOf(name: string): Era | undefined {
+    return this.#servers.has(name) ? this.answering(name).hello?.era : undefined;
+  }
+
   add(config: ServerConfig): ManagedServer {
-    const server = new ManagedServer(config, this.#world, this.#news);
+    const watches = this.#watches.get(config.name) ?? new ResourceWatches(this.#watchBudget);
+    this.#watches.set(config.name, watches);
+    const server = new ManagedServer(config, this.#world, this.#news, watches);
     this.#servers.set(config.name, server);
     return server;
   }
@@ -103,6 +115,7 @@ export class Supervisor {
     const standIn = this.#standIns.get(server.name);
     this.#servers.delete(server.name);
     this.#standIns.delete(server.name);
+    this.#watches.delete(server.name);
     await Promise.all([server, standIn].map((each) => this.#retire(each)));
   }
 

@@ -11,11 +11,13 @@ import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { failure, rawParams, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { PeerHandlers } from "../wire/peer.ts";
-import { CLIENT_CAPABILITIES, CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
+import { CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
 import type { Caller } from "./caller.ts";
 import type { Link } from "./link.ts";
 import { fetchListing } from "./lists.ts";
 import { Announcements } from "./announcements.ts";
+import { Elicitations } from "./elicitations.ts";
+import type { Respondent } from "./respondent.ts";
 
 /** One request on behalf of a client. */
 export interface Ask {
@@ -32,6 +34,8 @@ export interface Ask {
   readonly tool?: JsonObject;
   /** Where the request is traced. */
   readonly trace?: ClientSpan;
+  /** Whom the server may ask back. Without one it may ask nobody. */
+  readonly respondent?: Respondent;
   /** Progress with the caller's own token, and log messages of this request. */
   onNotification?(method: string, params: Raw): void;
 }
@@ -41,6 +45,10 @@ export interface ConnectOptions extends Omit<HandshakeOptions, "open"> {
   open(handlers: PeerHandlers): Promise<Link>;
   /** The server says that one of its lists changed. */
   onListChanged(): void;
+  /** It says that a resource changed. */
+  onResourceUpdated(params: RawParams | undefined): void;
+  /** What it said for a while was not heard. */
+  onGap(): void;
   onStage(stage: "handshake" | "listing"): void;
 }
 
@@ -49,25 +57,31 @@ export class Upstream {
   readonly #link: Link;
   readonly #requestMs: number;
   readonly #announcements: Announcements;
+  readonly #elicitations: Elicitations;
   /** By tool schema: read once per listing, used on every call over modern HTTP. */
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
-  private constructor(link: Link, hello: Hello, options: ConnectOptions) {
+  private constructor(link: Link, hello: Hello, elicitations: Elicitations, options: ConnectOptions) {
     this.#link = link;
     this.hello = hello;
+    this.#elicitations = elicitations;
     this.#requestMs = options.requestMs;
     this.#announcements = new Announcements({
       hello,
       ask: (ask) => this.ask(ask),
       ...(link.listen === undefined ? {} : { listen: link.listen }),
       onListChanged: () => options.onListChanged(),
+      onGap: () => options.onGap(),
     });
   }
 
   static async connect(options: ConnectOptions): Promise<Upstream> {
+    const elicitations = new Elicitations();
     const handlers = {
-      onNotification: ({ method }: NotificationMessage) => {
+      onNotification: ({ method, params }: NotificationMessage) => {
         if (LIST_NEWS.has(method)) options.onListChanged();
+        else if (method === "notifications/elicitation/complete") elicitations.completed(params);
+        else if (method === "notifications/resources/updated") options.onResourceUpdated(params);
       },
       onRequest: answerServer,
     };
@@ -77,7 +91,7 @@ export class Upstream {
       return link;
     };
     const { link, hello } = await shakeHands({ ...options, open });
-    return new Upstream(link, hello, options);
+    return new Upstream(link, hello, elicitations, options);
   }
 
   get era(): Era {
@@ -116,20 +130,32 @@ export class Upstream {
     this.#announcements.start();
   }
 
-  ask(ask: Ask): Promise<Reply> {
-    const { method, params, replace, tool, signal, timeoutMs = this.#requestMs } = ask;
+  async ask(ask: Ask): Promise<Reply> {
+    const { method, params, replace, tool, signal, respondent, timeoutMs = this.#requestMs } = ask;
     const token = progressToken(params);
     const { peer, transport, address } = this.#link;
     const build = (id: number) => {
       ask.trace?.sent({ id, version: this.hello.version, transport, address });
       return this.#buildParams(ask, token === undefined ? undefined : id);
     };
-    return peer.request(method, build, {
+    const reply = await peer.request(method, build, {
       timeoutMs,
       ...(signal === undefined ? {} : { signal }),
       ...(this.#needsHeaders ? { headers: this.#headersFor(method, { ...params?.value, ...replace }, tool) } : {}),
       onNotification: (message) => ask.onNotification?.(message.method, withToken(message, token)),
+      // A modern server has no questions: what it wants stands in its answer.
+      onRequest: respondent === undefined || this.era === "modern" ? refuse : this.#answering(respondent),
     });
+    if (!reply.ok && respondent !== undefined) this.#elicitations.answered(reply, respondent);
+    return reply;
+  }
+
+  #answering(respondent: Respondent) {
+    return (question: RequestMessage, questionSignal: AbortSignal): Promise<Reply> => {
+      if (!QUESTIONS.has(question.method)) return refuse(question);
+      this.#elicitations.asked(question, respondent);
+      return respondent.answer(question, questionSignal);
+    };
   }
 
   /** Legacy servers have one level for all; it is the caller's to choose the lowest that anyone wants. */
@@ -169,13 +195,13 @@ export class Upstream {
     return requestHeaders(method, params, known);
   }
 
-  #buildParams({ params, replace, logLevel, trace }: Ask, token: number | undefined): Buffer | undefined {
+  #buildParams({ params, replace, logLevel, trace, respondent }: Ask, token: number | undefined): Buffer | undefined {
     const given = params?.value["_meta"];
     const meta = outgoingMeta({
       from: trace === undefined ? given : { ...(isObject(given) ? given : {}), ...trace.meta },
       era: this.era,
       clientInfo: CLIENT_INFO,
-      capabilities: CLIENT_CAPABILITIES,
+      capabilities: respondent?.capabilities ?? {},
       ...(logLevel === undefined ? {} : { logLevel }),
       ...(token === undefined ? {} : { progressToken: token }),
     });
@@ -200,9 +226,18 @@ const LIST_NEWS: ReadonlySet<string> = new Set([
   "notifications/subscriptions/acknowledged",
 ]);
 
-/** A legacy server may ask us too. Liveness is answered; what needs a client's user is not offered yet. */
+/** What only a client, or its user, can answer. */
+const QUESTIONS: ReadonlySet<string> = new Set(["sampling/createMessage", "elicitation/create", "roots/list"]);
+
+/** A question to whom it may concern. Liveness is ours to answer; the rest would have to belong to somebody's request. */
 function answerServer({ method }: RequestMessage): Reply {
   if (method === "ping") return success({});
+  const message = `${method} can be put to nobody: it belongs to no request, or it is unknown to which of several`;
+  return failure({ code: RPC.invalidRequest, message });
+}
+
+/** Who made the request cannot be asked: not this, or nothing at all. */
+async function refuse({ method }: RequestMessage): Promise<Reply> {
   return failure({ code: RPC.methodNotFound, message: `${method} is not supported by this client` });
 }
 

@@ -40,7 +40,7 @@ export function arrivedBy(arrival: Arrival | undefined): Attributes {
     "jsonrpc.request.id": request === undefined ? undefined : String(request.id).slice(0, MAX_CHARS),
     "mcp.protocol.version": era === "modern" ? MODERN_VERSION : session?.version,
     // On stdio there is one client, and its session has no id.
-    "mcp.session.id": transport === "http" ? session?.id : undefined,
+    "mcp.session.id": transport === undefined || transport === "stdio" ? undefined : session?.id,
     "network.transport": transport === undefined ? undefined : NETWORK[transport],
   };
 }
@@ -56,7 +56,7 @@ export function sentBy({ id, version, transport, address }: SentFacts): Attribut
   };
 }
 
-const NETWORK = { stdio: "pipe", http: "tcp" } as const;
+const NETWORK = { stdio: "pipe", http: "tcp", sse: "tcp", websocket: "tcp" } as const;
 
 export interface Failure {
   readonly attributes: Attributes;

@@ -4,7 +4,7 @@
 import type { HubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
 import type { RawParams, Reply } from "../wire/jsonrpc.ts";
-import type { Exchange } from "../wire/server.ts";
+import type { Carrier, Exchange } from "../wire/server.ts";
 
 /** How a request reached the hub: the exchange itself at an MCP edge, as much as there is of it elsewhere. */
 export type Arrival = Pick<Exchange, "headers"> & Partial<Pick<Exchange, "request" | "session" | "era" | "transport">>;
@@ -50,7 +50,7 @@ export interface SentFacts {
   readonly id: number;
   /** The revision that the server speaks. */
   readonly version: string;
-  readonly transport: "stdio" | "http";
+  readonly transport: Carrier;
   /** Where a remote server is. */
   readonly address?: { readonly host: string; readonly port: number } | undefined;
 }

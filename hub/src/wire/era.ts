@@ -21,6 +21,9 @@ export const META = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
+/** The error with which a server of 2025-11-25 sends a client to an address before it goes on. */
+export const URL_ELICITATION_REQUIRED = -32042;
+
 /** What each hop says for itself. */
 const OWN_KEYS: readonly string[] = [
   META.version,
@@ -122,6 +125,13 @@ export function outgoingMeta({ from, era, clientInfo, capabilities, logLevel, pr
     if (logLevel !== undefined) meta[META.logLevel] = logLevel;
   }
   return Object.keys(meta).length === 0 ? undefined : meta;
+}
+
+/** A legacy client's capabilities for a modern server: roots that change and tasks are not what they were. */
+export function modernCapabilities({ tasks: _tasks, roots, ...rest }: JsonObject): JsonObject {
+  if (!isObject(roots)) return rest;
+  const { listChanged: _listChanged, ...kept } = roots;
+  return { ...rest, roots: kept };
 }
 
 const CACHEABLE: readonly string[] = [

@@ -1,9 +1,9 @@
-// The answer to one POST: plain JSON, or an event stream from the moment there is something to say before the result.
+// The answer to one POST of a modern client: plain JSON, or an event stream from the moment there is something to say before the result.
 
 import type { ServerResponse } from "node:http";
 import type { Raw } from "./jsonrpc.ts";
 import { writeNotification, writeReply, type Id, type Reply } from "./jsonrpc.ts";
-import { sseEvent, SSE_KEEP_ALIVE } from "./sse.ts";
+import { namedSseEvent, primingSseEvent, sseEvent, SSE_KEEP_ALIVE } from "./sse.ts";
 
 const KEEP_ALIVE_MS = 15_000;
 /** A reader that leaves this much unread is cut off: its memory is ours. */
@@ -11,26 +11,28 @@ const MAX_UNREAD_BYTES = 1 << 20;
 
 export class HttpAnswer {
   readonly #response: ServerResponse;
-  readonly #headers: Record<string, string>;
   #stream: EventStream | undefined;
 
-  constructor(response: ServerResponse, headers: Record<string, string> = {}) {
+  constructor(response: ServerResponse) {
     this.#response = response;
-    this.#headers = headers;
   }
 
   notify(method: string, params: Raw | undefined): void {
-    if (this.#response.destroyed || this.#response.writableEnded) return;
-    this.#stream ??= new EventStream(this.#response, this.#headers);
+    if (!this.#isOpen) return;
+    this.#stream ??= new EventStream(this.#response);
     this.#stream.send(writeNotification(method, params?.bytes));
   }
 
   finish(id: Id | null, reply: Reply, status = 200): void {
-    if (this.#response.destroyed || this.#response.writableEnded) return;
+    if (!this.#isOpen) return;
     const message = writeReply(id, reply);
-    if (this.#stream === undefined) return sendJson(this.#response, status, message, this.#headers);
+    if (this.#stream === undefined) return sendJson(this.#response, status, message);
     this.#stream.send(message);
     this.#stream.end();
+  }
+
+  get #isOpen(): boolean {
+    return !this.#response.destroyed && !this.#response.writableEnded;
   }
 }
 
@@ -52,8 +54,18 @@ export class EventStream {
     response.once("close", () => clearInterval(this.#keepAlive));
   }
 
-  send(message: Buffer): void {
-    this.#write(sseEvent(message));
+  send(message: Buffer, id?: string): void {
+    this.#write(sseEvent(message, id));
+  }
+
+  /** Gives the client an id to come back with. */
+  prime(id: string, retryMs: number): void {
+    this.#write(primingSseEvent(id, retryMs));
+  }
+
+  /** Something else than a message. */
+  announce(event: string, text: string): void {
+    this.#write(namedSseEvent(event, text));
   }
 
   end(): void {

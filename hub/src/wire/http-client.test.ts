@@ -5,7 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { HubError } from "../errors.ts";
-import { HttpChannel, HttpStatusError } from "./http-client.ts";
+import { HttpChannel } from "./http-client.ts";
+import { HttpStatusError } from "./http-failure.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -74,9 +75,11 @@ async function serveRaw(answer: (socket: Socket) => void) {
 interface ConnectOptions {
   readonly maxMessageBytes?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether somebody waits for the answer, however the exchange ends. */
+  readonly waits?: boolean;
 }
 
-function connect(url: URL, { maxMessageBytes = 1 << 20, headers = {} }: ConnectOptions = {}) {
+function connect(url: URL, { maxMessageBytes = 1 << 20, headers = {}, waits = false }: ConnectOptions = {}) {
   const messages: [text: string, via: number | undefined][] = [];
   const finished: [id: number, error: HubError][] = [];
   const unreachable: HubError[] = [];
@@ -86,6 +89,7 @@ function connect(url: URL, { maxMessageBytes = 1 << 20, headers = {} }: ConnectO
     headers,
     maxMessageBytes,
     connectTimeoutMs: 5000,
+    isWaiting: () => waits,
     onMessage: (bytes, via) => {
       messages.push([bytes.toString(), via]);
       news.emit("news");
@@ -196,13 +200,9 @@ describe("answers", () => {
     ["a web page", 200, "text/html", "<html>"],
     ["nothing", 200, "application/json", ""],
     ["half JSON", 200, "application/json", '{"jsonrpc":"2.0","id":1,'],
-    ["a batch", 200, "application/json", `[${ANSWER}]`],
     ["accepted, and that was all", 202, "text/plain", ""],
-    ["a redirect, which is not followed", 307, "text/plain", ""],
   ])("F06 %s in place of an answer fails that request only", async (_, status, type, body) => {
-    const { url } = await serve(({ response }) =>
-      response.writeHead(status, { "content-type": type, location: "http://127.0.0.1:1/" }).end(body),
-    );
+    const { url } = await serve(({ response }) => response.writeHead(status, { "content-type": type }).end(body));
     const { ask, messages, unreachable } = connect(url);
     expect(await ask()).toMatchObject({ kind: "ProtocolError", message: expect.stringContaining("without an answer") });
     expect([messages, unreachable]).toEqual([[], []]);
@@ -610,3 +610,114 @@ async function noConnections(server: Server): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+describe("redirects", () => {
+  const redirect = (response: ServerResponse, status: number, location: string) =>
+    response.writeHead(status, { location, "content-type": "text/plain" }).end("over there");
+
+  it.each([307, 308])("CL-7 %d within the origin is followed, with method, body and headers", async (status) => {
+    const { url, seen } = await serve(({ request, response }) => {
+      if (request.url === "/new") json(response, ANSWER);
+      else redirect(response, status, "/new");
+    });
+    const { ask, messages } = connect(url, { headers: { authorization: "Bearer t0k" } });
+    await ask();
+    expect(messages).toEqual([[ANSWER, 1]]);
+    expect(seen.map(({ request, body }) => [request.method, request.headers.authorization, body])).toEqual(
+      Array(2).fill(["POST", "Bearer t0k", '{"jsonrpc":"2.0","id":1,"method":"x"}']),
+    );
+  });
+
+  it.each([301, 302, 303])("CL-7 %d would lose the body, and is refused", async (status) => {
+    const { url, seen } = await serve(({ response }) => redirect(response, status, "/new"));
+    const error = await connect(url).ask();
+    expect(error).toMatchObject({ kind: "ConnectionFailed", detail: `HTTP status ${status}, to ${url.origin}/new` });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("SE-1 another origin is refused, and hears nothing", async () => {
+    const other = await serve(({ response }) => json(response, ANSWER));
+    const { url } = await serve(({ response }) => redirect(response, 307, `${other.url.origin}/mcp?key=s3cret`));
+    const error = await connect(url, { headers: { authorization: "Bearer t0k" } }).ask();
+    expect(error).toMatchObject({ kind: "ConnectionFailed", detail: expect.stringContaining(other.url.origin) });
+    expect(error?.detail).not.toContain("s3cret");
+    expect(other.seen).toEqual([]);
+  });
+
+  it("SE-5 in a circle they end", async () => {
+    const { url, seen } = await serve(({ request, response }) => redirect(response, 307, String(request.url)));
+    expect(await connect(url).ask()).toMatchObject({ kind: "ConnectionFailed" });
+    expect(seen).toHaveLength(6);
+  });
+});
+
+describe("resumption", () => {
+  const part = (id: string, data = "") => `id: ${id}\nretry: 20\ndata: ${data}\n\n`;
+
+  it.each(["ended", "broken"] as const)("CL-7 a stream that is %s is taken up where it stopped", async (how) => {
+    const { url, seen } = await serve(({ request, response }) => {
+      if (request.method === "GET") return sse(response).end(part("7-2", ANSWER));
+      sse(response).write(part("7-0") + part("7-1", LOG), () => {
+        if (how === "ended") response.end();
+        else response.destroy();
+      });
+    });
+    const { messages, send, until } = connect(url, { waits: true });
+    send(1);
+    await until(() => messages.length === 2);
+    expect(messages).toEqual([
+      [LOG, 1],
+      [ANSWER, 1],
+    ]);
+    expect(seen[1]?.request.headers).toMatchObject({ accept: "text/event-stream", "last-event-id": "7-1" });
+  });
+
+  it("CL-7 one that nobody waits for any more is left alone", async () => {
+    const { url, seen } = await serve(({ response }) => sse(response).end(part("7-1", ANSWER)));
+    await connect(url).ask();
+    expect(seen).toHaveLength(1);
+  });
+
+  it("CL-7 a server that refuses to go on fails the request with the reason of its end", async () => {
+    const { url, seen } = await serve(({ request, response }) => {
+      if (request.method === "GET") json(response, "{}", 405);
+      else sse(response).end(part("7-1", LOG));
+    });
+    expect(await connect(url, { waits: true }).ask()).toMatchObject({
+      message: "The server closed the stream before it answered",
+      delivery: "unknown",
+    });
+    expect(seen).toHaveLength(2);
+  });
+
+  it("SE-5 a server that always breaks off is asked so often and not more", async () => {
+    const { url, seen } = await serve(({ response }) => sse(response).end(part("7-1")));
+    expect(await connect(url, { waits: true }).ask()).toMatchObject({ kind: "ConnectionFailed" });
+    expect(seen).toHaveLength(6);
+  });
+
+  it("CL-7 an id that fits no header is not used", async () => {
+    const { url, seen } = await serve(({ response }) => sse(response).end(part("sieben-\u{1f600}")));
+    expect(await connect(url, { waits: true }).ask()).toMatchObject({ kind: "ConnectionFailed" });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("CL-7 the stream of announcements goes on after its last event too", async () => {
+    const { url, request } = await serve(({ request: { headers }, response }) => {
+      if (headers["last-event-id"] === undefined) sse(response).end(part("0-1", LOG));
+      else sse(response).write(part("0-2", LOG));
+    });
+    const { channel, messages, until } = connect(url);
+    void channel.listen();
+    await until(() => messages.length === 2);
+    expect((await request(1)).request.headers["last-event-id"]).toBe("0-1");
+  });
+
+  it("CL-7 after the agreement on the modern era nothing is resumed", async () => {
+    const { url, seen } = await serve(({ response }) => sse(response).end(part("7-1")));
+    const { channel, ask } = connect(url, { waits: true });
+    channel.agreed("2026-07-28", { closeCancels: true });
+    await ask();
+    expect(seen).toHaveLength(1);
+  });
+});

@@ -1,10 +1,13 @@
 // MCP over Streamable HTTP, the client's side: every message is a POST of its own, so what comes back on its stream
-// belongs to that request. Also holds the one GET stream on which a legacy server speaks unasked.
+// belongs to that request. Also holds the one GET stream on which a legacy server speaks unasked. A legacy stream that ends
+// too early is taken up again where it stopped, if the server numbers its events.
 
-import { Pool, type Dispatcher } from "undici";
-import { HubError, type Delivery, type ErrorKind } from "../errors.ts";
+import { HubError } from "../errors.ts";
+import { isArray } from "./batch.ts";
+import { HttpConnection, type Abort, type Outgoing } from "./http-connection.ts";
+import { errorIn, HttpStatusError, retryAfter, tooLarge, type Headers } from "./http-failure.ts";
 import { onOneLine } from "./json.ts";
-import { readMessage, type RpcError } from "./jsonrpc.ts";
+import { readMessage } from "./jsonrpc.ts";
 import type { Channel, OutgoingRequest } from "./peer.ts";
 import { Pieces } from "./pieces.ts";
 import { SseParser } from "./sse.ts";
@@ -15,65 +18,39 @@ export interface HttpChannelOptions {
   readonly maxMessageBytes: number;
   readonly connectTimeoutMs: number;
   onMessage(bytes: Buffer, via?: number): void;
+  /** Whether somebody still waits for the answer to this request. */
+  isWaiting(id: number): boolean;
   /** This request gets no answer any more. Called at the end of every exchange; an answered request is not affected. */
   onFinished(id: number, error: HubError): void;
   /** The server cannot be reached. */
   onUnreachable(error: HubError): void;
 }
 
-interface StatusHints {
-  readonly retryAfterMs?: number | undefined;
-  /** The server no longer knows our session, and so turned the request away unread. */
-  readonly isForgotten?: boolean;
+/** The stream of a request or of the announcements, over all connections that carried it. */
+interface Stream {
+  /** The request that its messages belong to; none for announcements. */
+  readonly via: number | undefined;
+  /** Where it is taken up again, as the server said last. */
+  lastEventId: string | undefined;
+  retryMs: number;
+  /** Connections in a row that brought nothing new. */
+  idle: number;
+  /** Why its connection ended, once it did. */
+  broken: HubError | undefined;
+  done(error: HubError, status?: number): void;
 }
 
-/** The server answered with an HTTP status in place of a JSON-RPC answer. */
-export class HttpStatusError extends HubError {
-  readonly status: number;
-  /** The JSON-RPC error in the body, where there was one without a usable id. */
-  readonly rpcError: RpcError | undefined;
-
-  constructor(status: number, rpcError: RpcError | undefined, { retryAfterMs, isForgotten = false }: StatusHints = {}) {
-    const delivery = isForgotten ? "forgotten" : deliveryOf(status, retryAfterMs);
-    super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, {
-      ...(rpcError === undefined ? {} : { detail: rpcError.message }),
-      ...(delivery === undefined ? {} : { delivery }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    });
-    this.status = status;
-    this.rpcError = rpcError;
-  }
-}
-
-/** What a status says about the request. Nothing is known for the others: the server, or one in between, failed over it. */
-function deliveryOf(status: number, retryAfterMs: number | undefined): Delivery | undefined {
-  if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return "refused";
-  if (status === 502 || status === 503) return "unknown";
-  return status < 500 ? "rejected" : undefined;
-}
-
-/** Retry-After in either of its forms: seconds, or a date. */
-function retryAfter(headers: Headers): number | undefined {
-  const text = String(headers["retry-after"] ?? "").trim();
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
-}
-
-const KIND_OF_STATUS: ReadonlyMap<number, ErrorKind> = new Map([
-  [401, "Unauthenticated"],
-  [403, "Forbidden"],
-  [429, "RateLimited"],
-]);
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+const RETRY_MS = 1000;
+const MIN_RETRY_MS = 20;
+const MAX_RETRY_MS = 300_000;
+/** So often a stream is asked for in vain. The request's own time-out may end it before. */
+const MAX_IDLE = 5;
 
 export class HttpChannel implements Channel {
   readonly #options: HttpChannelOptions;
-  readonly #pool: Pool;
-  readonly #path: string;
-  /** Requests that somebody waits for; without a controller until there is a connection to send them on. */
-  readonly #open = new Map<number, Dispatcher.DispatchController | undefined>();
+  readonly #connection: HttpConnection;
+  /** Requests that somebody waits for; without a way to abort them while they have no connection. */
+  readonly #open = new Map<number, Abort | undefined>();
   #session: string | undefined;
   #version: string | undefined;
   #closeCancels = false;
@@ -81,13 +58,7 @@ export class HttpChannel implements Channel {
 
   constructor(options: HttpChannelOptions) {
     this.#options = options;
-    this.#path = options.url.pathname + options.url.search;
-    this.#pool = new Pool(options.url.origin, {
-      connect: { timeout: options.connectTimeoutMs },
-      // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    this.#connection = new HttpConnection(options.url.origin, options);
   }
 
   /** After the handshake every request names the revision. In the modern era a closed stream is the cancellation. */
@@ -99,25 +70,27 @@ export class HttpChannel implements Channel {
   send(bytes: Buffer, request?: OutgoingRequest): void {
     if (this.#closed) return;
     const headers = { ...this.#headers(), "content-type": "application/json", ...request?.headers };
-    const id = request?.id;
-    if (id !== undefined) this.#open.set(id, undefined);
-    this.#dispatch({ method: "POST", path: this.#path, headers, body: bytes }, id, (error) => {
-      if (id !== undefined) this.#options.onFinished(id, error);
+    const via = request?.id;
+    if (via !== undefined) this.#open.set(via, undefined);
+    const stream = newStream(via, (error) => {
+      if (via !== undefined) this.#options.onFinished(via, error);
     });
+    this.#dispatch({ method: "POST", url: this.#options.url, headers, body: bytes }, stream);
   }
 
   abandon(id: number): boolean {
-    this.#open.get(id)?.abort(new HubError("Cancelled", "The request was cancelled"));
+    this.#open.get(id)?.(new HubError("Cancelled", "The request was cancelled"));
     this.#open.delete(id);
     return this.#closeCancels;
   }
 
-  /** Opens the GET stream. Resolves when it ends, with the status that the server gave (405: it has none). */
+  /** Opens the GET stream. Resolves when it ends for good, with the status that the server gave (405: it has none). */
   listen(): Promise<number | undefined> {
     return new Promise((resolve) => {
-      this.#dispatch({ method: "GET", path: this.#path, headers: this.#headers() }, undefined, (error, status) => {
+      const stream = newStream(undefined, (error, status) => {
         resolve(error instanceof HttpStatusError ? error.status : status);
       });
+      this.#dispatch({ method: "GET", url: this.#options.url, headers: this.#headers() }, stream);
     });
   }
 
@@ -125,17 +98,25 @@ export class HttpChannel implements Channel {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const controller of this.#open.values())
-      controller?.abort(new HubError("Cancelled", "The connection was closed"));
+    for (const abort of this.#open.values()) abort?.(new HubError("Cancelled", "The connection was closed"));
     this.#open.clear();
-    if (this.#session !== undefined) {
-      const signal = AbortSignal.timeout(GOODBYE_MS);
-      await this.#pool
-        .request({ method: "DELETE", path: this.#path, headers: this.#headers(), signal })
-        .then(({ body }) => body.dump())
-        .catch(() => undefined); // the server may be gone already; the session then ends by itself
-    }
-    await this.#pool.destroy();
+    if (this.#session !== undefined) await this.#sayGoodbye();
+    await this.#connection.close();
+  }
+
+  /** The server may be gone already; the session then ends by itself. */
+  #sayGoodbye(): Promise<void> {
+    return new Promise((resolve) => {
+      const impatient = setTimeout(resolve, GOODBYE_MS);
+      const done = () => {
+        clearTimeout(impatient);
+        resolve();
+      };
+      this.#connection.dispatch(
+        { method: "DELETE", url: this.#options.url, headers: this.#headers() },
+        { onResponse: () => undefined, onData: () => undefined, onEnd: done, onError: done },
+      );
+    });
   }
 
   #headers(): Record<string, string> {
@@ -147,45 +128,66 @@ export class HttpChannel implements Channel {
     };
   }
 
-  /** One exchange. `done` is called once, at its end; `via` is the request that the incoming messages belong to. */
-  #dispatch(
-    options: { method: "POST" | "GET"; path: string; headers: Record<string, string>; body?: Buffer },
-    via: number | undefined,
-    done: (error: HubError, status?: number) => void,
-  ): void {
+  /** One exchange. At its end the stream is done, or taken up again by another one. */
+  #dispatch(outgoing: Outgoing, stream: Stream): void {
+    const { via } = stream;
     let body: Body | undefined;
     let status = 0;
     let isForgotten = false;
-    this.#pool.dispatch(options, {
-      onRequestStart: (controller) => {
+    this.#connection.dispatch(outgoing, {
+      onStart: (abort) => {
         if (via === undefined) return;
-        if (this.#open.has(via)) this.#open.set(via, controller);
-        else controller.abort(new HubError("Cancelled", "The request was cancelled before it was sent"));
+        if (this.#open.has(via)) this.#open.set(via, abort);
+        else abort(new HubError("Cancelled", "The request was cancelled before it was sent"));
       },
-      onResponseStart: (controller, code, headers) => {
+      onResponse: (code, headers, abort) => {
         status = code;
         // A GET may just find no such route.
-        isForgotten = options.method === "POST" && code === 404 && this.#session !== undefined;
+        isForgotten = outgoing.method === "POST" && code === 404 && this.#session !== undefined;
         this.#learnSession(headers);
-        const onOverflow = () => controller.abort(tooLarge(this.#options.maxMessageBytes));
-        body = this.#bodyReader({ status: code, headers, via, isForgotten, onOverflow });
+        const onOverflow = () => abort(tooLarge(this.#options.maxMessageBytes));
+        body = this.#bodyReader(stream, { status: code, headers, isForgotten, onOverflow });
       },
-      onResponseData: (_, chunk) => body?.push(chunk),
-      onResponseEnd: () => {
-        if (via !== undefined) this.#open.delete(via);
+      onData: (chunk) => body?.push(chunk),
+      onEnd: () => {
         const failure = body?.end();
-        done(failure ?? unanswered(), status);
+        this.#ended(stream, failure ?? unanswered(), status);
         // By a restart as a rule: only a new handshake helps.
         if (failure !== undefined && isForgotten) this.#options.onUnreachable(failure);
       },
-      onResponseError: (_, error) => {
-        if (via !== undefined) this.#open.delete(via);
-        const failure = error instanceof HubError ? error : broken(error, status);
-        done(failure, status === 0 ? undefined : status);
+      onError: (failure, { unreachable }) => {
+        this.#ended(stream, failure, status === 0 ? undefined : status);
         // A reset may be an idle connection that the server closed just then; only a refused one says that it is gone.
-        if (!this.#closed && NO_CONNECTION.has(codeOf(error))) this.#options.onUnreachable(failure);
+        if (!this.#closed && unreachable) this.#options.onUnreachable(failure);
       },
     });
+  }
+
+  #ended(stream: Stream, error: HubError, status: number | undefined): void {
+    const { via, lastEventId } = stream;
+    const isOpen = via === undefined || (this.#open.has(via) && this.#options.isWaiting(via));
+    // A server that refuses to go on with it has nothing to give any more. One that fails may have.
+    const mayGoOn = error.kind === "ConnectionFailed" && (status === undefined || status === 200 || status >= 500);
+    const isOurs = !this.#closed && !this.#closeCancels && isOpen;
+    if (isOurs && lastEventId !== undefined && mayGoOn && stream.idle++ < MAX_IDLE) {
+      stream.broken ??= error;
+      return this.#resume(stream, lastEventId);
+    }
+    if (via !== undefined) this.#open.delete(via);
+    // Announcements can begin anew after a refused resumption: its status is not about them.
+    if (stream.broken === undefined) stream.done(error, status);
+    else stream.done(stream.broken);
+  }
+
+  #resume(stream: Stream, lastEventId: string): void {
+    const { via } = stream;
+    if (via !== undefined) this.#open.set(via, undefined);
+    const again = () => {
+      if (this.#closed || (via !== undefined && !this.#open.has(via))) return;
+      const headers = { ...this.#headers(), accept: "text/event-stream", "last-event-id": lastEventId };
+      this.#dispatch({ method: "GET", url: this.#options.url, headers }, stream);
+    };
+    setTimeout(again, stream.retryMs).unref();
   }
 
   #learnSession(headers: Headers): void {
@@ -193,25 +195,23 @@ export class HttpChannel implements Channel {
     if (this.#session === undefined && typeof session === "string") this.#session = session;
   }
 
-  #bodyReader({ status, headers, via, isForgotten, onOverflow }: Response): Body {
+  #bodyReader(stream: Stream, { status, headers, isForgotten, onOverflow }: Response): Body {
     const maxBytes = this.#options.maxMessageBytes;
-    const onMessage = (bytes: Buffer) => this.#options.onMessage(onOneLine(bytes), via);
+    const onMessage = (bytes: Buffer) => this.#options.onMessage(onOneLine(bytes), stream.via);
     if (status >= 200 && status < 300 && String(headers["content-type"]).startsWith("text/event-stream")) {
-      const parser = new SseParser({ maxBytes, onEvent: ({ data }) => onMessage(data), onOverflow });
-      return {
-        push: (chunk) => parser.push(chunk),
-        end: () =>
-          new HubError("ConnectionFailed", "The server closed the stream before it answered", { delivery: "unknown" }),
-      };
+      return eventStream(stream, { maxBytes, onMessage, onOverflow });
     }
     return wholeBody({ status, isForgotten, retryAfterMs: retryAfter(headers), maxBytes, onMessage, onOverflow });
   }
 }
 
+function newStream(via: number | undefined, done: Stream["done"]): Stream {
+  return { via, lastEventId: undefined, retryMs: RETRY_MS, idle: 0, broken: undefined, done };
+}
+
 interface Response {
   readonly status: number;
   readonly headers: Headers;
-  readonly via: number | undefined;
   readonly isForgotten: boolean;
   readonly onOverflow: () => void;
 }
@@ -222,14 +222,44 @@ interface Body {
   end(): HubError | undefined;
 }
 
-function wholeBody(options: {
-  status: number;
-  isForgotten: boolean;
-  retryAfterMs: number | undefined;
-  maxBytes: number;
-  onMessage: (bytes: Buffer) => void;
-  onOverflow: () => void;
-}): Body {
+interface BodyOptions {
+  readonly maxBytes: number;
+  readonly onMessage: (bytes: Buffer) => void;
+  readonly onOverflow: () => void;
+}
+
+function eventStream(stream: Stream, { maxBytes, onMessage, onOverflow }: BodyOptions): Body {
+  const parser = new SseParser({
+    maxBytes,
+    onEvent: ({ data }) => onMessage(data),
+    onRetry: (ms) => {
+      stream.retryMs = Math.min(Math.max(ms, MIN_RETRY_MS), MAX_RETRY_MS);
+    },
+    onOverflow,
+  });
+  return {
+    push: (chunk) => {
+      parser.push(chunk);
+      const { lastEventId } = parser;
+      if (lastEventId === undefined || lastEventId === stream.lastEventId || !EVENT_ID.test(lastEventId)) return;
+      stream.lastEventId = lastEventId;
+      stream.idle = 0;
+    },
+    end: () =>
+      new HubError("ConnectionFailed", "The server closed the stream before it answered", { delivery: "unknown" }),
+  };
+}
+
+/** It goes back in a header. */
+const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
+
+interface WholeBodyOptions extends BodyOptions {
+  readonly status: number;
+  readonly isForgotten: boolean;
+  readonly retryAfterMs: number | undefined;
+}
+
+function wholeBody(options: WholeBodyOptions): Body {
   const pieces = new Pieces();
   return {
     push: (chunk) => {
@@ -239,52 +269,15 @@ function wholeBody(options: {
     end: () => {
       const bytes = pieces.take();
       // Also an error status may carry a real answer: the modern era sends 400 and 404 with one.
-      if (bytes.length > 0 && readMessage(bytes, { lenient: true }).kind !== "malformed") {
-        options.onMessage(bytes);
-      }
+      const isMessage = isArray(bytes) || readMessage(bytes, { lenient: true }).kind !== "malformed";
+      if (bytes.length > 0 && isMessage) options.onMessage(bytes);
       return options.status >= 400 ? new HttpStatusError(options.status, errorIn(bytes), options) : undefined;
     },
   };
 }
 
-/** The `error` of a JSON-RPC body that names no request. */
-function errorIn(bytes: Buffer): RpcError | undefined {
-  try {
-    const { error } = JSON.parse(bytes.toString());
-    return typeof error?.code === "number" && typeof error?.message === "string" ? error : undefined;
-  } catch {
-    return undefined; // an HTML page of a proxy, say
-  }
-}
-
 function unanswered(): HubError {
   return new HubError("ProtocolError", "The server ended the exchange without an answer", { delivery: "unknown" });
 }
-
-function tooLarge(maxBytes: number): HubError {
-  return new HubError("ProtocolError", `The server's answer is larger than ${maxBytes} bytes`);
-}
-
-function broken(error: Error, status: number): HubError {
-  const detail = codeOf(error);
-  const refused = status === 0 && NO_CONNECTION.has(detail);
-  const message = refused ? "The server cannot be reached" : "The connection broke before the answer was complete";
-  return new HubError("ConnectionFailed", message, { detail, delivery: refused ? "unsent" : "unknown", cause: error });
-}
-
-function codeOf(error: Error): string {
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
-}
-
-/** There was never a connection that the request could have gone through. */
-const NO_CONNECTION: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
 
 const GOODBYE_MS = 1000;

@@ -107,8 +107,8 @@ function post(message: unknown, headers: Headers = {}, signal?: AbortSignal): Pr
 const rpc = (id: unknown, method: string, params?: unknown) => ({ jsonrpc: "2.0", id, method, params });
 
 /** A legacy session's header. */
-async function openSession(): Promise<{ "mcp-session-id": string }> {
-  const response = await post(rpc(0, "initialize", HELLO));
+async function openSession(protocolVersion = HELLO.protocolVersion): Promise<{ "mcp-session-id": string }> {
+  const response = await post(rpc(0, "initialize", { ...HELLO, protocolVersion }));
   await response.text();
   return { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" };
 }
@@ -178,9 +178,9 @@ async function flood(say: (message: Raw) => void): Promise<number> {
 
 const messagesOf = (text: string) =>
   text
-    .split("\n\n")
-    .filter((event) => event.startsWith("data: "))
-    .map((event) => JSON.parse(event.slice("data: ".length)));
+    .split("\n")
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice("data: ".length)));
 
 describe("methods, types and bodies", () => {
   it.each(["PUT", "PATCH", "OPTIONS", "HEAD"])("SE-5 %s is not allowed, and it says what is", async (method) => {
@@ -434,9 +434,10 @@ describe("legacy sessions", () => {
 });
 
 describe("the stream of a session", () => {
-  it("CL-7 carries what the hub says unasked; without one it is dropped", async () => {
+  it("CL-7 carries what the hub says unasked; what is said before waits for it, once", async () => {
     const session = await openSession();
     const [own] = service.sessions;
+    own?.notify("notifications/tools/list_changed");
     own?.notify("notifications/tools/list_changed");
     const stream = await get(session);
     expect([stream.status, stream.headers.get("content-type"), stream.headers.get("x-accel-buffering")]).toEqual([
@@ -448,6 +449,7 @@ describe("the stream of a session", () => {
     own?.notify("notifications/x", raw({ a: "ü" }));
     const text = await reader(stream).until("notifications/x");
     expect(messagesOf(text)).toEqual([
+      { jsonrpc: "2.0", method: "notifications/tools/list_changed" },
       { jsonrpc: "2.0", method: "notifications/prompts/list_changed" },
       { jsonrpc: "2.0", method: "notifications/x", params: { a: "ü" } },
     ]);
@@ -694,5 +696,290 @@ describe("close", () => {
     expect((await Promise.all(waiting)).map(({ code }) => code)).toEqual([-31499, -31499]);
     expect(await reader(stream).rest()).toBe("");
     expect(service.sessions.size).toBe(0);
+  });
+});
+
+describe("questions to a client", () => {
+  const answered = (id: number, result: unknown) => ({ jsonrpc: "2.0", id, result });
+  const asks = (...methods: string[]) => {
+    service.methods["ask"] = async ({ ask, signal }) => {
+      if (ask === undefined) return success("cannot be asked");
+      const replies = await Promise.allSettled(methods.map((method) => ask(method, raw({ q: method }), { signal })));
+      return success(replies.map((reply) => (reply.status === "fulfilled" ? reply.value : String(reply.reason.kind))));
+    };
+  };
+
+  it("GR-7 go out on the stream of the request, and the answer is matched within the session alone", async () => {
+    asks("roots/list");
+    const [one, other] = [await openSession(), await openSession()];
+    const stream = reader(await post(rpc("r", "ask"), one));
+    const [question] = messagesOf(await stream.until("\n\n"));
+    expect(question).toEqual({ jsonrpc: "2.0", id: 1, method: "roots/list", params: { q: "roots/list" } });
+    expect((await post(answered(1, { roots: ["stolen"] }), other)).status).toBe(202);
+    expect((await post(answered(1, { roots: [] }), one)).status).toBe(202);
+    expect(messagesOf(await stream.rest())[1]).toMatchObject({
+      id: "r",
+      result: [{ result: { value: { roots: [] } } }],
+    });
+  });
+
+  it("GR-7 a client that leaves, or ends its session, leaves nobody waiting", async () => {
+    asks("a", "b");
+    const session = await openSession();
+    const leaver = new AbortController();
+    const left = post(rpc(1, "ask"), session, leaver.signal);
+    await reader(await left).until('"id":2');
+    leaver.abort();
+    await expect(service.exchange("ask").then(({ session: of }) => of?.ask("c", undefined))).rejects.toMatchObject({
+      kind: "ConnectionFailed",
+    });
+    const stream = reader(await post(rpc(2, "ask"), session));
+    await stream.until('"id":4');
+    await fetch(url, { method: "DELETE", headers: session });
+    expect(messagesOf(await stream.rest()).at(-1)).toMatchObject({ id: 2, result: ["Cancelled", "Cancelled"] });
+  });
+
+  it("GR-7 a cancelled request takes its questions back, and a finished one forgets them", async () => {
+    asks("a");
+    const session = await openSession();
+    const stream = reader(await post(rpc(1, "ask"), session));
+    await stream.until('"id":1');
+    await post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } }, session);
+    const messages = messagesOf(await stream.rest());
+    expect(messages[1]).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
+
+    let late: Promise<Reply> | undefined;
+    service.methods["forget"] = async ({ ask }) => {
+      late = ask?.("b", undefined);
+      late?.catch(() => undefined); // looked at below
+      return success({});
+    };
+    await (await post(rpc(2, "forget"), session)).text();
+    await expect(late).rejects.toMatchObject({ kind: "Cancelled" });
+  });
+
+  it("GR-7 outside of a request they go out on the stream that the client holds", async () => {
+    const session = await openSession();
+    const stream = reader(await get(session));
+    const [known] = service.sessions;
+    const asked = known?.ask("roots/list", undefined);
+    expect(messagesOf(await stream.until("\n\n"))).toEqual([{ jsonrpc: "2.0", id: 1, method: "roots/list" }]);
+    await post(answered(1, { roots: [] }), session);
+    expect(await asked).toMatchObject({ ok: true, result: { value: { roots: [] } } });
+  });
+
+  it("GR-7 a modern client cannot be asked; what it can do comes with each request", async () => {
+    asks("a");
+    expect(await outcome(modern("ask"))).toMatchObject({ result: "cannot be asked" });
+    const capabilities = { elicitation: { form: {} } };
+    service.methods["saw"] = async (exchange) => success(exchange.capabilities);
+    const params = { _meta: { ...ENVELOPE, [META.clientCapabilities]: capabilities } };
+    const headers = { "mcp-protocol-version": MODERN_VERSION, "mcp-method": "saw" };
+    expect(await outcome(post(rpc(1, "saw", params), headers))).toMatchObject({ result: capabilities });
+    expect(await outcome(post(rpc(1, "saw"), await openSession()))).toMatchObject({ result: {} });
+  });
+});
+
+describe("batches", () => {
+  const note = (method: string) => ({ jsonrpc: "2.0", method });
+
+  it.each(["2024-11-05", "2025-03-26"])("CL-9 of %s are answered together, whatever is done first", async (version) => {
+    const session = await openSession(version);
+    let finish: (reply: Reply) => void = () => undefined;
+    service.methods["late"] = () => new Promise((resolve) => (finish = resolve));
+    service.methods["soon"] = async () => (finish(success("late")), success("soon"));
+    const response = await post([rpc("a", "late"), note("n"), rpc("b", "soon"), 7, rpc("c", "none")], session);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+    const answers = JSON.parse(await response.text());
+    expect(answers).toHaveLength(4);
+    expect(answers).toEqual(
+      expect.arrayContaining([
+        { jsonrpc: "2.0", id: "a", result: "late" },
+        { jsonrpc: "2.0", id: "b", result: "soon" },
+        { jsonrpc: "2.0", id: null, error: { code: RPC.invalidRequest, message: expect.any(String) } },
+        { jsonrpc: "2.0", id: "c", error: { code: RPC.methodNotFound, message: "unknown" } },
+      ]),
+    );
+    expect(service.notified).toEqual(["n session"]);
+  });
+
+  it("CL-9 become a stream of single messages where a request has something to say before", async () => {
+    const response = await post([rpc(1, "saw"), rpc(2, "talk")], await openSession("2025-03-26"));
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    const messages = messagesOf(await response.text());
+    expect(messages.map(({ id, method }) => id ?? method).toSorted()).toEqual(
+      [1, 2, "notifications/message", "notifications/progress"].toSorted(),
+    );
+  });
+
+  it("CL-9 without a request are accepted, and answers in them reach who asked", async () => {
+    service.methods["ask"] = async ({ ask }) =>
+      (await ask?.("roots/list", undefined)) ?? failure({ code: 1, message: "" });
+    const session = await openSession("2025-03-26");
+    const stream = reader(await post(rpc(1, "ask"), session));
+    await stream.until("roots/list");
+    const batch = [note("n"), { jsonrpc: "2.0", id: 1, result: { roots: [] } }];
+    expect(await outcome(post(batch, session))).toEqual({ status: 202 });
+    expect(messagesOf(await stream.rest()).at(-1)).toEqual({ jsonrpc: "2.0", id: 1, result: { roots: [] } });
+  });
+
+  it.each<[what: string, version: string, batch: unknown]>([
+    ["an empty one", "2025-03-26", []],
+    ["one with a modern message", "2025-03-26", [rpc(1, "saw"), rpc(2, "saw", { _meta: ENVELOPE })]],
+    ["one with a handshake", "2025-03-26", [rpc(1, "initialize", HELLO)]],
+    ["one of too many", "2025-03-26", Array.from({ length: 101 }, (_, id) => rpc(id, "saw"))],
+    ["one of a session of 2025-06-18", "2025-06-18", [rpc(1, "saw")]],
+    ["one of a session of 2025-11-25", "2025-11-25", [rpc(1, "saw")]],
+  ])("CL-9 SE-5 %s is refused as a whole", async (_, version, batch) => {
+    const session = await openSession(version);
+    expect(await outcome(post(batch, session))).toMatchObject({ status: 400, code: RPC.invalidRequest });
+    expect(service.exchanges.map(({ request }) => request.method)).toEqual(["initialize"]);
+  });
+
+  it("CL-9 SE-5 without a session, or cut off, they are refused", async () => {
+    expect(await outcome(post([rpc(1, "saw")]))).toMatchObject({ status: 400, code: RPC.invalidRequest });
+    const session = await openSession("2025-03-26");
+    expect(await outcome(post("[1,", session))).toMatchObject({ status: 400, code: RPC.parseError });
+  });
+
+  it("CL-9 an id that stands twice is refused the second time", async () => {
+    const response = await post([rpc(1, "saw"), rpc(1, "saw")], await openSession("2025-03-26"));
+    const answers: { error?: { code: number } }[] = JSON.parse(await response.text());
+    expect(answers.map(({ error }) => error?.code)).toEqual([RPC.invalidRequest, undefined]);
+  });
+});
+
+describe("resumption", () => {
+  const idsOf = (text: string) => [...text.matchAll(/^id: (.+)$/gm)].map(([, id]) => id ?? "");
+
+  /** A request whose answer the test gives. */
+  function hold() {
+    let finish: (reply: Reply) => void = () => undefined;
+    const exchange = new Promise<Exchange>((resolve) => {
+      service.methods["hold"] = (given) => {
+        resolve(given);
+        return new Promise((settle) => (finish = settle));
+      };
+    });
+    return { exchange, finish: (reply: Reply) => finish(reply) };
+  }
+
+  /** Asks, and is gone after the first event. Gives what came until then. */
+  async function lose(session: Headers, exchange: Promise<Exchange>): Promise<string> {
+    const leaver = new AbortController();
+    const response = post(rpc("r", "hold"), session, leaver.signal);
+    const { notify } = await exchange;
+    notify("notifications/progress", raw({ progressToken: 1, progress: 1 }));
+    const text = await reader(await response).until('"progress":1}}\nid: 1-1\n\n');
+    const closing = once(responses.at(-1) ?? service.news, "close");
+    leaver.abort();
+    await closing;
+    return text;
+  }
+
+  it("CL-7 a lost answer is had again by the id of its last event, and only once the rest", async () => {
+    const session = await openSession("2025-11-25");
+    const held = hold();
+    const text = await lose(session, held.exchange);
+    const [primed, first] = idsOf(text);
+    expect(text).toContain("retry: ");
+    const { notify, signal } = await held.exchange;
+    notify("notifications/progress", raw({ progressToken: 1, progress: 2 }));
+    expect(signal.aborted).toBe(false);
+    held.finish(success("done"));
+    await turn();
+    const again = await get({ ...session, "last-event-id": first ?? "" });
+    const rest = await again.text();
+    expect(messagesOf(rest)).toMatchObject([{ params: { progress: 2 } }, { id: "r", result: "done" }]);
+    const whole = await (await get({ ...session, "last-event-id": primed ?? "" })).text();
+    expect(messagesOf(whole)).toHaveLength(3);
+    const last = idsOf(rest).at(-1) ?? "";
+    expect((await get({ ...session, "last-event-id": last })).status).toBe(204);
+  });
+
+  it("CL-7 GR-7 who comes back before the answer gets it live, and what was asked meanwhile", async () => {
+    const session = await openSession("2025-06-18");
+    const held = hold();
+    const text = await lose(session, held.exchange);
+    expect(text).not.toContain("retry: ");
+    const asked = (await held.exchange).ask?.("roots/list", undefined);
+    const stream = reader(await get({ ...session, "last-event-id": idsOf(text).at(-1) ?? "" }));
+    await stream.until("roots/list");
+    await post({ jsonrpc: "2.0", id: 1, result: { roots: [] } }, session);
+    expect(await asked).toMatchObject({ ok: true });
+    held.finish(success("done"));
+    expect(messagesOf(await stream.rest())).toMatchObject([{ method: "roots/list" }, { id: "r", result: "done" }]);
+  });
+
+  it("CL-7 each stream is replayed alone; the session's own goes on with what is new", async () => {
+    const session = await openSession("2025-06-18");
+    const [own] = service.sessions;
+    const gone = new AbortController();
+    const first = reader(await get(session, gone.signal));
+    own?.notify("notifications/a");
+    const text = await first.until("\n\n");
+    const closing = once(responses.at(-1) ?? service.news, "close");
+    gone.abort();
+    await closing;
+    own?.notify("notifications/b");
+    await (await post(rpc(1, "talk"), session)).text();
+    const second = reader(await get({ ...session, "last-event-id": idsOf(text).at(-1) ?? "" }));
+    own?.notify("notifications/c");
+    expect(messagesOf(await second.until("notifications/c")).map(({ method }) => method)).toEqual([
+      "notifications/b",
+      "notifications/c",
+    ]);
+  });
+
+  it("CL-7 a stream that the client says it lost is taken from the connection that has it", async () => {
+    const session = await openSession("2025-06-18");
+    const [own] = service.sessions;
+    const first = reader(await get(session));
+    own?.notify("notifications/a");
+    const [id = ""] = idsOf(await first.until("\n\n"));
+    const second = reader(await get({ ...session, "last-event-id": id }));
+    own?.notify("notifications/b");
+    await second.until("notifications/b");
+    expect(messagesOf(await first.rest())).toHaveLength(1);
+  });
+
+  it.each(["9-1", "1", "x", "0-1-2", "-1-1", "99999999999999999-1"])(
+    "SE-5 event %s is of no stream here",
+    async (id) => {
+      const answer = await outcome(get({ ...(await openSession()), "last-event-id": id }));
+      expect(answer).toMatchObject({ status: 400, code: RPC.invalidRequest });
+    },
+  );
+
+  it("CL-7 another session's events are not to be had", async () => {
+    const [one, other] = [await openSession(), await openSession()];
+    const [id = ""] = idsOf(await (await post(rpc(1, "talk"), one)).text());
+    expect((await get({ ...other, "last-event-id": id })).status).toBe(400);
+  });
+
+  it("CL-7 an answer that takes long becomes a stream, with an id from the start", async () => {
+    const session = await openSession("2025-11-25");
+    const held = hold();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const response = post(rpc("r", "hold"), session);
+      await held.exchange;
+      vi.advanceTimersByTime(2000);
+      const stream = reader(await response);
+      expect(idsOf(await stream.until("\n\n"))).toEqual(["1-0"]);
+      held.finish(success("done"));
+      expect(messagesOf(await stream.rest())).toEqual([{ jsonrpc: "2.0", id: "r", result: "done" }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("errors of a server", () => {
+  it("GR-5 do not change the status: only what the hub itself refuses does", async () => {
+    const error = raw({ code: RPC.methodNotFound, message: "theirs" });
+    service.methods["relay"] = async () => ({ ok: false, error });
+    expect(await outcome(modern("relay"))).toMatchObject({ status: 200, code: RPC.methodNotFound });
+    expect(await outcome(modern("none"))).toMatchObject({ status: 404, code: RPC.methodNotFound });
   });
 });

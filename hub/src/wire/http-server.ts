@@ -2,20 +2,25 @@
 // Host, Origin and authentication are checked before; what the requests mean is the service's.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { classifyIncoming, negotiate, SUPPORTED_VERSIONS } from "./era.ts";
+import { isAnswered, isArray, readClientBatch } from "./batch.ts";
+import { classifyIncoming, SUPPORTED_VERSIONS, type Envelope } from "./era.ts";
 import { headerMismatch } from "./headers.ts";
-import { HttpAnswer, sendJson } from "./http-answer.ts";
+import { HttpAnswer } from "./http-answer.ts";
+import { accept, accepts, headerOf, MAX_DEPTH, readPost, refuse } from "./http-request.ts";
 import { HttpSession, HttpSessions } from "./http-session.ts";
 import { isObject, type JsonObject } from "./json.ts";
-import { Pieces } from "./pieces.ts";
-import { failure, isId, readMessage, RPC, writeReply } from "./jsonrpc.ts";
+import { failure, failureOf, isId, readMessage, RPC } from "./jsonrpc.ts";
 import type { Id, Malformed, Message, NotificationMessage, Reply, RequestMessage } from "./jsonrpc.ts";
 import type { Service } from "./server.ts";
+import { SessionAnswer } from "./session-answer.ts";
+import { sessionInit } from "./session-init.ts";
 
-const MAX_BODY_BYTES = 4 << 20;
-const MAX_DEPTH = 64;
+const NO_SESSION = {
+  code: RPC.invalidRequest,
+  message: "No session: send `initialize` first, then its Mcp-Session-Id",
+};
 
-/** Errors of the modern era that HTTP shows in its status; all others are answers like any other. */
+/** Refusals of the hub that HTTP shows in its status in the modern era; all others are answers like any other. */
 const STATUS_OF_CODE: ReadonlyMap<number, number> = new Map([
   [RPC.methodNotFound, 404],
   [RPC.headerMismatch, 400],
@@ -51,14 +56,39 @@ export class StreamableHttpServer {
   }
 
   #post(request: IncomingMessage, response: ServerResponse): void {
-    const problem = unacceptable(request);
-    if (problem !== undefined) return refuse(response, problem.status, RPC.invalidRequest, problem.message);
-    readBody(request, (body) => {
-      if (body === undefined) {
-        return refuse(response, 413, RPC.invalidRequest, `The body is larger than ${MAX_BODY_BYTES} bytes`);
-      }
-      this.#message(readMessage(body, { maxDepth: MAX_DEPTH }), request, response);
+    readPost(request, response, { accept: ["application/json", "text/event-stream"] }, (body) => {
+      if (isArray(body)) this.#batch(body, request, response);
+      else this.#message(readMessage(body, { maxDepth: MAX_DEPTH }), request, response);
     });
+  }
+
+  /** Its requests run side by side, and are answered together. */
+  #batch(body: Buffer, request: IncomingMessage, response: ServerResponse): void {
+    const session = headerOf(request, "mcp-session-id") === undefined ? undefined : this.#sessionOf(request, response);
+    if (response.writableEnded) return;
+    const headerVersion = headerOf(request, "mcp-protocol-version");
+    const batch = readClientBatch(body, { version: session?.version, headerVersion, maxDepth: MAX_DEPTH });
+    if (batch.kind === "refused" || session === undefined) {
+      const { code, message } = batch.kind === "refused" ? batch : NO_SESSION;
+      return refuse(response, 400, code, message);
+    }
+    const expected = batch.messages.filter(isAnswered).length;
+    const answer = expected === 0 ? undefined : this.#answer(response, session, { batch: expected });
+    for (const message of batch.messages) {
+      if (message.kind === "malformed") answer?.finish(message.id ?? null, failureOf(message));
+      else if (message.kind === "notification") this.#notify(message, session);
+      else if (message.kind === "response") session.questions.answer(message.id, message.reply);
+      else if (answer !== undefined) this.#runLegacy(message, request, answer, session);
+    }
+    if (answer === undefined) accept(response);
+  }
+
+  #answer(
+    response: ServerResponse,
+    session: HttpSession,
+    options: { headers?: Record<string, string>; batch?: number } = {},
+  ): SessionAnswer {
+    return new SessionAnswer(response, { ...options, openStream: () => session.openStream() });
   }
 
   #message(message: Message | Malformed, request: IncomingMessage, response: ServerResponse): void {
@@ -69,8 +99,12 @@ export class StreamableHttpServer {
         return this.#request(message, request, response);
       case "notification":
         return this.#notification(message, request, response);
-      case "response":
-        if (this.#sessionOf(request, response) !== undefined) accept(response);
+      case "response": {
+        const session = this.#sessionOf(request, response);
+        if (session === undefined) return;
+        session.questions.answer(message.id, message.reply);
+        accept(response);
+      }
     }
   }
 
@@ -86,18 +120,18 @@ export class StreamableHttpServer {
           ? "The header mcp-protocol-version is missing"
           : headerMismatch(request.headers, message.method, message.params?.value);
       if (mismatch !== undefined) return refuse(response, 400, RPC.headerMismatch, mismatch, {}, message.id);
-      return this.#runModern(message, request, response, verdict.envelope.logLevel);
+      return this.#runModern(message, request, response, verdict.envelope);
     }
     if (message.method === "initialize") return this.#initialize(message, request, response);
     const session = this.#sessionOf(request, response, message.id);
-    if (session !== undefined) this.#runLegacy(message, request, new HttpAnswer(response), session);
+    if (session !== undefined) this.#runLegacy(message, request, this.#answer(response, session), session);
   }
 
   #runModern(
     message: RequestMessage,
     request: IncomingMessage,
     response: ServerResponse,
-    logLevel: string | undefined,
+    { capabilities, logLevel }: Envelope,
   ): void {
     const controller = new AbortController();
     const answer = new HttpAnswer(response);
@@ -112,6 +146,7 @@ export class StreamableHttpServer {
         era: "modern",
         transport: "http",
         session: undefined,
+        capabilities,
         logLevel,
         headers: request.headers,
         signal: controller.signal,
@@ -125,17 +160,14 @@ export class StreamableHttpServer {
 
   #initialize(message: RequestMessage, request: IncomingMessage, response: ServerResponse): void {
     const params = message.params?.value ?? {};
-    const session = new HttpSession({
-      version: negotiate(params["protocolVersion"]),
-      clientInfo: isObject(params["clientInfo"]) ? params["clientInfo"] : undefined,
-      capabilities: isObject(params["capabilities"]) ? params["capabilities"] : {},
-    });
+    const session = new HttpSession(sessionInit(params), this.#sessions.space);
     this.#sessions.add(session);
     this.#service.onSession(session);
-    this.#runLegacy(message, request, new HttpAnswer(response, { "mcp-session-id": session.id }), session);
+    const answer = this.#answer(response, session, { headers: { "mcp-session-id": session.id } });
+    this.#runLegacy(message, request, answer, session);
   }
 
-  #runLegacy(message: RequestMessage, request: IncomingMessage, answer: HttpAnswer, session: HttpSession): void {
+  #runLegacy(message: RequestMessage, request: IncomingMessage, answer: SessionAnswer, session: HttpSession): void {
     if (session.open.has(message.id)) {
       return answer.finish(
         message.id,
@@ -151,13 +183,16 @@ export class StreamableHttpServer {
         era: "legacy",
         transport: "http",
         session,
+        capabilities: session.capabilities,
         logLevel: session.logLevel,
         headers: request.headers,
         signal: controller.signal,
         notify: (method, params) => answer.notify(method, params),
+        ask: (method, params, options) => session.askWithin({ id: message.id, answer }, method, params, options),
       })
       .then((reply) => {
         session.open.delete(message.id);
+        session.questions.endWithin(message.id);
         answer.finish(message.id, reply);
       });
   }
@@ -170,9 +205,13 @@ export class StreamableHttpServer {
     }
     const session = this.#sessionOf(request, response);
     if (session === undefined) return;
+    this.#notify(message, session);
+    accept(response);
+  }
+
+  #notify(message: NotificationMessage, session: HttpSession): void {
     if (message.method === "notifications/cancelled") cancel(session, message.params?.value);
     else this.#service.onNotification(message, session);
-    accept(response);
   }
 
   #get(request: IncomingMessage, response: ServerResponse): void {
@@ -181,8 +220,19 @@ export class StreamableHttpServer {
     }
     const session = this.#sessionOf(request, response);
     if (session === undefined) return;
+    const lastEventId = headerOf(request, "last-event-id");
+    if (lastEventId !== undefined) return this.#resume(session, lastEventId, response);
     if (session.hasStream) return refuse(response, 409, RPC.invalidRequest, "This session has a stream already");
     session.attach(response);
+  }
+
+  #resume(session: HttpSession, lastEventId: string, response: ServerResponse): void {
+    const outcome = session.resume(lastEventId, response);
+    // Nothing is left to be had: an empty stream would only be asked for again.
+    if (outcome === "over") response.writeHead(204).end();
+    if (outcome === "unknown") {
+      refuse(response, 400, RPC.invalidRequest, "The stream of this event is not kept any more");
+    }
   }
 
   #delete(request: IncomingMessage, response: ServerResponse): void {
@@ -200,7 +250,7 @@ export class StreamableHttpServer {
     if (version !== undefined && !SUPPORTED_VERSIONS.includes(version)) {
       refuse(response, 400, RPC.invalidRequest, `Protocol version ${version} is not supported`, {}, id);
     } else if (given === undefined) {
-      refuse(response, 400, RPC.invalidRequest, "No session: send `initialize` first, then its Mcp-Session-Id", {}, id);
+      refuse(response, 400, NO_SESSION.code, NO_SESSION.message, {}, id);
     } else if (session === undefined) {
       refuse(
         response,
@@ -222,66 +272,11 @@ function cancel(session: HttpSession, params: JsonObject | undefined): void {
   if (isId(id)) session.open.get(id)?.abort();
 }
 
+/** A server's own error is an answer like any other: the hub itself has done what it was asked. */
 function statusOf(reply: Reply): number {
   if (reply.ok || !isObject(reply.error.value)) return 200;
   const { code } = reply.error.value;
+  // A server is told the capabilities of the client that calls, so what it misses is that client's to mend.
+  if (reply.isOurs !== true && code !== RPC.missingClientCapability) return 200;
   return (typeof code === "number" ? STATUS_OF_CODE.get(code) : undefined) ?? 200;
-}
-
-function unacceptable(request: IncomingMessage): { status: number; message: string } | undefined {
-  const type = headerOf(request, "content-type");
-  if (type === undefined || !/^application\/json\s*(;|$)/i.test(type)) {
-    return { status: 415, message: "A POST needs the header Content-Type: application/json" };
-  }
-  if (request.headers["content-encoding"] !== undefined)
-    return { status: 415, message: "Compressed bodies are not accepted" };
-  if (!accepts(request, "application/json") || !accepts(request, "text/event-stream")) {
-    return { status: 406, message: "A POST needs the header Accept: application/json, text/event-stream" };
-  }
-  return undefined;
-}
-
-function accepts(request: IncomingMessage, type: string): boolean {
-  const accepted = headerOf(request, "accept");
-  return accepted === undefined || accepted.includes(type) || accepted.includes("*/*");
-}
-
-/**
- * Gives the whole body, or undefined as soon as it is larger than allowed. Calls back once; never if the client left
- * before. What is too much is still read, and dropped: a connection closed in the middle would take the answer with it.
- * How long that may go on is the listener's to say.
- */
-function readBody(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
-  const pieces = new Pieces();
-  const onData = (chunk: Buffer) => {
-    pieces.add(chunk);
-    if (pieces.size <= MAX_BODY_BYTES) return;
-    request.off("data", onData).off("end", onEnd).resume();
-    done(undefined);
-  };
-  const onEnd = () => done(pieces.take());
-  request.on("data", onData).on("end", onEnd);
-}
-
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-function accept(response: ServerResponse): void {
-  response.writeHead(202).end();
-}
-
-/** Answers a request that never reaches the service. */
-function refuse(
-  response: ServerResponse,
-  status: number,
-  code: number,
-  message: string,
-  headers: Record<string, string> = {},
-  id?: Id,
-  data?: unknown,
-): void {
-  const reply = failure({ code, message, ...(data === undefined ? {} : { data }) });
-  sendJson(response, status, writeReply(id ?? null, reply), headers);
 }

@@ -2,20 +2,21 @@
 
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { EventStream } from "./http-answer.ts";
+import { EventLog, EventSpace } from "./event-log.ts";
 import type { JsonObject } from "./json.ts";
-import { writeNotification, type Id, type Raw } from "./jsonrpc.ts";
+import { writeNotification, type Id, type Raw, type Reply } from "./jsonrpc.ts";
+import { Questions, type AskOptions, type ClientStream } from "./questions.ts";
 import type { Session } from "./server.ts";
+import type { SessionInit } from "./session-init.ts";
+import { readEventId, SessionStream } from "./session-stream.ts";
 
 const MAX_SESSIONS = 1000;
 const IDLE_MS = 60 * 60 * 1000;
 const SWEEP_MS = 60 * 1000;
-
-export interface SessionInit {
-  readonly version: string;
-  readonly clientInfo: JsonObject | undefined;
-  readonly capabilities: JsonObject;
-}
+/** Streams that are over, for clients that missed their end. */
+const MAX_OVER = 64;
+/** Before it, clients took every event for a message. */
+const PRIMING_VERSION = "2025-11-25";
 
 export class HttpSession implements Session {
   readonly id = randomUUID();
@@ -26,44 +27,105 @@ export class HttpSession implements Session {
   lastUsedAt = performance.now();
   /** Open requests by the client's id, so that a later POST can cancel them. */
   readonly open = new Map<Id, AbortController>();
-  #stream: EventStream | undefined;
+  /** What the client was asked, on whichever stream: its answers come in POSTs of their own. */
+  readonly questions = new Questions();
+  readonly #log: EventLog;
+  readonly #streams = new Map<number, SessionStream>();
+  #nextStream = 0;
+  /** For what the hub says unasked. What nobody listens to is kept for who comes. */
+  readonly #announcements: SessionStream;
 
-  constructor({ version, clientInfo, capabilities }: SessionInit) {
+  constructor({ version, clientInfo, capabilities }: SessionInit, space = new EventSpace()) {
     this.version = version;
     this.clientInfo = clientInfo;
     this.capabilities = capabilities;
+    this.#log = new EventLog(space);
+    this.#announcements = this.openStream();
   }
 
   get hasStream(): boolean {
-    return this.#stream !== undefined;
+    return this.#announcements.isConnected;
   }
 
   get idle(): boolean {
-    return this.#stream === undefined && this.open.size === 0;
+    return !this.hasStream && this.open.size === 0;
+  }
+
+  /** Begins a stream: the announcements', or that of a POST. */
+  openStream(): SessionStream {
+    const number = this.#nextStream++;
+    const stream = new SessionStream({ number, log: this.#log, primes: this.version >= PRIMING_VERSION });
+    this.#forgetStreams();
+    this.#streams.set(number, stream);
+    return stream;
   }
 
   /** Takes the response of a GET as the stream for what the hub says unasked. */
   attach(response: ServerResponse): void {
-    this.#stream = new EventStream(response);
-    response.once("close", () => {
-      this.#stream = undefined;
-      this.lastUsedAt = performance.now();
-    });
+    this.#announcements.attach(response);
+    this.#noteClose(response);
+  }
+
+  /** Goes on with the stream that an event belongs to. Says what became of it; the response is taken only by "resumed". */
+  resume(lastEventId: string, response: ServerResponse): "resumed" | "over" | "unknown" {
+    const { stream: number = -1, sequence = 0 } = readEventId(lastEventId) ?? {};
+    const stream = this.#streams.get(number);
+    if (stream === undefined) return "unknown";
+    if (!stream.hasMore(sequence)) return "over";
+    stream.attach(response, { after: sequence });
+    this.#noteClose(response);
+    return "resumed";
   }
 
   notify(method: string, params?: Raw): void {
-    this.#stream?.send(writeNotification(method, params?.bytes));
+    this.#announcements.announce(writeNotification(method, params?.bytes));
+  }
+
+  ask(method: string, params: Raw | undefined, options?: AskOptions): Promise<Reply> {
+    return this.questions.ask(method, params, { ...options, stream: this.#reachable(this.#announcements) });
+  }
+
+  /** As part of a request: on its own stream, or on the session's where the client has let go of that one. */
+  askWithin(
+    request: { readonly id: Id; readonly answer: ClientStream & { readonly isReachable: boolean } },
+    method: string,
+    params: Raw | undefined,
+    options?: AskOptions,
+  ): Promise<Reply> {
+    const stream = this.#reachable(request.answer) ?? this.#reachable(this.#announcements);
+    return this.questions.ask(method, params, { ...options, within: request.id, stream });
   }
 
   end(): void {
     for (const controller of this.open.values()) controller.abort();
-    this.#stream?.end();
+    this.questions.end();
+    // Those of requests end with their answers.
+    this.#announcements.end();
+    this.#log.close();
+  }
+
+  #reachable<S extends ClientStream & { readonly isReachable: boolean }>(stream: S): S | undefined {
+    return stream.isReachable ? stream : undefined;
+  }
+
+  #noteClose(response: ServerResponse): void {
+    response.once("close", () => {
+      this.lastUsedAt = performance.now();
+    });
+  }
+
+  #forgetStreams(): void {
+    if (this.#streams.size < MAX_OVER) return;
+    const over = [...this.#streams].find(([, stream]) => stream.isOver);
+    if (over !== undefined) this.#streams.delete(over[0]);
   }
 }
 
 export class HttpSessions {
   /** In order of last use, the oldest first. */
   readonly #sessions = new Map<string, HttpSession>();
+  /** What is kept for clients that lost a connection. */
+  readonly space = new EventSpace();
   readonly #onEnd: (session: HttpSession) => void;
   readonly #sweeper: NodeJS.Timeout;
 

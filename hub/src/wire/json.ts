@@ -48,6 +48,28 @@ export function membersOf(bytes: Buffer, maxDepth = 256): Member[] | undefined {
   }
 }
 
+/**
+ * The elements of the array that the bytes hold, each as its bytes; undefined if they hold no array, are cut off, or nest
+ * deeper than allowed. Of too many, one more than allowed.
+ */
+export function elementsOf(bytes: Buffer, max: number, maxDepth = 256): Buffer[] | undefined {
+  const elements: Buffer[] = [];
+  let at = skipBlank(bytes, 0);
+  if (bytes[at] !== OPEN_BRACKET) return undefined;
+  at = skipBlank(bytes, at + 1);
+  if (bytes[at] === CLOSE_BRACKET) return isBlankFrom(bytes, at + 1) ? elements : undefined;
+  while (elements.length <= max) {
+    const end = skipValue(bytes, at, maxDepth - 1);
+    if (end === undefined) return undefined;
+    elements.push(bytes.subarray(at, end));
+    at = skipBlank(bytes, end);
+    if (bytes[at] === CLOSE_BRACKET) return isBlankFrom(bytes, at + 1) ? elements : undefined;
+    if (bytes[at] !== COMMA) return undefined;
+    at = skipBlank(bytes, at + 1);
+  }
+  return elements;
+}
+
 /** The bytes of one member's value. */
 export function valueOf(bytes: Buffer, members: readonly Member[], key: string): Buffer | undefined {
   const member = members.find((candidate) => candidate.key === key);
@@ -90,7 +112,12 @@ export function onOneLine(bytes: Buffer): Buffer {
   return line;
 }
 
-function skipBlank(bytes: Buffer, from: number): number {
+function isBlankFrom(bytes: Buffer, from: number): boolean {
+  return skipBlank(bytes, from) === bytes.length;
+}
+
+/** The offset of the next byte that is no white space. */
+export function skipBlank(bytes: Buffer, from: number): number {
   let at = from;
   for (;;) {
     const byte = bytes[at];

@@ -54,7 +54,10 @@ export interface ResponseMessage {
 }
 
 /** What a request came back with. An error is the peer's own and is passed on unchanged. */
-export type Reply = { readonly ok: true; readonly result: Raw } | { readonly ok: false; readonly error: Raw };
+export type Reply =
+  | { readonly ok: true; readonly result: Raw }
+  /** `isOurs` where no server said it: only then may a transport show it in its own way. */
+  | { readonly ok: false; readonly error: Raw; readonly isOurs?: boolean };
 
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 
@@ -172,7 +175,12 @@ export function success(value: unknown): Reply {
 }
 
 export function failure(error: RpcError): Reply {
-  return { ok: false, error: raw(error) };
+  return { ok: false, error: raw(error), isOurs: true };
+}
+
+/** What somebody is told who sent what is no message. */
+export function failureOf({ code, message }: Malformed): Reply {
+  return failure({ code, message });
 }
 
 export function writeRequest(id: Id, method: string, params: Buffer | undefined): Buffer {

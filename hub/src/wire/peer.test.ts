@@ -487,3 +487,20 @@ describe("whose a message is", () => {
     ]);
   });
 });
+
+describe("arrays", () => {
+  it("CL-9 of messages are taken one by one, also where they stand on the stream of a request", async () => {
+    const { ask, receive, unowned, peer } = makePeer();
+    const asked = ask();
+    const news = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+    receive([news, { jsonrpc: "2.0", id: 1, result: { n: 1 } }], 1);
+    expect(await asked).toBe('{"n":1}');
+    expect([unowned.map(({ method }) => method), peer.counters.junk]).toEqual([[news.method], 0]);
+  });
+
+  it.each(["[]", "[[]]", "[7]", "[1,", `[${"1,".repeat(2000)}1]`])("SE-5 %s is junk, and counted once", (text) => {
+    const { peer } = makePeer();
+    peer.receive(Buffer.from(text));
+    expect(peer.counters).toEqual({ junk: 1, unclaimed: 0 });
+  });
+});

@@ -2,11 +2,16 @@
 // message belongs to. Knows no transport: a Channel carries the bytes. Knows no era: the caller builds the params.
 
 import { HubError, type Delivery } from "../errors.ts";
+import { Inquiries } from "./inquiries.ts";
+import { isArray, readBatch } from "./batch.ts";
+import { META } from "./era.ts";
+import { isObject } from "./json.ts";
 import {
   readMessage,
   writeNotification,
   writeReply,
   writeRequest,
+  type Id,
   type NotificationMessage,
   type Reply,
   type RequestMessage,
@@ -34,11 +39,14 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Messages that belong to this request: progress, logs, updates of a subscription. */
   onNotification?(message: NotificationMessage): void;
+  /** A question of the server that belongs to this request. The clock stands still until it is answered. */
+  onRequest?(message: RequestMessage, signal: AbortSignal): Promise<Reply>;
 }
 
 export interface PeerHandlers {
   /** A message that belongs to no open request. */
   onNotification(message: NotificationMessage): void;
+  /** A question that belongs to no open request, or to one that answers none. */
   onRequest(message: RequestMessage): Reply | undefined;
 }
 
@@ -54,8 +62,12 @@ interface Pending {
   readonly id: number;
   readonly method: string;
   readonly options: RequestOptions;
-  readonly startedAt: number;
+  /** Moves on by the time that the clock stood still. */
+  startedAt: number;
   timer: NodeJS.Timeout | undefined;
+  /** Questions of the server that are being answered, and since when: the clock stands still. */
+  questions: number;
+  stoppedAt: number;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
   onAbort: (() => void) | undefined;
@@ -66,6 +78,7 @@ const MAX_TOTAL_MS = 300_000;
 const LATE_MS = 1000;
 const GRACE_MS = 500;
 const MAX_ABANDONED = 1000;
+const MAX_BATCH = 1000;
 const CANCELLABLE = (method: string) => method !== "initialize" && method !== "server/discover";
 
 export class Peer {
@@ -75,6 +88,7 @@ export class Peer {
   readonly #pending = new Map<number, Pending>();
   /** Given up on by us, while the server may still be at it; and until when we think so. */
   readonly #abandoned = new Map<number, number>();
+  readonly #inquiries = new Inquiries();
   #nextId = 1;
   #failure: HubError | undefined;
   /** Those who wait until nothing is open. */
@@ -87,6 +101,11 @@ export class Peer {
 
   get inFlight(): number {
     return this.#pending.size;
+  }
+
+  /** Whether somebody waits for the answer to this request. */
+  isWaiting(id: number): boolean {
+    return this.#pending.has(id);
   }
 
   /** Resolves when everything that was asked has its answer or its failure. Subscriptions do not count: they never end. */
@@ -114,6 +133,8 @@ export class Peer {
         options,
         startedAt,
         timer: undefined,
+        questions: 0,
+        stoppedAt: 0,
         resolve,
         reject,
         onAbort: undefined,
@@ -146,16 +167,24 @@ export class Peer {
     const message = readMessage(bytes, { lenient: true });
     switch (message.kind) {
       case "malformed":
-        this.counters.junk++;
-        return;
+        return this.#batch(bytes, via);
       case "response":
         return this.#answer(message.id, message.reply, via);
       case "notification":
         return this.#notification(message, via);
-      case "request": {
-        const reply = this.#handlers.onRequest(message);
-        if (reply !== undefined) this.#channel.send(writeReply(message.id, reply));
-      }
+      case "request":
+        return this.#question(message, via);
+    }
+  }
+
+  /** Servers of old revisions may send several messages as one array. Anything else here is no message at all. */
+  #batch(bytes: Buffer, via: number | undefined): void {
+    const batch = readBatch(bytes, { max: MAX_BATCH });
+    const members = batch?.kind === "batch" ? batch.members : [];
+    if (members.length === 0) this.counters.junk++;
+    for (const member of members) {
+      if (isArray(member)) this.counters.junk++;
+      else this.receive(member, via);
     }
   }
 
@@ -184,14 +213,43 @@ export class Peer {
     if (ours) this.#abandoned.delete(id);
   }
 
+  #question(message: RequestMessage, via: number | undefined): void {
+    const { id, method } = message;
+    const owner = method === "ping" ? undefined : this.#askerOf(via);
+    const find = owner?.options.onRequest;
+    if (owner === undefined || find === undefined) return this.#reply(id, this.#handlers.onRequest(message));
+    this.#stopClock(owner);
+    void this.#inquiries
+      .answer(id, owner.id, (signal) => find(message, signal))
+      .then((reply) => {
+        this.#restartClock(owner);
+        this.#reply(id, reply);
+      });
+  }
+
+  #reply(id: Id, reply: Reply | undefined): void {
+    if (reply === undefined || this.#failure !== undefined) return;
+    try {
+      this.#channel.send(writeReply(id, reply));
+    } catch (thrown) {
+      // It reads nothing, so it gets no answer either.
+      if (!(thrown instanceof HubError)) throw thrown;
+    }
+  }
+
   #notification(message: NotificationMessage, via: number | undefined): void {
+    if (message.method === "notifications/cancelled" && this.#inquiries.cancel(message.params?.value["requestId"]))
+      return;
     const owner = this.#ownerOf(message, via);
     if (owner === undefined) return this.#handlers.onNotification(message);
     if (message.method === "notifications/progress") this.#startClock(owner);
     owner.options.onNotification?.(message);
   }
 
-  /** Progress names its request. Other messages belong to the stream they came on; without one, to the only open request. */
+  /**
+   * Progress names its request. Other messages belong to the stream they came on; without one, to the subscription that
+   * they name, or to the only open request.
+   */
   #ownerOf({ method, params }: NotificationMessage, via: number | undefined): Pending | undefined {
     if (method === "notifications/progress") {
       const token = params?.value["progressToken"];
@@ -201,10 +259,29 @@ export class Peer {
     // Also on the stream of a call, news about the server is everybody's; only a subscription is asked for by somebody.
     if (stream !== undefined && isNews(method)) return stream.method === "subscriptions/listen" ? stream : undefined;
     if (via !== undefined) return stream;
+    const subscription = this.#subscriptionOf(params?.value["_meta"]);
+    if (subscription !== undefined) return subscription;
     if (method !== "notifications/message") return undefined;
     // A subscription is open all the time, and asks for no log messages.
-    const asking = [...this.#pending.values()].filter((pending) => pending.method !== "subscriptions/listen");
+    return this.#onlyOne((pending) => pending.method !== "subscriptions/listen");
+  }
+
+  /** Whose request a question belongs to. Without a stream it must be the only one that can have caused it. */
+  #askerOf(via: number | undefined): Pending | undefined {
+    if (via !== undefined) return this.#pending.get(via);
+    return this.#onlyOne(({ method }) => !OUR_OWN.has(method));
+  }
+
+  #onlyOne(counts: (pending: Pending) => boolean): Pending | undefined {
+    const asking = [...this.#pending.values()].filter(counts);
     return asking.length === 1 && !this.#isBusyElsewhere() ? asking[0] : undefined;
+  }
+
+  /** The open subscription that a message names: on one pipe there is no other way to tell them apart. */
+  #subscriptionOf(meta: unknown): Pending | undefined {
+    const id = isObject(meta) ? meta[META.subscriptionId] : undefined;
+    const pending = typeof id === "number" ? this.#pending.get(id) : undefined;
+    return pending?.method === "subscriptions/listen" ? pending : undefined;
   }
 
   /** Whether the server may be working for somebody who has left: what it says then is not for those who are there. */
@@ -214,7 +291,20 @@ export class Peer {
     return this.#abandoned.size > 0;
   }
 
+  #stopClock(pending: Pending): void {
+    if (pending.questions++ > 0) return;
+    clearTimeout(pending.timer);
+    pending.stoppedAt = performance.now();
+  }
+
+  #restartClock(pending: Pending): void {
+    if (--pending.questions > 0) return;
+    pending.startedAt += performance.now() - pending.stoppedAt;
+    if (this.#pending.get(pending.id) === pending) this.#startClock(pending);
+  }
+
   #startClock(pending: Pending): void {
+    if (pending.questions > 0) return;
     clearTimeout(pending.timer);
     const { timeoutMs, maxTotalMs = Math.max(MAX_TOTAL_MS, timeoutMs) } = pending.options;
     if (timeoutMs === 0) return;
@@ -261,16 +351,33 @@ export class Peer {
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
     clearTimeout(pending.timer);
+    this.#inquiries.endWithin(id);
     if (pending.onAbort !== undefined) pending.options.signal?.removeEventListener("abort", pending.onAbort);
     if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
     return pending;
   }
 }
 
+/** What the hub asks for itself: nobody could answer what a server asks back. */
+const OUR_OWN: ReadonlySet<string> = new Set([
+  "initialize",
+  "server/discover",
+  "ping",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "logging/setLevel",
+  "subscriptions/listen",
+]);
+
 /** That something of the server changed, whoever is asking it just now. */
 function isNews(method: string): boolean {
-  return method.endsWith("/list_changed") || method === "notifications/resources/updated";
+  return method.endsWith("/list_changed") || NEWS.has(method);
 }
+
+/** The end of an elicitation is news for whoever was asked, and that may have been in another request. */
+const NEWS: ReadonlySet<string> = new Set(["notifications/resources/updated", "notifications/elicitation/complete"]);
 
 /** The same failure, for a request that came so far. What the transport knows of this request alone is better. */
 function withDelivery(error: HubError, delivery: Delivery): HubError {

@@ -35,6 +35,7 @@ export class SseParser {
   #dataLines = 0;
   #event = "";
   #id: string | undefined;
+  #lastEventId: string | undefined;
   #begun = false;
   #afterReturn = false;
   #overflown = false;
@@ -47,6 +48,11 @@ export class SseParser {
       onLine: (line) => this.#line(line),
       onOverflow: () => this.#overflow(),
     });
+  }
+
+  /** Of the last whole event, one without data included: where a lost stream is taken up again. */
+  get lastEventId(): string | undefined {
+    return this.#lastEventId;
   }
 
   push(chunk: Buffer): void {
@@ -108,15 +114,26 @@ export class SseParser {
     const event = this.#event === "" ? "message" : this.#event;
     this.#dataLines = 0;
     this.#event = "";
+    this.#lastEventId = this.#id;
     // The specification would give an empty one; to MCP an event without data says nothing.
     if (data.length === 0) return;
     this.#options.onEvent({ event, data, ...(this.#id === undefined ? {} : { id: this.#id }) });
   }
 }
 
-/** One event that carries a message. The message stands on one line (see onOneLine). */
-export function sseEvent(message: Buffer): Buffer {
-  return Buffer.concat([DATA, message, BLANK]);
+/** One event that carries a message. The message stands on one line (see onOneLine), an id is our own. */
+export function sseEvent(message: Buffer, id?: string): Buffer {
+  return Buffer.concat([DATA, message, id === undefined ? BLANK : Buffer.from(`\nid: ${id}\n\n`)]);
+}
+
+/** An event of another kind than a message: its text stands on one line. */
+export function namedSseEvent(event: string, text: string): string {
+  return `event: ${event}\ndata: ${text}\n\n`;
+}
+
+/** Gives the client an id before there is anything to say, and tells when to come back. */
+export function primingSseEvent(id: string, retryMs: number): string {
+  return `data: \nid: ${id}\nretry: ${retryMs}\n\n`;
 }
 
 export const SSE_KEEP_ALIVE = ": keep-alive\n\n";

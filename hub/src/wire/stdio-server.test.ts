@@ -376,3 +376,99 @@ describe("junk", () => {
     );
   });
 });
+
+describe("questions to a client", () => {
+  const asking = async ({ ask, capabilities, request }: Exchange) => {
+    if (request.method === "initialize") return success({});
+    if (ask === undefined) return success({ capabilities });
+    const reply = await ask("roots/list", undefined).catch((error) => success(error.kind));
+    return success({ capabilities, said: reply.ok ? reply.result.value : reply.error.value });
+  };
+
+  it("GR-7 go through the pipe, and the answers come back through it", async () => {
+    const { answers, request, write, until, end } = start({ handle: asking });
+    request(0, "initialize", HELLO);
+    request(1, "x");
+    await until(() => answers.length === 2);
+    expect(answers).toContainEqual({ jsonrpc: "2.0", id: 1, method: "roots/list" });
+    write({ jsonrpc: "2.0", id: 1, error: { code: -1, message: "no" } });
+    await until(() => answers.length === 3);
+    expect(answers[2]).toMatchObject({
+      id: 1,
+      result: { capabilities: { roots: {} }, said: { code: -1, message: "no" } },
+    });
+    await end();
+  });
+
+  it("GR-7 the end of the client leaves nobody waiting", async () => {
+    const { answers, request, until, end } = start({ handle: asking });
+    request(0, "initialize", HELLO);
+    request(1, "x");
+    await until(() => answers.length === 2);
+    await end();
+    expect(answers[2]).toMatchObject({ id: 1, result: { said: "Cancelled" } });
+  });
+
+  it("GR-7 a modern client is not asked", async () => {
+    const { answers, request, end } = start({ handle: asking });
+    request(1, "x", { _meta: { ...envelope, [META.clientCapabilities]: { sampling: {} } } });
+    await end();
+    expect(answers).toMatchObject([{ id: 1, result: { capabilities: { sampling: {} } } }]);
+  });
+});
+
+describe("batches", () => {
+  const rpc = (id: unknown, method: string) => ({ jsonrpc: "2.0", id, method });
+
+  it("CL-9 of an old client are answered as one array, when the last of their requests is done", async () => {
+    let finish: (reply: Reply) => void = () => undefined;
+    const { answers, request, write, until, end, notified } = start({
+      handle: async ({ request: { method } }) => {
+        if (method === "last") finish(success("first"));
+        return method === "first" ? new Promise((resolve) => (finish = resolve)) : success(method);
+      },
+    });
+    request(0, "initialize", { ...HELLO, protocolVersion: "2025-03-26" });
+    await until(() => answers.length === 1);
+    write([rpc(1, "first"), { jsonrpc: "2.0", method: "n" }, rpc(2, "last"), 7]);
+    await until(() => answers.length === 2);
+    expect(answers[1]).toEqual(
+      expect.arrayContaining([
+        { jsonrpc: "2.0", id: 1, result: "first" },
+        { jsonrpc: "2.0", id: 2, result: "last" },
+        expect.objectContaining({ id: null, error: expect.objectContaining({ code: RPC.invalidRequest }) }),
+      ]),
+    );
+    expect(notified).toEqual(["n stdio"]);
+    await end();
+  });
+
+  it("CL-9 a cancelled member has no answer, and holds up no other", async () => {
+    const { answers, request, write, notify, until, end } = start({
+      handle: async ({ request: { method }, signal }) => {
+        if (method !== "wait") return success(method);
+        await once(signal, "abort");
+        return failure({ code: 1, message: "cancelled" });
+      },
+    });
+    request(0, "initialize", { ...HELLO, protocolVersion: "2024-11-05" });
+    write([rpc(1, "wait"), rpc(2, "x")]);
+    notify("notifications/cancelled", { requestId: 1 });
+    await until(() => answers.length === 2);
+    expect(answers[1]).toEqual([{ jsonrpc: "2.0", id: 2, result: "x" }]);
+    await end();
+  });
+
+  it.each(["2025-06-18", "2025-11-25"])("CL-9 a client of %s is told that there are none", async (protocolVersion) => {
+    const { answers, request, write, end } = start();
+    write([rpc(1, "x")]);
+    request(0, "initialize", { ...HELLO, protocolVersion });
+    write([rpc(1, "x")]);
+    await end();
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [null, RPC.invalidRequest],
+      [null, RPC.invalidRequest],
+      [0, undefined],
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+// How a request is passed on in which the server may ask back. Legacy clients are asked while it lasts, and between two modern
+// peers the answer itself asks; only a modern client of a legacy server needs somebody in between who waits (parking.ts).
+
+import type { Question } from "../calls/call.ts";
+import type { Respondent } from "../servers/respondent.ts";
+import type { Era } from "../wire/era.ts";
+import type { JsonObject } from "../wire/json.ts";
+import type { Reply, RequestMessage } from "../wire/jsonrpc.ts";
+import type { Exchange } from "../wire/server.ts";
+import { canBeAsked, missingCapability, unsupported, withBlame } from "./capabilities.ts";
+import { Parking, type ParkingOptions } from "./parking.ts";
+import { Relay } from "./relay.ts";
+import { checkAccepted, forModern } from "./url-elicitation.ts";
+
+export interface ConversationsOptions extends ParkingOptions {
+  /** Unknown while a server is down or asleep. */
+  eraOf(server: string): Era | undefined;
+}
+
+export class Conversations {
+  readonly #options: ConversationsOptions;
+  readonly #parking: Parking;
+
+  constructor(options: ConversationsOptions) {
+    this.#options = options;
+    this.#parking = new Parking(options);
+  }
+
+  /** Whom a server may ask in the course of this one request. */
+  static respondent(exchange: Exchange): Respondent {
+    return exchange.era === "legacy" ? new Relay(exchange) : new Unasked(exchange.capabilities);
+  }
+
+  /** `question` has the respondent of its exchange; `run` asks the server. */
+  async pass<Q extends Question>(
+    exchange: Exchange,
+    server: string,
+    question: Q,
+    run: (question: Q) => Promise<Reply>,
+  ): Promise<Reply> {
+    if (exchange.era === "legacy") return run(question);
+    const era = this.#options.eraOf(server);
+    const { requestState } = exchange.request.params?.value ?? {};
+    const isOurs = Parking.owns(requestState) || (era === "legacy" && requestState !== undefined);
+    if (isOurs) return forModern(await this.#parking.resume(exchange), exchange.capabilities);
+    if (era === "modern") return run(question);
+    const asked = era === "legacy" ? withoutInput(question) : question;
+    const reply = canBeAsked(exchange.capabilities)
+      ? await this.#parking.begin(exchange, (respondent) =>
+          run({
+            ...asked,
+            respondent,
+            signal: respondent.signal,
+            onNotification: (method, params) => respondent.tell(method, params),
+          }),
+        )
+      : await runUnasked(exchange.capabilities, asked, run);
+    return forModern(reply, exchange.capabilities);
+  }
+
+  /** Calls that wait for their client to come back will wait in vain from now on. */
+  close(): void {
+    this.#parking.close();
+  }
+}
+
+/** What a client brings back without a state was asked for by an error; a legacy server knows nothing of it. */
+function withoutInput<Q extends Question>(question: Q): Q {
+  if (question.params?.value["inputResponses"] === undefined) return question;
+  checkAccepted(question.params.value);
+  return { ...question, replace: { ...question.replace, inputResponses: undefined } };
+}
+
+/** A legacy server of a client that cannot be asked anything. */
+async function runUnasked<Q extends Question>(
+  capabilities: JsonObject,
+  question: Q,
+  run: (question: Q) => Promise<Reply>,
+) {
+  const respondent = new Unasked(capabilities);
+  return withBlame(await run({ ...question, respondent }), respondent.missing);
+}
+
+/** A modern client: a modern server is told what it can do and asks in its answer, a legacy one can ask it nothing. */
+class Unasked implements Respondent {
+  readonly capabilities: JsonObject;
+  readonly wasAsked = false;
+  /** What the client would have needed to be asked. */
+  missing: JsonObject | undefined;
+
+  constructor(capabilities: JsonObject) {
+    this.capabilities = capabilities;
+  }
+
+  async answer({ method, params }: RequestMessage): Promise<Reply> {
+    const question = { method, params: params?.value };
+    const missing = missingCapability(question, this.capabilities) ?? {};
+    this.missing ??= missing;
+    return unsupported(question, missing);
+  }
+
+  completed(): void {}
+}

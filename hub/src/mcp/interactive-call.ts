@@ -1,0 +1,129 @@
+// A modern client's call of a legacy server that may ask back. It lasts over as many requests of the client as the server has
+// questions; between them it waits, and what the server asks waits with it.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { HubError } from "../errors.ts";
+import type { Respondent } from "../servers/respondent.ts";
+import { editObject, isObject, type JsonObject } from "../wire/json.ts";
+import { raw, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
+import type { Exchange } from "../wire/server.ts";
+import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
+
+interface Open extends Question {
+  resolve(reply: Reply): void;
+}
+
+/** Where a call stands when a request of its client ends. */
+export type Turn =
+  | { readonly is: "answered"; readonly reply: Reply }
+  | { readonly is: "asking"; readonly questions: ReadonlyMap<string, Question> };
+
+export type Notify = (exchange: Exchange, method: string, params: Raw) => void;
+
+/** Questions that come together are asked together. */
+const GATHER_MS = 20;
+
+export class InteractiveCall implements Respondent {
+  readonly capabilities: JsonObject;
+  wasAsked = false;
+  readonly #notify: Notify;
+  readonly #cancelled = new AbortController();
+  readonly #questions = new Map<string, Open>();
+  readonly #outcome: Promise<Reply>;
+  /** The request of the client that waits; none while the call is parked. */
+  #exchange: Exchange | undefined;
+  #onQuestion: (() => void) | undefined;
+  #count = 0;
+  /** What the client would have needed to be asked everything. */
+  #missing: JsonObject | undefined;
+
+  /** Begins the call. `capabilities` are those of the request that it began with. */
+  constructor(capabilities: JsonObject, notify: Notify, begin: (call: InteractiveCall) => Promise<Reply>) {
+    this.capabilities = capabilities;
+    this.#notify = notify;
+    this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
+    // While it is parked nobody waits for it; whoever comes back gets the reason.
+    this.#outcome.catch(() => undefined);
+  }
+
+  /** Aborts when nobody will come back for the outcome. */
+  get signal(): AbortSignal {
+    return this.#cancelled.signal;
+  }
+
+  cancel(): void {
+    this.#cancelled.abort();
+  }
+
+  /** The client waits: for the outcome, which may be a failure, or until the server wants to know something. */
+  async turn(exchange: Exchange): Promise<Turn> {
+    const leave = () => this.cancel();
+    this.#exchange = exchange;
+    exchange.signal.addEventListener("abort", leave, { once: true });
+    if (exchange.signal.aborted) leave();
+    try {
+      const answered = this.#outcome.then((reply): Turn => ({ is: "answered", reply }));
+      return await Promise.race([answered, this.#asking()]);
+    } finally {
+      exchange.signal.removeEventListener("abort", leave);
+      this.#exchange = undefined;
+    }
+  }
+
+  /** Answers of the client. What it leaves open it is asked again. */
+  give(answers: ReadonlyMap<string, JsonObject>): void {
+    for (const [key, answer] of answers) {
+      const question = this.#questions.get(key);
+      this.#questions.delete(key);
+      question?.resolve({ ok: true, result: raw(answer) });
+    }
+  }
+
+  /** What the server says meanwhile goes to the request that waits, with the token of that request. */
+  tell(method: string, params: Raw): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    if (method !== "notifications/progress") return this.#notify(exchange, method, params);
+    const meta = exchange.request.params?.value["_meta"];
+    const token = isObject(meta) ? meta["progressToken"] : undefined;
+    if (token === undefined || !isObject(params.value)) return;
+    const bytes = editObject(params.bytes, { progressToken: JSON.stringify(token) });
+    this.#notify(exchange, method, { bytes, value: { ...params.value, progressToken: token } });
+  }
+
+  async answer({ method, params }: RequestMessage, signal: AbortSignal): Promise<Reply> {
+    const question = { method, params: params?.value };
+    const missing = missingCapability(question, this.capabilities);
+    if (missing !== undefined) {
+      this.#missing ??= missing;
+      return unsupported(question, missing);
+    }
+    this.wasAsked = true;
+    const key = `q${++this.#count}`;
+    return new Promise((resolve, reject) => {
+      const takeBack = () => {
+        this.#questions.delete(key);
+        reject(new HubError("Cancelled", `${method} is no longer asked`));
+      };
+      signal.addEventListener("abort", takeBack, { once: true });
+      this.#questions.set(key, { ...question, resolve });
+      this.#onQuestion?.();
+    });
+  }
+
+  /** A modern client finds out by asking again. */
+  completed(): void {}
+
+  /** Never settles where the outcome comes first. */
+  async #asking(): Promise<Turn> {
+    for (;;) {
+      if (this.#questions.size === 0) {
+        await new Promise<void>((resolve) => {
+          this.#onQuestion = resolve;
+        });
+      }
+      await sleep(GATHER_MS, undefined, { ref: false });
+      if (this.#questions.size > 0) return { is: "asking", questions: new Map(this.#questions) };
+    }
+  }
+}

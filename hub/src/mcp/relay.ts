@@ -1,0 +1,127 @@
+// A legacy client as the one whom a server may ask back: a legacy server's questions are put to it as they are, a modern
+// server's answers that ask for something become questions, and the server is asked again with what it wanted.
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HubError } from "../errors.ts";
+import type { Respondent } from "../servers/respondent.ts";
+import { modernCapabilities } from "../wire/era.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import { raw, RPC, type Raw, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
+import type { Exchange } from "../wire/server.ts";
+import { missingCapability, nameOf, unsupported, type Question } from "./capabilities.ts";
+import { readInputRequired, withInput, type InputRequired } from "./input-required.ts";
+
+const MAX_ROUNDS = 10;
+/** Before a server that wants nothing but to be asked again is asked again. */
+const PACE_MS = 250;
+
+export class Relay implements Respondent {
+  wasAsked = false;
+  readonly #exchange: Exchange;
+  #rounds = 0;
+  /** Where the client was sent on behalf of a modern server, which knows no such ids. */
+  readonly #sentElsewhere: string[] = [];
+  #isAnswered = false;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  get capabilities(): JsonObject {
+    return modernCapabilities(this.#exchange.capabilities);
+  }
+
+  async answer({ method, params }: RequestMessage, signal: AbortSignal): Promise<Reply> {
+    const question = { method, params: params?.value };
+    const missing = missingCapability(question, this.#exchange.capabilities);
+    if (missing !== undefined) return unsupported(question, missing);
+    return this.#ask(method, params, signal);
+  }
+
+  completed(params: Raw): void {
+    const { session } = this.#exchange;
+    const method = "notifications/elicitation/complete";
+    if (this.#isAnswered && session !== undefined) session.notify(method, params);
+    else this.#exchange.notify(method, params);
+  }
+
+  next(reply: Reply): Promise<RawParams> | undefined {
+    const wanted = readInputRequired(reply);
+    if (wanted !== undefined) return this.#round(wanted);
+    this.#isAnswered = true;
+    for (const elicitationId of this.#sentElsewhere) {
+      this.#exchange.notify("notifications/elicitation/complete", raw({ elicitationId }));
+    }
+    const lacking = lackingCapability(reply);
+    if (lacking !== undefined) throw refused("The server needs what this client cannot do", nameOf(lacking));
+    return undefined;
+  }
+
+  async #round({ questions, state }: InputRequired): Promise<RawParams> {
+    if (++this.#rounds > MAX_ROUNDS) {
+      throw new HubError("ProtocolError", `The server still asks for something after ${MAX_ROUNDS} rounds`);
+    }
+    for (const question of questions.values()) this.#check(question);
+    const { signal, request } = this.#exchange;
+    if (questions.size === 0) await sleep(PACE_MS, undefined, { signal }).catch(() => undefined); // the next request says why
+    // Where one of them fails, the others need not be asked any longer.
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const asked = [...questions].map(async ([key, question]) => [key, await this.#put(question, either)] as const);
+    try {
+      return withInput(request.params, await Promise.all(asked), state);
+    } catch (error) {
+      failed.abort();
+      await Promise.allSettled(asked);
+      throw error;
+    }
+  }
+
+  #check(question: Question): void {
+    const missing = missingCapability(question, this.#exchange.capabilities);
+    if (missing === undefined) return;
+    const { url } = question.params ?? {};
+    // The user can still go there himself, if somebody shows him.
+    const where = question.params?.["mode"] === "url" && typeof url === "string" ? `: open ${url}` : "";
+    throw refused(`The server asks for ${question.method}, which this client cannot do`, `${nameOf(missing)}${where}`);
+  }
+
+  /** The bare result that a modern server expects. */
+  async #put({ method, params }: Question, signal: AbortSignal): Promise<Raw> {
+    const reply = await this.#ask(method, params && raw(this.#withId(params)), signal);
+    if (reply.ok) return reply.result;
+    if (method === "elicitation/create") return raw({ action: "cancel" });
+    const { message } = isObject(reply.error.value) ? reply.error.value : {};
+    throw refused(`The client refused ${method}`, String(message));
+  }
+
+  /** Legacy clients know by an id which visit to an address has come to its end. */
+  #withId(params: JsonObject): JsonObject {
+    if (params["mode"] !== "url" || params["elicitationId"] !== undefined) return params;
+    const elicitationId = randomUUID();
+    this.#sentElsewhere.push(elicitationId);
+    return { ...params, elicitationId };
+  }
+
+  #ask(method: string, params: Raw | undefined, signal: AbortSignal): Promise<Reply> {
+    this.wasAsked = true;
+    const { ask } = this.#exchange;
+    if (ask === undefined) throw refused("This client cannot be asked anything", method);
+    return ask(method, params, { signal });
+  }
+}
+
+/** What a modern server says of the client's capabilities means nothing to a legacy client, which declared them long ago. */
+function lackingCapability(reply: Reply): JsonObject | undefined {
+  if (reply.ok || !isObject(reply.error.value) || reply.error.value["code"] !== RPC.missingClientCapability) {
+    return undefined;
+  }
+  const { data } = reply.error.value;
+  const required = isObject(data) ? data["requiredCapabilities"] : undefined;
+  return isObject(required) ? required : {};
+}
+
+function refused(message: string, detail: string): HubError {
+  return new HubError("ClientRefused", message, detail === "" ? {} : { detail });
+}

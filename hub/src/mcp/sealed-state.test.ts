@@ -1,0 +1,51 @@
+// What a client keeps for the hub: it can bring it back, and nothing else.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SealedState } from "./sealed-state.ts";
+
+describe("SealedState", () => {
+  const seal = new SealedState();
+  const content = { id: "x", principal: "ü", expiresAt: 1 };
+
+  it("GR-7 gives back what was sealed, says nothing of it, and is another text every time", () => {
+    const states = Array.from({ length: 50 }, () => seal.seal(content));
+    expect(new Set(states).size).toBe(50);
+    for (const state of states) {
+      expect(seal.open(state)).toEqual(content);
+      expect(state).toMatch(/^plugboard\.[\w-]+$/);
+      expect(Buffer.from(state.slice("plugboard.".length), "base64url").includes("principal")).toBe(false);
+    }
+  });
+
+  it("GR-7 SE-5 opens nothing that was changed, in any of its characters", () => {
+    const state = seal.seal(content);
+    for (let at = 0; at < state.length; at++) {
+      for (const other of ["A", "b", "_", "=", "."]) {
+        const changed = state.slice(0, at) + other + state.slice(at + 1);
+        if (changed !== state) expect(seal.open(changed), changed).toBeUndefined();
+      }
+    }
+    for (let length = 0; length < state.length; length++) expect(seal.open(state.slice(0, length))).toBeUndefined();
+    for (const more of ["A", "AAAA", "=", " ", "\n"]) expect(seal.open(state + more)).toBeUndefined();
+  });
+
+  it("GR-7 opens nothing that another one sealed: one of another group, or of the hub before its restart", () => {
+    expect(seal.open(new SealedState().seal(content))).toBeUndefined();
+  });
+
+  it("SE-5 whatever text comes, it is refused", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.base64String().map((text) => `plugboard.${text}`),
+        ),
+        (text) => {
+          expect(seal.open(text)).toBeUndefined();
+        },
+      ),
+    );
+    expect(seal.open(`plugboard.${"A".repeat(1 << 20)}`)).toBeUndefined();
+  });
+});

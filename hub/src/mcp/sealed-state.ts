@@ -1,0 +1,45 @@
+// What a client is given to keep and bring back, so that it can neither read nor change it. The key is made with the object
+// and lives as long: what was sealed before a restart is worth nothing after it.
+
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { isObject, type JsonObject } from "../wire/json.ts";
+
+/** Tells ours from the states of servers that speak the modern protocol themselves. */
+const PREFIX = "plugboard.";
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Longer than any of ours. */
+const MAX_LENGTH = 4096;
+
+export class SealedState {
+  readonly #key = randomBytes(32);
+
+  static looksSealed(state: unknown): state is string {
+    return typeof state === "string" && state.startsWith(PREFIX);
+  }
+
+  seal(content: JsonObject): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
+    const hidden = Buffer.concat([cipher.update(JSON.stringify(content)), cipher.final()]);
+    return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString("base64url");
+  }
+
+  /** Undefined for everything that this object did not seal itself. */
+  open(state: string): JsonObject | undefined {
+    if (!SealedState.looksSealed(state) || state.length > MAX_LENGTH) return undefined;
+    const bytes = Buffer.from(state.slice(PREFIX.length), "base64url");
+    // Several texts decode to the same bytes; only the one that we gave is ours.
+    if (bytes.length <= NONCE_BYTES + TAG_BYTES || PREFIX + bytes.toString("base64url") !== state) return undefined;
+    const decipher = createDecipheriv(CIPHER, this.#key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    try {
+      const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+      const content: unknown = JSON.parse(text.toString());
+      return isObject(content) ? content : undefined;
+    } catch {
+      return undefined; // changed on its way, or sealed by somebody else
+    }
+  }
+}

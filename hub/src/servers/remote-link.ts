@@ -1,0 +1,109 @@
+// Opens connections to servers that the hub does not start: Streamable HTTP, HTTP+SSE, WebSocket. Which of them a server
+// speaks is in its config; a server at an http address that knows only the oldest is found out in the handshake.
+
+import { HubError } from "../errors.ts";
+import type { HttpChannel as HttpClient } from "../wire/http-client.ts";
+import { Peer, type PeerHandlers } from "../wire/peer.ts";
+import { deferred, MAX_MESSAGE_BYTES, type Link } from "./link.ts";
+import type { ResolvedServer } from "./resolve.ts";
+
+const CONNECT_TIMEOUT_MS = 5000;
+const ENDPOINT_TIMEOUT_MS = 10_000;
+
+interface Remote {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly handlers: PeerHandlers;
+}
+
+export async function openRemote({ transport }: ResolvedServer, handlers: PeerHandlers): Promise<Link> {
+  if (transport.type === "stdio") throw new HubError("InvalidConfig", "A stdio server has no address to connect to");
+  const { type, url, headers } = transport;
+  const schemes = type === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !schemes.includes(parsed.protocol)) {
+    const [plain, secure] = schemes;
+    const message = `The url, with its variables filled in, is not a ${plain}// or ${secure}// address`;
+    throw new HubError("InvalidConfig", message, { field: "url" });
+  }
+  return OPENERS[type]({ url: parsed, headers, handlers });
+}
+
+// The libraries are loaded only where a server needs them: they cost more to load than the rest of the hub.
+const OPENERS = { http: openHttp, sse: openSse, websocket: openWebSocket } as const;
+
+async function openHttp(remote: Remote): Promise<Link> {
+  const { HttpChannel } = await import("../wire/http-client.ts");
+  const { promise: lost, resolve: onLost } = deferred<HubError>();
+  const channel: HttpClient = new HttpChannel({
+    ...limits(remote),
+    onMessage: (bytes, via) => peer.receive(bytes, via),
+    isWaiting: (id) => peer.isWaiting(id),
+    onFinished: (id, error) => peer.failRequest(id, error),
+    onUnreachable: (error) => onLost(error),
+  });
+  const peer = new Peer(channel, remote.handlers);
+  return {
+    ...link("http", remote, peer, lost),
+    agreed: (version, { modern }) => channel.agreed(version, { closeCancels: modern }),
+    listen: () => channel.listen(),
+    fallback: () => openSse(remote),
+    close: () => channel.close(),
+    kill: () => channel.close(),
+  };
+}
+
+async function openSse(remote: Remote): Promise<Link> {
+  const { SseChannel } = await import("../wire/sse-client.ts");
+  const { promise: lost, resolve: onLost } = deferred<HubError>();
+  // Nothing was asked before there is one, so nothing said before is missed.
+  let peer: Peer | undefined;
+  const channel = await SseChannel.open({
+    ...limits(remote),
+    endpointTimeoutMs: ENDPOINT_TIMEOUT_MS,
+    onMessage: (bytes) => peer?.receive(bytes),
+    onRefused: (id, error) => peer?.failRequest(id, error),
+    onLost,
+  });
+  peer = new Peer(channel, remote.handlers);
+  return {
+    ...link("sse", remote, peer, lost),
+    agreed: (version) => channel.agreed(version),
+    close: () => channel.close(),
+    kill: () => channel.close(),
+  };
+}
+
+async function openWebSocket(remote: Remote): Promise<Link> {
+  const { WebSocketChannel } = await import("../wire/ws-client.ts");
+  const { promise: lost, resolve: onLost } = deferred<HubError>();
+  // Nothing was asked before there is one, so nothing said before is missed.
+  let peer: Peer | undefined;
+  const channel = await WebSocketChannel.open({
+    ...limits(remote),
+    onMessage: (bytes) => peer?.receive(bytes),
+    onLost,
+  });
+  peer = new Peer(channel, remote.handlers);
+  return {
+    ...link("websocket", remote, peer, lost),
+    agreed: () => undefined,
+    close: () => channel.close(),
+    kill: () => channel.close(),
+  };
+}
+
+function limits({ url, headers }: Remote) {
+  return { url, headers, maxMessageBytes: MAX_MESSAGE_BYTES, connectTimeoutMs: CONNECT_TIMEOUT_MS };
+}
+
+/** What all of them have in common. */
+function link<T extends Link["transport"]>(transport: T, { url }: Remote, peer: Peer, lost: Promise<HubError>) {
+  void lost.then((error) => peer.fail(error));
+  return { transport, address: addressOf(url), peer, pid: undefined, lost, stderr: () => "" };
+}
+
+function addressOf({ hostname, port, protocol }: URL): { host: string; port: number } {
+  const standard = protocol === "https:" || protocol === "wss:" ? 443 : 80;
+  return { host: hostname, port: port === "" ? standard : Number(port) };
+}

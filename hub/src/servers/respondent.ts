@@ -1,0 +1,17 @@
+// The client behind a request, as its server sees it: what it can do, and who answers when the server asks back.
+
+import type { JsonObject } from "../wire/json.ts";
+import type { Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
+
+export interface Respondent {
+  /** For a modern server, which is told with every request. */
+  readonly capabilities: JsonObject;
+  /** Its user was asked something: the request is not sent again by itself, or he would be asked twice. */
+  readonly wasAsked: boolean;
+  /** A legacy server asks. What cannot be answered is refused, in a reply or by rejecting. */
+  answer(question: RequestMessage, signal: AbortSignal): Promise<Reply>;
+  /** The elicitation that the client was sent elsewhere for has come to its end. */
+  completed(params: Raw): void;
+  /** A modern server's answer asks for more: what to ask it next. Undefined where the answer is the last word. */
+  next?(reply: Reply): Promise<RawParams> | undefined;
+}

@@ -1,0 +1,113 @@
+// What goes wrong on the way to a server over HTTP, in the hub's own words: a status in place of an answer, a broken
+// connection, a redirect that is not followed.
+
+import { HubError, type Delivery, type ErrorKind } from "../errors.ts";
+import { isObject } from "./json.ts";
+import type { RpcError } from "./jsonrpc.ts";
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+interface StatusHints {
+  readonly retryAfterMs?: number | undefined;
+  /** The server no longer knows our session, and so turned the request away unread. */
+  readonly isForgotten?: boolean;
+}
+
+/** The server answered with an HTTP status in place of a JSON-RPC answer. */
+export class HttpStatusError extends HubError {
+  readonly status: number;
+  /** The JSON-RPC error in the body, where there was one without a usable id. */
+  readonly rpcError: RpcError | undefined;
+
+  constructor(status: number, rpcError: RpcError | undefined, { retryAfterMs, isForgotten = false }: StatusHints = {}) {
+    const delivery = isForgotten ? "forgotten" : deliveryOf(status, retryAfterMs);
+    super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, {
+      ...(rpcError === undefined ? {} : { detail: rpcError.message }),
+      ...(delivery === undefined ? {} : { delivery }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+    this.status = status;
+    this.rpcError = rpcError;
+  }
+}
+
+const KIND_OF_STATUS: ReadonlyMap<number, ErrorKind> = new Map([
+  [401, "Unauthenticated"],
+  [403, "Forbidden"],
+  [429, "RateLimited"],
+]);
+
+/** What a status says about the request. Nothing is known for the others: the server, or one in between, failed over it. */
+function deliveryOf(status: number, retryAfterMs: number | undefined): Delivery | undefined {
+  if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return "refused";
+  if (status === 502 || status === 503) return "unknown";
+  return status < 500 ? "rejected" : undefined;
+}
+
+/** Retry-After in either of its forms: seconds, or a date. */
+export function retryAfter(headers: Headers): number | undefined {
+  const text = String(headers["retry-after"] ?? "").trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}
+
+/** The `error` of a JSON-RPC body that names no request. */
+export function errorIn(bytes: Buffer): RpcError | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString());
+  } catch {
+    return undefined; // an HTML page of a proxy, say
+  }
+  const error = isObject(body) ? body["error"] : undefined;
+  if (!isObject(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string") return undefined;
+  return { ...error, code: error["code"], message: error["message"] };
+}
+
+export function broken(error: Error, status: number): HubError {
+  if (error instanceof HubError) return error;
+  const detail = codeOf(error);
+  const refused = status === 0 && isUnreachable(error);
+  const message = refused ? "The server cannot be reached" : "The connection broke before the answer was complete";
+  return new HubError("ConnectionFailed", message, { detail, delivery: refused ? "unsent" : "unknown", cause: error });
+}
+
+export function tooLarge(maxBytes: number): HubError {
+  return new HubError("ProtocolError", `The server's answer is larger than ${maxBytes} bytes`);
+}
+
+/** Whether there was never a connection that the request could have gone through. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof Error && NO_CONNECTION.has(codeOf(error));
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/**
+ * Where a redirect leads, if it may be followed: within the origin, with method and body as they are. Elsewhere the
+ * credentials of this server would go to somebody else.
+ */
+export function followRedirect(status: number, headers: Headers, from: URL): URL | HubError {
+  const { location } = headers;
+  const to = typeof location === "string" && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (to !== undefined && to.origin === from.origin && (status === 307 || status === 308)) return to;
+  const where = to === undefined ? "nowhere" : to.origin + to.pathname;
+  return new HubError("ConnectionFailed", "The server redirects to another address, which is not followed", {
+    detail: `HTTP status ${status}, to ${where}`,
+    delivery: "rejected",
+    ...(to === undefined ? {} : { hint: "If that is the right address, give it as the server's url" }),
+  });
+}

@@ -1,0 +1,196 @@
+// A server that asks back, through the request table on a fake clock: who is asked, when nobody is, and what stops for it.
+
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { HubError } from "../errors.ts";
+import { failure, success, type Reply, type RequestMessage } from "./jsonrpc.ts";
+import { Peer, type RequestOptions } from "./peer.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  expect(vi.getTimerCount(), "timers left running").toBe(0);
+  vi.useRealTimers();
+});
+
+interface Asked {
+  readonly message: RequestMessage;
+  readonly signal: AbortSignal;
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+}
+
+/** Somebody who is asked, and answers when the test says so. */
+function respondent() {
+  const asked: Asked[] = [];
+  const onRequest = (message: RequestMessage, signal: AbortSignal) =>
+    new Promise<Reply>((resolve, reject) => {
+      asked.push({ message, signal, resolve, reject });
+      signal.addEventListener("abort", () => reject(new HubError("Cancelled", "no longer asked")));
+    });
+  return { asked, onRequest };
+}
+
+function makePeer() {
+  const sent: Record<string, unknown>[] = [];
+  const peer = new Peer(
+    { send: (bytes) => sent.push(JSON.parse(bytes.toString())) },
+    { onNotification: () => undefined, onRequest: () => failure({ code: -32600, message: "nobody" }) },
+  );
+  const outcomes: string[] = [];
+  const request = (method = "tools/call", options: Partial<RequestOptions> = {}) =>
+    peer
+      .request(method, () => undefined, { timeoutMs: 1000, ...options })
+      .then(
+        () => outcomes.push("answered"),
+        (error: HubError) => outcomes.push(error.kind),
+      );
+  const receive = (message: object, via?: number) =>
+    peer.receive(Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message })), via);
+  const ask = (id: unknown, method = "roots/list", via?: number) => receive({ id, method }, via);
+  const replies = () => sent.filter(({ method }) => method === undefined);
+  return { peer, sent, outcomes, request, receive, ask, replies };
+}
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+const REFUSED = { code: -32600, message: "nobody" };
+
+describe("whom a server asks", () => {
+  it("GR-7 the request on whose stream it asks, among many", async () => {
+    const { request, ask, receive, replies } = makePeer();
+    const [a, b] = [respondent(), respondent()];
+    const open = [request("tools/call", a), request("tools/call", b)];
+    ask("s1", "roots/list", 2);
+    expect([a.asked.length, b.asked.length]).toEqual([0, 1]);
+    b.asked[0]?.resolve(success({ roots: [] }));
+    await settle();
+    expect(replies()).toEqual([{ jsonrpc: "2.0", id: "s1", result: { roots: [] } }]);
+    receive({ id: 1, result: {} });
+    receive({ id: 2, result: {} });
+    await Promise.all(open);
+  });
+
+  it("GR-7 without a stream the only open request, beside what the hub asks for itself; of several nobody", async () => {
+    const { request, ask, receive, replies } = makePeer();
+    const one = respondent();
+    const open = [request("tools/list"), request("tools/call", one)];
+    ask("s1");
+    expect(one.asked).toHaveLength(1);
+    one.asked[0]?.resolve(success({}));
+    open.push(request("prompts/get", respondent()));
+    ask("s2");
+    await settle();
+    expect(one.asked).toHaveLength(1);
+    expect(replies()).toContainEqual({ jsonrpc: "2.0", id: "s2", error: REFUSED });
+    for (const id of [1, 2, 3]) receive({ id, result: {} });
+    await Promise.all(open);
+  });
+
+  it("GR-7 nobody: without a request, on a stream that has ended, while it may still work for one who left", async () => {
+    const { request, ask, receive, replies } = makePeer();
+    ask("s1");
+    ask("s2", "roots/list", 7);
+    const leaver = new AbortController();
+    const left = request("tools/call", { signal: leaver.signal });
+    leaver.abort();
+    await left;
+    const one = respondent();
+    const open = request("tools/call", one);
+    ask("s3");
+    expect(one.asked).toEqual([]);
+    expect(replies().map(({ id, error }) => [id, error])).toEqual(["s1", "s2", "s3"].map((id) => [id, REFUSED]));
+    receive({ id: 2, result: {} });
+    await open;
+  });
+
+  it("CL-2 a ping is answered at once, also while somebody could be asked", async () => {
+    const { request, ask, receive, replies } = makePeer();
+    const one = respondent();
+    const open = request("tools/call", one);
+    ask("p", "ping", 1);
+    expect(one.asked).toEqual([]);
+    expect(replies()).toHaveLength(1);
+    receive({ id: 1, result: {} });
+    await open;
+  });
+});
+
+describe("while a server waits for an answer", () => {
+  it("GR-7 the clock of the request stands still, and goes on with what was left", async () => {
+    const { request, ask, receive, outcomes } = makePeer();
+    const one = respondent();
+    const open = request("tools/call", { ...one, maxTotalMs: 1500 });
+    await vi.advanceTimersByTimeAsync(900);
+    ask("s1", "roots/list", 1);
+    ask("s2", "roots/list", 1);
+    await vi.advanceTimersByTimeAsync(500_000);
+    one.asked[0]?.resolve(success({}));
+    await vi.advanceTimersByTimeAsync(500_000);
+    receive({ method: "notifications/progress", params: { progressToken: 1, progress: 1 } });
+    await vi.advanceTimersByTimeAsync(500_000);
+    expect(outcomes).toEqual([]);
+    one.asked[1]?.resolve(success({}));
+    await vi.advanceTimersByTimeAsync(599);
+    expect(outcomes).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await open;
+    expect(outcomes).toEqual(["Timeout"]);
+  });
+
+  it("GR-7 the server may take its question back, and then gets no answer", async () => {
+    const { request, ask, receive, replies } = makePeer();
+    const one = respondent();
+    const open = request("tools/call", one);
+    ask(5, "roots/list", 1);
+    receive({ method: "notifications/cancelled", params: { requestId: 5 } });
+    expect(one.asked[0]?.signal.aborted).toBe(true);
+    await settle();
+    expect(replies()).toEqual([]);
+    receive({ id: 1, result: {} });
+    await open;
+  });
+
+  it.each([
+    ["its answer", ({ receive }: ReturnType<typeof makePeer>) => receive({ id: 1, result: {} })],
+    [
+      "a failure",
+      ({ peer }: ReturnType<typeof makePeer>) => peer.failRequest(1, new HubError("ConnectionFailed", "x")),
+    ],
+  ])("GR-7 the end of the request takes the question from whoever is asked: %s", async (_, end) => {
+    const made = makePeer();
+    const one = respondent();
+    const open = made.request("tools/call", one);
+    made.ask(5, "roots/list", 1);
+    end(made);
+    await open;
+    await settle();
+    expect(one.asked[0]?.signal.aborted).toBe(true);
+    expect(made.replies()).toMatchObject([{ id: 5, error: { code: -31499 } }]);
+  });
+
+  it("GR-7 a lost connection takes it too, and nothing is sent on it", async () => {
+    const { peer, request, ask, replies } = makePeer();
+    const one = respondent();
+    const open = request("tools/call", one);
+    ask(5, "roots/list", 1);
+    peer.fail(new HubError("ServerNotRunning", "gone"));
+    await open;
+    await settle();
+    expect([one.asked[0]?.signal.aborted, replies()]).toEqual([true, []]);
+  });
+
+  it("GR-7 an id in use and a question too many are refused", async () => {
+    const { request, ask, receive, replies } = makePeer();
+    const one = respondent();
+    const open = request("tools/call", one);
+    for (let id = 0; id <= 100; id++) ask(id, "roots/list", 1);
+    ask(7, "roots/list", 1);
+    await settle();
+    expect(one.asked).toHaveLength(100);
+    expect(replies()).toMatchObject([
+      { id: 100, error: { code: -32603 } },
+      { id: 7, error: { code: -32600 } },
+    ]);
+    receive({ id: 1, result: {} });
+    await open;
+    await settle();
+  });
+});

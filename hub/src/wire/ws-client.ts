@@ -1,0 +1,82 @@
+// MCP over WebSocket, the client's side: one message per text frame.
+
+import WebSocket from "ws";
+import { HubError } from "../errors.ts";
+import { broken, followRedirect, HttpStatusError, tooLarge } from "./http-failure.ts";
+import type { Channel } from "./peer.ts";
+import { watchLiveness } from "./ws-liveness.ts";
+import { closeSocket, isTooLarge, SUBPROTOCOL } from "./ws-socket.ts";
+
+export interface WebSocketChannelOptions {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxMessageBytes: number;
+  readonly connectTimeoutMs: number;
+  readonly pingMs?: number;
+  onMessage(bytes: Buffer): void;
+  onLost(error: HubError): void;
+}
+
+/** As on a pipe: one that has stopped reading must not fill the hub's memory. */
+const MAX_UNREAD_BYTES = 32 << 20;
+
+export class WebSocketChannel implements Channel {
+  readonly #socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  /** Resolves when the server has taken the connection. */
+  static open(options: WebSocketChannelOptions): Promise<WebSocketChannel> {
+    const { url, headers, maxMessageBytes, connectTimeoutMs, pingMs } = options;
+    const socket = new WebSocket(url, [SUBPROTOCOL], {
+      headers,
+      maxPayload: maxMessageBytes,
+      handshakeTimeout: connectTimeoutMs,
+      perMessageDeflate: false,
+      // A redirect could lead to another origin, with this server's credentials.
+      followRedirects: false,
+    });
+    let reason: HubError | undefined;
+    let isLive = true;
+    return new Promise((resolve, reject) => {
+      socket.once("unexpected-response", (request, { statusCode = 0, headers: responseHeaders }) => {
+        request.destroy();
+        const isRedirect = statusCode >= 300 && statusCode < 400;
+        const redirect = isRedirect ? followRedirect(statusCode, responseHeaders, url) : undefined;
+        reject(redirect instanceof HubError ? redirect : new HttpStatusError(statusCode, undefined));
+      });
+      socket.on("error", (error) => {
+        reason ??= isTooLarge(error) ? tooLarge(maxMessageBytes) : broken(error, 0);
+        reject(reason);
+      });
+      socket.on("message", (data, isBinary) => {
+        if (!isBinary && Buffer.isBuffer(data)) options.onMessage(data);
+      });
+      socket.once("open", () => {
+        watchLiveness(socket, { pingMs, onSilent: () => void (isLive = false) });
+        resolve(new WebSocketChannel(socket));
+      });
+      socket.once("close", (code) => options.onLost(reason ?? lost(code, isLive)));
+    });
+  }
+
+  send(bytes: Buffer): void {
+    const waiting = this.#socket.bufferedAmount;
+    if (waiting + bytes.length > MAX_UNREAD_BYTES) {
+      const message = "The server does not read what it is sent";
+      throw new HubError("Overloaded", message, { detail: `${waiting} bytes wait` });
+    }
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes, { binary: false });
+  }
+
+  close(): Promise<void> {
+    return closeSocket(this.#socket, 1000);
+  }
+}
+
+function lost(code: number, isLive: boolean): HubError {
+  const message = isLive ? "The server closed the connection" : "The server no longer answers on its connection";
+  return new HubError("ConnectionFailed", message, { detail: `WebSocket close code ${code}`, delivery: "unknown" });
+}

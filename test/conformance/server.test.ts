@@ -1,0 +1,80 @@
+// The official suite as a client of the hub, in both revisions, before the fixture server in both eras: four cells, each
+// over stdio and HTTP. And before the fixture alone: what fails there says nothing about the hub.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe } from "vitest";
+import { makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { nextLine } from "../support/processes.ts";
+import { expectedOfFixture, expectedOfHub } from "./expected-server.ts";
+import { testScenarios } from "./report.ts";
+import { runServerSuite, scenariosOf, type Run, type SuiteEra } from "./suite.ts";
+
+const FIXTURE = fileURLToPath(new URL("fixture/server.mjs", import.meta.url));
+const ERAS: readonly SuiteEra[] = ["legacy", "modern"];
+const TRANSPORTS = ["stdio", "http"] as const;
+
+/** A server behind the hub, by its era and transport; it is alone in the group of its name. */
+const BEHIND = ERAS.flatMap((era) => TRANSPORTS.map((transport) => ({ era, transport, name: `${era}-${transport}` })));
+
+/** All runs together, on a machine that has much else to do. */
+const PATIENCE_MS = 900_000;
+
+const stops: (() => Promise<void>)[] = [];
+const runs = new Map<string, Run>();
+
+async function startFixture(era: SuiteEra | "both"): Promise<string> {
+  const child = spawn(process.execPath, [FIXTURE, `--era=${era}`, "--http"], { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  stops.push(async () => {
+    child.stdin.end();
+    await exited;
+  });
+  return nextLine(child.stdout);
+}
+
+let home: Home | undefined;
+let hub: RunningHub | undefined;
+
+beforeAll(async () => {
+  const direct = await startFixture("both");
+  const servers = await Promise.all(
+    BEHIND.map(async ({ era, transport, name }) => {
+      const stdio = { command: process.execPath, args: [FIXTURE, `--era=${era}`] };
+      return [name, transport === "stdio" ? stdio : { url: await startFixture(era) }] as const;
+    }),
+  );
+  const groups = Object.fromEntries(BEHIND.map(({ name }) => [name, { servers: [name] }]));
+  home = await makeHome(Object.fromEntries(servers), groups);
+  hub = await startHub(home);
+  const targets = [
+    ["direct", direct] as const,
+    ...BEHIND.map(({ name }) => [name, `${hub?.url}/mcp/${name}`] as const),
+  ];
+  // Every server is asked by one client at a time. Two lanes, as many as the machine may be expected to have.
+  const left = [...targets];
+  const lane = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      for (const era of ERAS) runs.set(`${era} ${next[0]}`, await runServerSuite(next[1], era));
+    }
+  };
+  await Promise.all([lane(), lane()]);
+}, PATIENCE_MS);
+
+afterAll(async () => {
+  await hub?.stop();
+  await home?.remove();
+  for (const stop of stops) await stop();
+});
+
+describe.each(ERAS)("the suite as a %s client", (client) => {
+  const scenarios = scenariosOf(client, "server");
+
+  describe("of the fixture itself", () =>
+    testScenarios(scenarios, () => runs.get(`${client} direct`), expectedOfFixture(client)));
+
+  describe.each(BEHIND)("of the hub, with a server that is $era on $transport", ({ era, transport, name }) =>
+    testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfHub(client, era, transport)),
+  );
+});

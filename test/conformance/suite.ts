@@ -1,0 +1,92 @@
+// The official conformance suite as a process: which scenarios a revision asks for, one run, and what each of them found.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const REVISIONS = { legacy: "2025-11-25", modern: "2026-07-28" } as const;
+export type SuiteEra = keyof typeof REVISIONS;
+export type Leg = "server" | "client";
+
+const PACKAGE = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol/conformance", import.meta.url));
+const ON_NODE_20 = fileURLToPath(new URL("glob-sync.mjs", import.meta.url));
+
+export interface Scenario {
+  readonly name: string;
+  /** Whether it counts for conformance. The others are extensions, or newer than the revision. */
+  readonly scored: boolean;
+}
+
+/** What the revision's frozen list asks of a server or a client, in its order. */
+export function scenariosOf(era: SuiteEra, leg: Leg): Scenario[] {
+  const text = readFileSync(join(PACKAGE, "requirements", `${REVISIONS[era]}.yaml`), "utf8");
+  const required = new RegExp(String.raw`^${leg}:\n((?: {2}- .+\n)+)`, "m").exec(text)?.[1] ?? "";
+  const scored = [...required.matchAll(/^ {2}- (\S+)$/gm)].map(([, name = ""]) => ({ name, scored: true }));
+  const others = [...text.matchAll(/^ {2}- scenario: (\S+)\n {4}leg: (\S+)$/gm)].flatMap(([, name = "", of]) =>
+    of === leg ? [{ name, scored: false }] : [],
+  );
+  return [...scored, ...others];
+}
+
+export interface Run {
+  /** What a scenario complained about; nothing if it passed. One that left no result did not get so far. */
+  complaints(scenario: string): readonly string[];
+}
+
+export function runServerSuite(url: string, era: SuiteEra): Promise<Run> {
+  return run("server", era, ["--url", url]);
+}
+
+/** All scenarios at once: each starts a server and runs the command with its address. */
+export function runClientSuite(command: string, era: SuiteEra, env: Readonly<Record<string, string>>): Promise<Run> {
+  return run("client", era, ["--command", command], env);
+}
+
+const TIMEOUT_MS = 60_000;
+
+async function run(leg: Leg, era: SuiteEra, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const results = await mkdtemp(join(tmpdir(), "plugboard-conformance-"));
+  const suite = [join(PACKAGE, "dist/index.js"), leg, "--requirements", REVISIONS[era], "-o", results];
+  const child = spawn(process.execPath, ["--import", ON_NODE_20, ...suite, "--timeout", String(TIMEOUT_MS), ...args], {
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const killLast = () => void child.kill("SIGKILL");
+  process.once("exit", killLast);
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  await once(child, "close");
+  process.off("exit", killLast);
+  const found = await readComplaints(results, leg);
+  await rm(results, { recursive: true, force: true });
+  if (found.size === 0) throw new Error(`The suite did not run:\n${output.slice(-4000)}`);
+  return {
+    complaints: (scenario: string) => found.get(scenario) ?? [`no result:\n${output.slice(-2000)}`],
+  };
+}
+
+/** Every scenario leaves a folder of its name and time, with its checks. Names may have a `/`. */
+async function readComplaints(dir: string, leg: Leg): Promise<ReadonlyMap<string, readonly string[]>> {
+  const files = (await readdir(dir, { recursive: true })).filter((file) => file.endsWith("checks.json"));
+  const found = files.map(async (file) => {
+    const name = file.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z\/checks\.json$/, "");
+    const scenario = leg === "server" ? name.replace(/^server-/, "") : name;
+    const checks: unknown = JSON.parse(await readFile(join(dir, file), "utf8"));
+    return [scenario, (checks as Check[]).filter(({ status }) => status === "FAILURE").map(complaint)] as const;
+  });
+  return new Map(await Promise.all(found));
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
+  readonly description: string;
+  readonly errorMessage?: string;
+}
+
+const complaint = ({ id, description, errorMessage }: Check) => `${id}: ${errorMessage ?? description}`;

@@ -1,0 +1,301 @@
+// A modern client of a legacy server that asks back: the call waits in the hub until the client comes back for it. What it must
+// bring, what it must not, and how it ends when nobody comes.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Endpoint } from "../../hub/src/mcp/endpoint.ts";
+import { rawParams } from "../../hub/src/wire/jsonrpc.ts";
+import type { Exchange } from "../../hub/src/wire/server.ts";
+import { ABLE, connectAsked, type AskedClient } from "../support/asked-clients.ts";
+import { fixture, makeHome, startHub } from "../support/hub.ts";
+import { openInProcess, untilState, type InProcess } from "../support/in-process.ts";
+import { untilNoneWithMark } from "../support/processes.ts";
+import { startRemote, type Remote } from "../support/remote.ts";
+import { answerOf, modern } from "../support/rpc.ts";
+import { openStream } from "../support/streams.ts";
+
+/** How long the server called hasty may take over an answer. */
+const LIMIT_MS = 2000;
+
+let remote: Remote;
+let running: InProcess;
+let url: string;
+
+beforeAll(async () => {
+  remote = await startRemote("asks-legacy", ["--http"]);
+  running = await openInProcess({
+    far: remote.entry,
+    near: fixture("asks-legacy"),
+    hasty: { ...remote.entry, timeouts: { request_ms: LIMIT_MS } },
+  });
+  url = `${await running.hub.listen({ host: "127.0.0.1", port: 0 })}/mcp`;
+  await running.hub.start();
+});
+
+afterAll(async () => {
+  expect(await running?.end()).toEqual([]);
+  await remote?.stop();
+});
+
+const clients: AskedClient[] = [];
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+
+const META = { "io.modelcontextprotocol/clientCapabilities": ABLE };
+type Params = Readonly<Record<string, unknown>>;
+
+/** One request, byte by byte under the test's control. */
+async function send(method: string, params: Params, headers: Record<string, string> = {}) {
+  const { status, body } = await modern(
+    url,
+    method,
+    { ...params, _meta: { ...META, ...(params["_meta"] as object) } },
+    headers,
+  );
+  return { status, ...answerOf(body) };
+}
+
+const call = (tool: string, args: Params, more: Params = {}, headers: Record<string, string> = {}) =>
+  send("tools/call", { name: tool, arguments: args, ...more }, headers);
+
+/** Calls a tool that asks for a form, and gives what is needed to go on. */
+async function park(tool: string, marker: string, headers: Record<string, string> = {}) {
+  const { result } = await call(tool, { marker }, { _meta: { progressToken: "first" } }, headers);
+  expect(result).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
+  const [key = ""] = Object.keys(result.inputRequests);
+  const inputResponses = { [key]: { action: "accept", content: { said: marker } } };
+  return { requestState: String(result.requestState), inputResponses, key };
+}
+
+/** The request that brings a state back, to be read as a stream. */
+function resumption(name: string, args: Params, more: Params) {
+  const _meta = { ...META, "io.modelcontextprotocol/protocolVersion": "2026-07-28", progressToken: 2 };
+  return {
+    method: "POST",
+    headers: { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name },
+    body: { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name, arguments: args, ...more, _meta } },
+  };
+}
+
+const REFUSED = { status: 200, error: { code: -32602, data: { field: "requestState" } } };
+const recorded = async (server: string, tool: string, marker: string) => {
+  const { items } = await running.hub.callLog.query({ server, tool, limit: 1000 });
+  return items.filter(({ params }) => JSON.stringify(params).includes(`"${marker}"`));
+};
+
+/** A cancelled call is recorded when its server has already been told. */
+const untilRecorded = async (...which: Parameters<typeof recorded>) => {
+  for (;;) {
+    const rows = await recorded(...which);
+    if (rows.length > 0) return rows;
+  }
+};
+
+describe.each(["far", "near"])("a call of %s that waits for its client", (server) => {
+  const form = `${server}__form`;
+
+  it("GR-7 goes on with the client's answer, and is one call in the record", async () => {
+    const { requestState, inputResponses } = await park(form, "one");
+    expect(await recorded(server, "form", "one")).toEqual([]);
+    const { result } = await call(form, { marker: "one" }, { requestState, inputResponses });
+    expect(result).toMatchObject({ resultType: "complete" });
+    expect(JSON.parse(result.content[0].text)).toEqual({ action: "accept", content: { said: "one" } });
+    expect(await recorded(server, "form", "one")).toMatchObject([{ success: true, client: "test" }]);
+  });
+
+  it("GR-7 asks again for what is missing, and heeds nothing that it did not ask for", async () => {
+    const { requestState, inputResponses, key } = await park(form, "again");
+    const more = await call(form, { marker: "again" }, { requestState, inputResponses: { other: { roots: [] } } });
+    expect(Object.keys(more.result.inputRequests)).toEqual([key]);
+    const last = await call(form, { marker: "again" }, { requestState: more.result.requestState, inputResponses });
+    expect(last.result).toMatchObject({ resultType: "complete" });
+  });
+
+  it("GR-7 SE-5 is not for whoever changes, repeats or steals the state, or asks for something else", async () => {
+    const { requestState, inputResponses } = await park(form, "mine");
+    const tries: [why: string, args: Params, state: unknown, headers?: Record<string, string>][] = [
+      ["other arguments", { marker: "yours" }, requestState],
+      ["another client", { marker: "mine" }, requestState, { authorization: "Bearer other" }],
+      ["cut", { marker: "mine" }, requestState.slice(0, -1)],
+      ["made up", { marker: "mine" }, "plugboard.AAAA"],
+      ["of another kind", { marker: "mine" }, "v1.state"],
+      ["no text", { marker: "mine" }, 7],
+      ["longer", { marker: "mine" }, `${requestState}A`],
+      ...[11, 20, 40, 80].map((at): [string, Params, string] => [
+        `changed at ${at}`,
+        { marker: "mine" },
+        `${requestState.slice(0, at)}${requestState[at] === "A" ? "B" : "A"}${requestState.slice(at + 1)}`,
+      ]),
+    ];
+    for (const [why, args, state, headers] of tries) {
+      expect(await call(form, args, { requestState: state, inputResponses }, headers), why).toMatchObject(REFUSED);
+    }
+    expect(await call("near__rounds", { marker: "mine" }, { requestState, inputResponses })).toMatchObject(REFUSED);
+    // None of this cost the client its call; using it does.
+    expect((await call(form, { marker: "mine" }, { requestState, inputResponses })).result).toMatchObject({
+      resultType: "complete",
+    });
+    expect(await call(form, { marker: "mine" }, { requestState, inputResponses })).toMatchObject({
+      error: { code: -32602, message: expect.stringContaining("used already") },
+    });
+  });
+
+  it("GR-7 belongs to who has the credential, and answers must be objects", async () => {
+    const headers = { authorization: "Bearer me" };
+    const { requestState, inputResponses, key } = await park(form, "auth", headers);
+    expect(await call(form, { marker: "auth" }, { requestState, inputResponses })).toMatchObject(REFUSED);
+    for (const wrong of [{ [key]: "yes" }, [], "yes"]) {
+      const answer = await call(form, { marker: "auth" }, { requestState, inputResponses: wrong }, headers);
+      expect(answer).toMatchObject({ error: { code: -32602, data: { field: "inputResponses" } } });
+    }
+    const { result } = await call(form, { marker: "auth" }, { requestState, inputResponses }, headers);
+    expect(result).toMatchObject({ resultType: "complete" });
+  });
+});
+
+describe("the course of a waiting call", () => {
+  it("GR-7 RS-2 waits longer than any answer of the server may take, and that speaks against nobody", async () => {
+    const { requestState, inputResponses } = await park("hasty__form", "slow");
+    await delay(LIMIT_MS + 200);
+    const { result } = await call("hasty__form", { marker: "slow" }, { requestState, inputResponses });
+    expect(result).toMatchObject({ resultType: "complete" });
+    expect(running.hub.supervisor.get("hasty").circuit.breaker.state).toBe("closed");
+  });
+
+  it("GR-7 a server that takes its question back answers, and the client gets that", async () => {
+    let state: Params = {};
+    for (;;) {
+      const { result } = await call("far__change_of_mind", { marker: "m" }, state);
+      if (result.resultType === "input_required") state = { requestState: result.requestState };
+      else return expect(result).toMatchObject({ resultType: "complete", content: [{ text: "never mind" }] });
+    }
+  });
+
+  it("GR-7 progress goes to the request that waits, with its own token", async () => {
+    const { result } = await call("far__progress", { marker: "p" }, { _meta: { progressToken: "first" } });
+    const [key = ""] = Object.keys(result.inputRequests);
+    const inputResponses = { [key]: { action: "decline" } };
+    const stream = await openStream(
+      url,
+      resumption("far__progress", { marker: "p" }, { requestState: result.requestState, inputResponses }),
+    );
+    await stream.messages.find(({ id }) => id === 2);
+    expect(stream.messages.all[0]).toMatchObject({ method: "notifications/progress", params: { progressToken: 2 } });
+  });
+
+  it("GR-7 CL-3 a client that leaves while the server works on cancels the call", async () => {
+    const { requestState, inputResponses } = await park("far__works_on", "left");
+    const stream = await openStream(
+      url,
+      resumption("far__works_on", { marker: "left" }, { requestState, inputResponses }),
+    );
+    await stream.messages.find(({ method }) => method === "notifications/progress");
+    expect(await recorded("far", "works_on", "left")).toEqual([]);
+    stream.close();
+    const { result } = await call("far__cancelled", { marker: "left" });
+    expect(result).toMatchObject({ content: [{ text: "cancelled" }] });
+    expect(await untilRecorded("far", "works_on", "left")).toMatchObject([
+      { success: false, error_code: "NETWORK_ERROR" },
+    ]);
+  });
+
+  it("GR-7 an address that must be visited first is an answer that asks; the visit done, the call is made again", async () => {
+    const client = await connectAsked("modern", { url });
+    clients.push(client);
+    for (const server of ["far", "near"]) {
+      expect((await client.call(`${server}__url_error`, { marker: `u ${server}` })).text).toBe("welcome back");
+    }
+    expect(client.asked.all[0]).toMatchObject({
+      params: { mode: "url", url: "https://example.com/u%20far" },
+    });
+    expect(client.asked.all[0].params).not.toHaveProperty("elicitationId");
+    const declining = await connectAsked("modern", { url }, { elicit: () => ({ action: "decline" }) });
+    clients.push(declining);
+    expect(await declining.call("far__url_error", { marker: "never" })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("decline"),
+    });
+  });
+});
+
+describe("a call that nobody comes back for", () => {
+  /** An endpoint that is less patient than the hub's own. */
+  function impatient(patienceMs: number) {
+    const { catalog, calls, supervisor } = running.hub;
+    const endpoint = new Endpoint({ group: () => catalog.group(undefined), calls, supervisor, patienceMs });
+    const ask = async (name: string, marker: string, more: Params = {}) => {
+      const exchange: Exchange = {
+        request: {
+          kind: "request",
+          id: 1,
+          method: "tools/call",
+          params: rawParams({ name, arguments: { marker }, ...more }),
+        },
+        era: "modern",
+        transport: "http",
+        session: undefined,
+        capabilities: ABLE,
+        logLevel: undefined,
+        headers: {},
+        signal: new AbortController().signal,
+        notify: () => undefined,
+      };
+      const reply = await endpoint.handle(exchange);
+      return (reply.ok ? reply.result.value : reply.error.value) as Record<string, unknown>;
+    };
+    return { endpoint, ask };
+  }
+
+  it("GR-7 RS-2 is cancelled at the server when its time is over, and its state is worth nothing then", async () => {
+    const { endpoint, ask } = impatient(100);
+    const { requestState } = await ask("far__form", "forgotten");
+    const { text } = await callText("far__cancelled", "forgotten");
+    expect(text).toBe("cancelled");
+    expect(await ask("far__form", "forgotten", { requestState })).toMatchObject({ code: -32602 });
+    expect(await untilRecorded("far", "form", "forgotten")).toMatchObject([
+      { success: false, error_code: "NETWORK_ERROR" },
+    ]);
+    expect(running.hub.supervisor.get("far").circuit.breaker.state).toBe("closed");
+    endpoint.close();
+  });
+
+  it("GR-7 is cancelled when the endpoint ends", async () => {
+    const { endpoint, ask } = impatient(60_000);
+    await ask("far__form", "closed");
+    endpoint.close();
+    expect((await callText("far__cancelled", "closed")).text).toBe("cancelled");
+  });
+
+  const callText = async (tool: string, marker: string) => {
+    const { result } = await call(tool, { marker });
+    return { text: result.content[0].text };
+  };
+
+  it("RS-1 a call that has asked is not made again by itself when its server dies; who comes back hears of it", async () => {
+    const { hub } = running;
+    const { requestState, inputResponses } = await park("near__form", "crashed");
+    const { pid } = hub.supervisor.get("near");
+    process.kill(pid ?? 0, "SIGKILL");
+    await untilState(hub, "near", "error", "disconnected");
+    const { result } = await call("near__form", { marker: "crashed" }, { requestState, inputResponses });
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("outcome is unknown") }] });
+    expect(hub.calls.retries.get("near") ?? 0).toBe(0);
+    expect(await recorded("near", "form", "crashed")).toHaveLength(1);
+    await untilState(hub, "near", "running");
+  });
+
+  it("LC-5 does not hold up the hub's stop, and leaves nothing behind", async () => {
+    const home = await makeHome({ near: fixture("asks-legacy") });
+    const hub = await startHub(home, { args: ["--drain", "60s"] });
+    const { body } = await modern(`${hub.url}/mcp`, "tools/call", {
+      name: "near:form",
+      arguments: { marker: "m" },
+      _meta: META,
+    });
+    expect(answerOf(body).result).toMatchObject({ resultType: "input_required" });
+    expect(await hub.stop()).toBe(0);
+    await untilNoneWithMark(home.mark, 5000);
+    await home.remove();
+  });
+});

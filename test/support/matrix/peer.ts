@@ -1,0 +1,50 @@
+// An official client, connected to the hub, that answers what it is asked and keeps what it is told.
+
+import { Client, type ClientCapabilities, type Transport } from "@modelcontextprotocol/client";
+import { Messages } from "../streams.ts";
+import type { Cell } from "./cell.ts";
+
+const CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
+
+/** What the client says to everybody who asks. */
+export const ANSWERS = {
+  sampled: "Forty-two",
+  name: "Ada",
+  root: "file:///home/ada",
+} as const;
+
+const TOLD = [
+  "notifications/message",
+  "notifications/tools/list_changed",
+  "notifications/prompts/list_changed",
+  "notifications/resources/updated",
+] as const;
+
+export interface Peer {
+  readonly client: Client;
+  readonly cell: Cell;
+  /** Notifications, in the order in which they came. */
+  readonly told: Messages;
+}
+
+export async function connectPeer(cell: Cell, transport: Transport): Promise<Peer> {
+  const modern = { versionNegotiation: { mode: { pin: "2026-07-28" } } };
+  const client = new Client(
+    { name: "matrix", version: "1" },
+    { capabilities: CAPABILITIES, ...(cell.client.era === "modern" ? modern : {}) },
+  );
+  const told = new Messages();
+  for (const method of TOLD) client.setNotificationHandler(method, (message) => told.push(message));
+  client.setRequestHandler("sampling/createMessage", () => ({
+    role: "assistant" as const,
+    model: "none",
+    content: { type: "text" as const, text: ANSWERS.sampled },
+  }));
+  client.setRequestHandler("elicitation/create", () => ({
+    action: "accept" as const,
+    content: { username: ANSWERS.name, email: "ada@example.com", name: ANSWERS.name },
+  }));
+  client.setRequestHandler("roots/list", () => ({ roots: [{ uri: ANSWERS.root, name: "home" }] }));
+  await client.connect(transport);
+  return { client, cell, told };
+}
