@@ -129,7 +129,8 @@ describe.each(["far", "near"])("a call of %s that waits for its client", (server
       ]),
     ];
     for (const [why, args, state, headers] of tries) {
-      expect(await call(form, args, { requestState: state, inputResponses }, headers), why).toMatchObject(REFUSED);
+      const answer = await call(form, args, { requestState: state, inputResponses }, headers);
+      expect([why, answer]).toMatchObject([why, REFUSED]);
     }
     expect(await call("near__rounds", { marker: "mine" }, { requestState, inputResponses })).toMatchObject(REFUSED);
     // None of this cost the client its call; using it does.

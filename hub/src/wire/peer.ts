@@ -40,7 +40,7 @@ export interface RequestOptions {
   /** Messages that belong to this request: progress, logs, updates of a subscription. */
   onNotification?(message: NotificationMessage): void;
   /** A question of the server that belongs to this request. The clock stands still until it is answered. */
-  onRequest?(message: RequestMessage, signal: AbortSignal): Promise<Reply>;
+  readonly onRequest?: (message: RequestMessage, signal: AbortSignal) => Promise<Reply>;
 }
 
 export interface PeerHandlers {
