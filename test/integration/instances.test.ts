@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Hub } from "../../hub/src/hub.ts";
 import { fixture, launch, makeHome, plugboard, startHub, type Servers } from "../support/hub.ts";
-import { callText, openInProcess, untilState, type InProcess } from "../support/in-process.ts";
+import { callText, callTool, openInProcess, untilState, type InProcess } from "../support/in-process.ts";
 import { isRunning, processesWithMark, untilNoneWithMark } from "../support/processes.ts";
 import { startRemote } from "../support/remote.ts";
 import { answerOf, connect, http, modern, post } from "../support/rpc.ts";
@@ -73,7 +73,8 @@ function textOf(body: string): string {
   return result.content[0].text;
 }
 
-const gone = (pid: string) => vi.waitUntil(() => !isRunning(Number(pid)), { timeout: 10_000, interval: 10 });
+const until = (fits: () => boolean | Promise<boolean>) => vi.waitUntil(fits, { timeout: 20_000, interval: 10 });
+const gone = (pid: string) => until(() => !isRunning(Number(pid)));
 const instancesOf = (hub: Hub) => hub.supervisor.get("it").instances;
 
 describe("LC-2 a process for each session", () => {
@@ -125,14 +126,14 @@ describe("LC-2 a process for each session", () => {
 
   it("a session that ends while its process starts leaves none", async () => {
     const { hub, url, home } = await open({
-      it: { ...fixture("slow-start", "1000"), isolation: "per-session" },
+      it: { ...fixture("slow-start", "3000"), isolation: "per-session" },
     });
     const { headers } = await connect(url);
     const call = post(url, callMessage("echo", { text: "x" }), headers);
-    await vi.waitUntil(() => processesWithMark(home.mark).length === 2, { interval: 5 });
+    await until(() => processesWithMark(home.mark).length === 2);
     await http(url, { method: "DELETE", headers });
     await call;
-    await vi.waitUntil(() => processesWithMark(home.mark).length === 1, { timeout: 10_000, interval: 10 });
+    await until(() => processesWithMark(home.mark).length === 1);
     expect(instancesOf(hub)).toEqual([]);
   });
 
@@ -158,14 +159,17 @@ describe("LC-2 a process for each session", () => {
   });
 
   it("one that answers nothing any more is replaced, with the circuit as it is for every server", async () => {
-    const { hub, url } = await open(stateful({ timeouts: { requestMs: 300 }, ...resilience({ breaker_failures: 2 }) }));
-    const a = await session(url);
-    const ofA = await a.call("pid");
-    await expect(a.call("hang")).rejects.toThrow(/No answer/);
-    expect(await a.call("pid")).toBe(ofA);
-    await expect(a.call("hang")).rejects.toThrow(/No answer/);
-    await expect(a.call("hang")).rejects.toThrow(/No answer/);
-    await gone(ofA);
+    const { hub } = await open(stateful(resilience({ breaker_failures: 2 })));
+    const caller = { session: "a", principal: () => "somebody" };
+    const pid = () => callText(hub, "it", "pid", {}, { caller });
+    const hang = () => callTool(hub, "it", "hang", {}, { caller, timeoutMs: 100 });
+    const silent = { kind: "Timeout", message: expect.stringContaining("No answer") };
+    const before = await pid();
+    await expect(hang()).rejects.toMatchObject(silent);
+    expect(await pid()).toBe(before);
+    await expect(hang()).rejects.toMatchObject(silent);
+    await expect(hang()).rejects.toMatchObject(silent);
+    await gone(before);
     expect(hub.supervisor.get("it").circuit.breaker.state).toBe("open");
   });
 });
@@ -188,7 +192,7 @@ describe("SE-5 there are only so many", () => {
     const [a, b, c] = [await session(url), await session(url), await session(url)];
     const path = join(home.dir, "go");
     const busy = [a, b].map((client) => client.call("wait_for_file", { path, name: "HOME" }));
-    await vi.waitUntil(() => processesWithMark(home.mark).length === 3, { interval: 5 });
+    await until(() => processesWithMark(home.mark).length === 3);
     await expect(c.call("pid")).rejects.toThrow(/"kind":"Overloaded".*no room|no room.*"kind":"Overloaded"/);
     expect(hub.supervisor.get("it").circuit.breaker).toMatchObject({ state: "closed" });
     await writeFile(path, "");
@@ -200,7 +204,7 @@ describe("SE-5 there are only so many", () => {
     const { hub, url } = await open(stateful(resilience({ instance_idle_ms: 1 })));
     const a = await session(url);
     expect(await a.call("progress", { steps: 2, ms: 100 })).toBe("2 steps");
-    await vi.waitUntil(() => instancesOf(hub).length === 0, { interval: 5 });
+    await until(() => instancesOf(hub).length === 0);
     await gone(await a.call("whose"));
   });
 
@@ -280,7 +284,7 @@ describe("CL-7 remote servers", () => {
     expect(await a.call("open_sessions")).toBe("3");
     expect(instancesOf(hub)).toMatchObject([{ pid: undefined }, { pid: undefined }]);
     await b.end();
-    await vi.waitUntil(async () => (await a.call("open_sessions")) === "2", { interval: 10 });
+    await until(async () => (await a.call("open_sessions")) === "2");
   });
 
   it("a server that comes back has forgotten them: the next call gets a new one", async () => {
@@ -292,7 +296,7 @@ describe("CL-7 remote servers", () => {
     await first.stop();
     const second = await startRemote("stateful", ["--http"], first.port);
     closing.push(second.stop);
-    await vi.waitUntil(async () => (await a.call("recall").catch(() => undefined)) === "nothing", { timeout: 20_000 });
+    await until(async () => (await a.call("recall").catch(() => undefined)) === "nothing");
     await untilState(hub, "it", "running");
     expect(instancesOf(hub)).toHaveLength(1);
   });
@@ -313,10 +317,10 @@ describe("the server as a whole", () => {
   });
 
   it("LC-4 a stop ends one that is just starting", async () => {
-    const { hub, url, home } = await open({ it: { ...fixture("slow-start", "1000"), isolation: "per-session" } });
+    const { hub, url, home } = await open({ it: { ...fixture("slow-start", "3000"), isolation: "per-session" } });
     const { headers } = await connect(url);
     const call = post(url, callMessage("echo", { text: "x" }), headers);
-    await vi.waitUntil(() => processesWithMark(home.mark).length === 2, { interval: 5 });
+    await until(() => processesWithMark(home.mark).length === 2);
     await hub.supervisor.get("it").stop();
     expect(processesWithMark(home.mark)).toEqual([]);
     expect(answerOf((await call).body).result.isError).toBe(true);
@@ -328,11 +332,11 @@ describe("the server as a whole", () => {
     const ofB = await b.call("pid");
     const path = join(home.dir, "go");
     const asked = a.call("wait_for_file", { path, name: "WHICH" });
-    await vi.waitUntil(() => instancesOf(hub).length === 2, { interval: 5 });
+    await until(() => instancesOf(hub).length === 2);
     const entry = await hub.configuration.readEntry("it");
     const env = { ...(entry["env"] as object), WHICH: "new" };
     await hub.configuration.updateServer("it", { ...entry, env });
-    await vi.waitUntil(async () => (await b.call("env", { name: "WHICH" })) === "new", { interval: 20 });
+    await until(async () => (await b.call("env", { name: "WHICH" })) === "new");
     await writeFile(path, "");
     expect(await asked).toBe("old");
     await gone(ofB);
@@ -350,7 +354,7 @@ describe("the server as a whole", () => {
     await gone(pid);
     await hub.configuration.updateServer("it", { ...entry, isolation: "shared" });
     await untilState(hub, "it", "running");
-    await vi.waitUntil(async () => (await a.call("pid")) === String(hub.supervisor.get("it").pid), { interval: 20 });
+    await until(async () => (await a.call("pid")) === String(hub.supervisor.get("it").pid));
     expect(instancesOf(hub)).toEqual([]);
   });
 
@@ -360,7 +364,7 @@ describe("the server as a whole", () => {
     const [a, b] = [await session(url), await session(url)];
     expect(await a.call("env", { name: "API_KEY" })).toBe(secret);
     await Promise.all([a, b].map((client, n) => client.call("complain", { text: `${n} says ${secret}` })));
-    await vi.waitUntil(() => hub.supervisor.get("it").logs(10).length === 2, { interval: 10 });
+    await until(() => hub.supervisor.get("it").logs(10).length === 2);
     expect(
       hub.supervisor
         .get("it")
@@ -371,16 +375,16 @@ describe("the server as a whole", () => {
   });
 
   it("LC-2 on demand: it sleeps when the last of them is gone, not before", async () => {
-    const rules = { on_demand: true, idle_ms: 1, instance_idle_ms: 300 };
-    const { hub, url, home } = await open(stateful(resilience(rules)));
+    const { hub, url, home } = await open(stateful(resilience({ on_demand: true, idle_ms: 1 })));
     await untilState(hub, "it", "stopped");
     const a = await session(url);
     await a.call("remember", { text: "of a" });
     expect(hub.supervisor.get("it").status.state).toBe("running");
     expect(await a.call("recall")).toBe("of a");
+    await a.end();
     await untilState(hub, "it", "stopped");
     expect(processesWithMark(home.mark)).toEqual([]);
-    expect(await a.call("recall")).toBe("nothing");
+    expect(await (await session(url)).call("recall")).toBe("nothing");
   });
 });
 

@@ -116,7 +116,9 @@ describe("LC-1 F24 a server that refuses the credentials at its start", () => {
     const server = await locked("other");
     const { hub, statuses } = await open(withKey(server.url, "k3y", { resilience: { health_check_ms: 50 } }));
     await hub.start();
-    await vi.waitUntil(() => statuses("it").filter(({ state }) => state === "unauthenticated").length > 2);
+    await vi.waitUntil(() => statuses("it").filter(({ state }) => state === "unauthenticated").length > 2, {
+      timeout: 20_000,
+    });
     await server.wants("k3y");
     expect(await untilState(hub, "it", "running")).toMatchObject({ tools: expect.arrayContaining(["echo"]) });
   });
