@@ -13,11 +13,11 @@ export interface SessionAnswerOptions {
   /** How many answers it takes, where it is a batch. */
   readonly batch?: number;
   /** Begins a stream of the session. */
-  openStream(): SessionStream;
+  readonly openStream: () => SessionStream;
 }
 
 /** Who waits longer than this gets a stream: it shows that the hub is alive, and what is lost on it can be had again. */
-const PATIENCE_MS = 2000;
+const PATIENCE_MS = 5000;
 
 export class SessionAnswer implements ClientStream {
   readonly #response: ServerResponse;
