@@ -2,20 +2,22 @@
 // server that owns it. One table says which method does what.
 
 import type { Calls, Question } from "../calls/call.ts";
+import { withExposedUris } from "../calls/exposed-uris.ts";
 import type { Group } from "../catalog/group.ts";
-import { rewriteUris } from "../catalog/uris.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import { adaptResult, META } from "../wire/era.ts";
+import { adaptReply, LEGACY_VERSIONS, META, MODERN_VERSION } from "../wire/era.ts";
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
-import { failure, raw, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
+import { failure, RPC, success } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
+import { promptResultFor, toolResultFor } from "../wire/tool-era.ts";
 import { Subscriptions, wantedUris } from "./subscriptions.ts";
+import { ToolLists } from "./tool-lists.ts";
 import { findGroup, Watchers } from "./watchers.ts";
 
 export interface EndpointOptions {
@@ -33,6 +35,7 @@ export class Endpoint implements Service {
   readonly #options: EndpointOptions;
   readonly #watchers: Watchers;
   readonly #subscriptions: Subscriptions;
+  readonly #toolLists = new ToolLists();
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
   constructor(options: EndpointOptions) {
@@ -56,7 +59,8 @@ export class Endpoint implements Service {
   };
 
   readonly #both: Readonly<Record<string, Handler>> = {
-    "tools/list": (exchange, group) => this.#list(exchange, group, "tools", group.toolsJson),
+    "tools/list": (exchange, group) =>
+      this.#list(exchange, group, "tools", this.#toolLists.json(group, versionOf(exchange))),
     "prompts/list": (exchange, group) => this.#list(exchange, group, "prompts", group.promptsJson),
     "resources/list": (exchange, group) => this.#list(exchange, group, "resources", group.resourcesJson),
     "resources/templates/list": (exchange, group) =>
@@ -76,11 +80,9 @@ export class Endpoint implements Service {
     }
     try {
       if (this.#options.settled !== undefined && this.#waits(exchange)) await this.#options.settled;
-      const reply = await handler(exchange, this.#options.group());
-      return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
+      return adaptReply(await handler(exchange, this.#options.group()), request.method, era);
     } catch (error) {
-      const reply = toReply(error, request.method, era);
-      return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
+      return adaptReply(toReply(error, request.method, era), request.method, era);
     }
   }
 
@@ -142,19 +144,21 @@ export class Endpoint implements Service {
       name: tool,
       client: clientOf(exchange),
     });
-    return withExposedUris(reply, group, server);
+    const exposed = withExposedUris(reply, group.rewrittenUris(server));
+    return mapResult(exposed, (result) => toolResultFor(result, versionOf(exchange), definition));
   }
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
     const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { name: prompt } });
-    return withExposedUris(reply, group, server);
+    const exposed = withExposedUris(reply, group.rewrittenUris(server));
+    return mapResult(exposed, (result) => promptResultFor(result, versionOf(exchange)));
   }
 
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
     const reply = await this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace: { uri } });
-    return withExposedUris(reply, group, server);
+    return withExposedUris(reply, group.rewrittenUris(server));
   }
 
   #complete(exchange: Exchange, group: Group): Promise<Reply> {
@@ -214,6 +218,17 @@ export class Endpoint implements Service {
   }
 }
 
+/** The revision that the client speaks. On stdio one may ask before it has said. */
+function versionOf({ era, session }: Exchange): string {
+  return era === "modern" ? MODERN_VERSION : (session?.version ?? LEGACY_VERSIONS[0]);
+}
+
+function mapResult(reply: Reply, map: (result: Raw) => Raw): Reply {
+  if (!reply.ok) return reply;
+  const result = map(reply.result);
+  return result === reply.result ? reply : { ok: true, result };
+}
+
 function own(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {
   return Object.hasOwn(table, method) ? table[method] : undefined;
 }
@@ -252,11 +267,4 @@ function stringParam({ request }: Exchange, key: string): string {
   const value = request.params?.value[key];
   if (typeof value === "string") return value;
   throw new HubError("InvalidConfig", `\`${key}\` must be a string`, { field: key });
-}
-
-/** Only where two servers share a URI does an answer have to be touched: it must name what this client can ask for. */
-function withExposedUris(reply: Reply, group: Group, server: string): Reply {
-  const mapping = group.rewrittenUris(server);
-  if (mapping.size === 0 || !reply.ok || !isObject(reply.result.value)) return reply;
-  return { ok: true, result: raw(rewriteUris(reply.result.value, mapping)) };
 }

@@ -48,6 +48,24 @@ export function membersOf(bytes: Buffer, maxDepth = 256): Member[] | undefined {
   }
 }
 
+/** The bytes of each element of the array that the bytes hold; undefined if they hold no array or are cut off. */
+export function elementsOf(bytes: Buffer, maxDepth = 256): Buffer[] | undefined {
+  const elements: Buffer[] = [];
+  let at = skipBlank(bytes, 0);
+  if (bytes[at] !== OPEN_BRACKET) return undefined;
+  at = skipBlank(bytes, at + 1);
+  if (bytes[at] === CLOSE_BRACKET) return elements;
+  for (;;) {
+    const end = skipValue(bytes, at, maxDepth - 1);
+    if (end === undefined) return undefined;
+    elements.push(bytes.subarray(at, end));
+    at = skipBlank(bytes, end);
+    if (bytes[at] === CLOSE_BRACKET) return elements;
+    if (bytes[at] !== COMMA) return undefined;
+    at = skipBlank(bytes, at + 1);
+  }
+}
+
 /** The bytes of one member's value. */
 export function valueOf(bytes: Buffer, members: readonly Member[], key: string): Buffer | undefined {
   const member = members.find((candidate) => candidate.key === key);
