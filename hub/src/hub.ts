@@ -109,6 +109,7 @@ export class Hub {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
+        onTaskStatus: ({ name }, params) => this.events.emit("server.task", { server: name, params }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
@@ -189,6 +190,7 @@ export class Hub {
     this.#listener = await Listener.open({ host, port, edges: [...edges, ...own] });
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
+    this.events.on("server.task", ({ server, params }) => mcp.taskStatus(server, params));
     return this.#listener.url;
   }
 
@@ -197,6 +199,7 @@ export class Hub {
     const { calls, supervisor } = this;
     const endpoint = new Endpoint({ group: () => this.catalog.group(group), calls, supervisor, settled });
     this.events.on("catalog.changed", () => endpoint.catalogChanged());
+    this.events.on("server.task", ({ server, params }) => endpoint.taskStatus(server, params));
     return endpoint;
   }
 

@@ -8,7 +8,13 @@ import { raw, type Raw, type Reply } from "../wire/jsonrpc.ts";
 
 /** The mapping is the group's `rewrittenUris(server)`. */
 export function withExposedUris(reply: Reply, mapping: ReadonlyMap<string, string>): Reply {
-  if (mapping.size === 0 || !reply.ok) return reply;
+  const edited = reply.ok ? exposingUris(mapping)(reply.result) : undefined;
+  return edited === undefined ? reply : { ok: true, result: edited };
+}
+
+/** The same for a result alone. */
+export function exposingUris(mapping: ReadonlyMap<string, string>): Edit {
+  if (mapping.size === 0) return () => undefined;
   const toExposed: Edit = ({ value }) => {
     const exposed = typeof value === "string" ? exposedUri(value, mapping) : value;
     return exposed === value ? undefined : raw(exposed);
@@ -27,6 +33,8 @@ export function withExposedUris(reply: Reply, mapping: ReadonlyMap<string, strin
     ["contents", (contents) => editElements(contents, ofContents)],
     ["messages", (messages) => editElements(messages, ofMessage)],
   ];
-  const edited = edits.reduce<Raw>((result, [key, edit]) => editMember(result, key, edit) ?? result, reply.result);
-  return edited === reply.result ? reply : { ok: true, result: edited };
+  return (result) => {
+    const edited = edits.reduce<Raw>((before, [key, edit]) => editMember(before, key, edit) ?? before, result);
+    return edited === result ? undefined : edited;
+  };
 }

@@ -10,13 +10,16 @@ import { adaptReply, LEGACY_VERSIONS, META, MODERN_VERSION } from "../wire/era.t
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, RawParams, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
+import { findExtensionServer } from "./extension-methods.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
 import { promptResultFor, toolResultFor } from "../wire/tool-era.ts";
 import { Subscriptions, wantedUris } from "./subscriptions.ts";
+import { foreignTask, TaskRequests, tellStatus } from "./task-requests.ts";
+import { Tasks } from "./tasks.ts";
 import { ToolLists } from "./tool-lists.ts";
 import { findGroup, Watchers } from "./watchers.ts";
 
@@ -35,6 +38,8 @@ export class Endpoint implements Service {
   readonly #options: EndpointOptions;
   readonly #watchers: Watchers;
   readonly #subscriptions: Subscriptions;
+  readonly #tasks = new Tasks();
+  readonly #taskRequests: TaskRequests;
   readonly #toolLists = new ToolLists();
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
@@ -42,6 +47,7 @@ export class Endpoint implements Service {
     this.#options = options;
     this.#watchers = new Watchers(options.group);
     this.#subscriptions = new Subscriptions(options.supervisor);
+    this.#taskRequests = new TaskRequests({ ...options, tasks: this.#tasks });
   }
 
   readonly #legacy: Readonly<Record<string, Handler>> = {
@@ -51,11 +57,18 @@ export class Endpoint implements Service {
     "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
     "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
     "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
+    "tasks/get": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/result": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/list": (exchange, group) => this.#taskRequests.list(exchange, group, this.#ask(exchange, group)),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
     "server/discover": (_, group) => success(discoverResult(group, this.#options.supervisor)),
     "subscriptions/listen": (exchange, group) => this.#listen(exchange, group),
+    "tasks/get": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/update": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
   };
 
   readonly #both: Readonly<Record<string, Handler>> = {
@@ -71,13 +84,20 @@ export class Endpoint implements Service {
     "completion/complete": (exchange, group) => this.#complete(exchange, group),
   };
 
+  /** What the protocol itself does not have: an extension's, or nothing. */
+  readonly #other: Handler = (exchange, group) => {
+    const destination = findExtensionServer(exchange, group, this.#options.supervisor);
+    if (destination === undefined) {
+      return failure({ code: RPC.methodNotFound, message: `There is no method ${exchange.request.method} here` });
+    }
+    const { server, replace } = destination;
+    return this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace });
+  };
+
   async handle(exchange: Exchange): Promise<Reply> {
     const { request, era } = exchange;
     const table = era === "modern" ? this.#modern : this.#legacy;
-    const handler = own(table, request.method) ?? own(this.#both, request.method);
-    if (handler === undefined) {
-      return failure({ code: RPC.methodNotFound, message: `There is no method ${request.method} here` });
-    }
+    const handler = own(table, request.method) ?? own(this.#both, request.method) ?? this.#other;
     try {
       if (this.#options.settled !== undefined && this.#waits(exchange)) await this.#options.settled;
       return adaptReply(await handler(exchange, this.#options.group()), request.method, era);
@@ -111,6 +131,11 @@ export class Endpoint implements Service {
     this.#subscriptions.catalogChanged(findGroup(this.#options.group));
   }
 
+  /** A server says how a task is doing; here, if it is a task of one of these clients. */
+  taskStatus(server: string, params: RawParams | undefined): void {
+    tellStatus(this.#tasks, server, params);
+  }
+
   close(): void {
     this.#watchers.close();
   }
@@ -129,7 +154,13 @@ export class Endpoint implements Service {
   }
 
   async #listen(exchange: Exchange, group: Group): Promise<Reply> {
-    return this.#watchers.listen(exchange, await this.#subscriptions.grant(exchange, group));
+    const granted = [this.#subscriptions.grant(exchange, group), this.#taskRequests.grant(exchange, group)];
+    const wanted = granted.flatMap((grant) => grant ?? []);
+    return this.#watchers.listen(exchange, wanted.length === 0 ? [] : await Promise.all(wanted));
+  }
+
+  #askTask(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#taskRequests.forward(exchange, group, this.#ask(exchange, group));
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
@@ -145,7 +176,11 @@ export class Endpoint implements Service {
       client: clientOf(exchange),
     });
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
-    return mapResult(exposed, (result) => toolResultFor(result, versionOf(exchange), definition));
+    if (!exposed.ok) return exposed;
+    const result = this.#tasks.adopt(exposed.result, exchange, server);
+    return (
+      foreignTask(result, exchange) ?? { ok: true, result: toolResultFor(result, versionOf(exchange), definition) }
+    );
   }
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {

@@ -7,7 +7,7 @@ import { toHubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson } from "../wire/http-answer.ts";
 import { StreamableHttpServer } from "../wire/http-server.ts";
-import { writeReply } from "../wire/jsonrpc.ts";
+import { writeReply, type RawParams } from "../wire/jsonrpc.ts";
 import { Endpoint } from "./endpoint.ts";
 import { toReply } from "./failure.ts";
 
@@ -43,6 +43,10 @@ export class McpHttp {
 
   catalogChanged(): void {
     for (const { endpoint } of this.#groups.values()) endpoint.catalogChanged();
+  }
+
+  taskStatus(server: string, params: RawParams | undefined): void {
+    for (const { endpoint } of this.#groups.values()) endpoint.taskStatus(server, params);
   }
 
   /** Ends every session and stream. */

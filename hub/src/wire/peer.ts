@@ -283,8 +283,10 @@ export class Peer {
 
 /** That something of the server changed, whoever is asking it just now. */
 function isNews(method: string): boolean {
-  return method.endsWith("/list_changed") || method === "notifications/resources/updated";
+  return method.endsWith("/list_changed") || OTHER_NEWS.has(method);
 }
+
+const OTHER_NEWS: ReadonlySet<string> = new Set(["notifications/resources/updated", "notifications/tasks/status"]);
 
 /** The same failure, for a request that came so far. What the transport knows of this request alone is better. */
 function withDelivery(error: HubError, delivery: Delivery): HubError {
