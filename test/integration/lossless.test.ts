@@ -103,7 +103,7 @@ describe("one server in a group", () => {
     servers.modern = await direct("modern");
   });
 
-  async function client(era: Era | string, group: Era): Promise<Ask> {
+  async function client(era: string, group: Era): Promise<Ask> {
     const url = `${hub.url}/mcp/${group}`;
     if (era === "modern") {
       return async (method, params) => ownWords(answerOf((await modern(url, method, params)).body));
@@ -155,9 +155,9 @@ describe("one server in a group", () => {
       const got = await (await client("modern", "legacy"))("tools/list", {});
       const { tools } = (await servers.legacy("tools/list", {}))["result"] as { tools: Record<string, unknown>[] };
       expect(tools.some((tool) => "execution" in tool)).toBe(true);
-      expect(got).toEqual({
-        result: { resultType: "complete", tools: tools.map(({ execution: _, ...tool }) => tool) },
-      });
+      const known = tools.map((tool) => ({ ...tool }));
+      for (const tool of known) delete tool["execution"];
+      expect(got).toEqual({ result: { resultType: "complete", tools: known } });
     });
   });
 

@@ -18,10 +18,11 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["resources/directory/read", "io.modelcontextprotocol/skills"],
 ]);
 /** What the protocol itself has never belongs to an extension, also where the client's revision does not have it. */
-const OWN_PREFIXES: ReadonlySet<string> = new Set([
-  ...["completion", "elicitation", "logging", "notifications", "prompts", "resources", "roots", "sampling", "server"],
-  ...["subscriptions", "tasks", "tools"],
-]);
+const OWN_PREFIXES: ReadonlySet<string> = new Set(
+  "completion elicitation logging notifications prompts resources roots sampling server subscriptions tasks tools".split(
+    " ",
+  ),
+);
 
 export function findExtensionServer(
   { request, era }: Exchange,

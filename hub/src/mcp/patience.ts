@@ -9,6 +9,6 @@ export function within(work: Promise<unknown>, { ms, signal }: { ms: number; sig
     };
     const timer = setTimeout(done, ms);
     signal.addEventListener("abort", done, { once: true });
-    void work.then(done, done);
+    void work.catch(() => undefined).finally(done); // how it ended is for those who hold it
   });
 }

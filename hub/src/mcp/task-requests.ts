@@ -73,10 +73,10 @@ export class TaskRequests {
     const early: RawParams[] = [];
     let tell = (params: RawParams): unknown => early.push(params);
     const honoured: string[] = [];
+    const onOpen = (ids: readonly string[]) => void honoured.push(...ids);
     const opening = [...new Set(tasks.map(({ server }) => server))].map((server) => {
       const own = tasks.filter((task) => task.server === server);
-      const onOpen = (ids: readonly string[]) => honoured.push(...ids);
-      return this.#listenTo(server, own, { signal, onOpen, onTask: (params) => tell(params) });
+      return this.#listenTo(server, own, { signal, onOpen, onTask: (params) => void tell(params) });
     });
     await within(Promise.all(opening), { ms: ACKNOWLEDGE_MS, signal });
     const notify = (params: RawParams) => exchange.notify("notifications/tasks", stamped(params, exchange.request.id));
@@ -143,8 +143,8 @@ export class TaskRequests {
 interface TaskListener {
   readonly signal: AbortSignal;
   /** With the ids that the server takes, as clients know them. */
-  onOpen(ids: readonly string[]): void;
-  onTask(params: RawParams): void;
+  readonly onOpen: (ids: readonly string[]) => void;
+  readonly onTask: (params: RawParams) => void;
 }
 
 function honouredIds(acknowledged: unknown, tasks: readonly Task[]): string[] {

@@ -49,10 +49,7 @@ export function toolResultFor(result: Raw, version: string, definition: JsonObje
 /** The result of `prompts/get` for a client of a revision. */
 export function promptResultFor(result: Raw, version: string): Raw {
   if (toolFormOf(version) !== "plain") return result;
-  const ofContent: Edit = (content) =>
-    Array.isArray(content.value) ? editElements(content, linkToText) : linkToText(content);
-  const ofMessage: Edit = (message) => editMember(message, "content", ofContent);
-  return editMember(result, "messages", (messages) => editElements(messages, ofMessage)) ?? result;
+  return editMember(result, "messages", (messages) => editElements(messages, linksToText)) ?? result;
 }
 
 /** Before 2026 the root of an output schema had to be an object. */
@@ -87,6 +84,12 @@ const linkToText: Edit = ({ value }) => {
   const text = label === "" ? String(uri) : `${label} (${String(uri)})`;
   return raw({ type: "text", text, ...(annotations === undefined ? {} : { annotations }) });
 };
+
+/** Of one message of a prompt, which may have one block or several. */
+const linksToText: Edit = (message) =>
+  editMember(message, "content", (content) =>
+    Array.isArray(content.value) ? editElements(content, linkToText) : linkToText(content),
+  );
 
 function without(definition: JsonObject, key: string): JsonObject {
   if (!Object.hasOwn(definition, key)) return definition;
