@@ -8,7 +8,7 @@ import type { Listing } from "../catalog/listing.ts";
 import type { Isolation, ServerConfig } from "../config/types.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { SecretStore } from "../secrets/store.ts";
-import type { Reply } from "../wire/jsonrpc.ts";
+import type { RawParams, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { LOCAL } from "./caller.ts";
 import { Circuit } from "./circuit.ts";
@@ -58,6 +58,8 @@ export interface ServerObserver {
   onOffer(server: ManagedServer): void;
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
+  /** It says how a task is doing (legacy, unasked). */
+  onTaskStatus?(server: ManagedServer, params: RawParams | undefined): void;
   /** Calls are let through to it again, or no longer. */
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
 }
@@ -361,7 +363,8 @@ export class ManagedServer {
       this.#world.redactor.setSecrets(owner, resolved.secrets);
       over = await this.#world.launches?.next({ signal: either, limitMs: startMs });
       // That its lists changed says nothing about the one that they were read from.
-      const silent = { onListChanged: none, onResourceUpdated: none, onGap: none, onStage: none };
+      const onTaskStatus = (params: RawParams | undefined) => this.#observer.onTaskStatus?.(this, params);
+      const silent = { onListChanged: none, onResourceUpdated: none, onTaskStatus, onGap: none, onStage: none };
       const upstream = await this.#connect(resolved, { signal: either, startMs, ...silent });
       if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
       return upstream;
@@ -385,6 +388,12 @@ export class ManagedServer {
       release();
       throw redactError(toHubError(thrown), this.#redact);
     }
+  }
+
+  /** A subscription on behalf of one client. It lasts, so it takes nobody's turn. */
+  async listen(ask: Pick<Ask, "params" | "signal" | "onNotification">): Promise<Reply> {
+    if (this.#upstream === undefined) throw this.unavailable();
+    return this.#upstream.ask({ ...ask, method: "subscriptions/listen", timeoutMs: 0 });
   }
 
   #sleepWhenIdle(): void {
@@ -481,6 +490,7 @@ export class ManagedServer {
           if (this.#relisting === undefined) this.#relisting = this.#relist();
         },
         onResourceUpdated: (params) => this.#upstream !== undefined && this.#watches.updated(this.#upstream, params),
+        onTaskStatus: (params) => this.#observer.onTaskStatus?.(this, params),
         onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
         onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
       });
@@ -674,7 +684,7 @@ export class ManagedServer {
 
 interface Connecting extends Pick<
   ConnectOptions,
-  "signal" | "onListChanged" | "onResourceUpdated" | "onGap" | "onStage"
+  "signal" | "onListChanged" | "onResourceUpdated" | "onTaskStatus" | "onGap" | "onStage"
 > {
   readonly startMs: number;
 }

@@ -376,8 +376,12 @@ function isNews(method: string): boolean {
   return method.endsWith("/list_changed") || NEWS.has(method);
 }
 
-/** The end of an elicitation is news for whoever was asked, and that may have been in another request. */
-const NEWS: ReadonlySet<string> = new Set(["notifications/resources/updated", "notifications/elicitation/complete"]);
+/** The end of an elicitation is news for whoever was asked, and that may have been in another request; so is a task's. */
+const NEWS: ReadonlySet<string> = new Set([
+  "notifications/resources/updated",
+  "notifications/elicitation/complete",
+  "notifications/tasks/status",
+]);
 
 /** The same failure, for a request that came so far. What the transport knows of this request alone is better. */
 function withDelivery(error: HubError, delivery: Delivery): HubError {
