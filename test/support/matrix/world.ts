@@ -74,7 +74,10 @@ export async function createWorld(): Promise<World> {
   const overStdio = async (cell: Cell) => {
     const own = await makeHome({ [groupOf(cell)]: entryOf(cell) });
     ends.push(() => own.remove());
-    return connectPeer(cell, new StdioClientTransport({ command: process.execPath, args: [BIN, "stdio"], env: own.env }));
+    return connectPeer(
+      cell,
+      new StdioClientTransport({ command: process.execPath, args: [BIN, "stdio"], env: own.env }),
+    );
   };
 
   const connect = (cell: Cell) => {
@@ -86,7 +89,10 @@ export async function createWorld(): Promise<World> {
       case "sse":
         return connectPeer(cell, new SSEClientTransport(new URL(`${hub.url}/sse/${groupOf(cell)}`)));
       case "websocket":
-        return connectPeer(cell, new SocketTransport(new URL(`${hub.url.replace(/^http/, "ws")}/mcp/${groupOf(cell)}`)));
+        return connectPeer(
+          cell,
+          new SocketTransport(new URL(`${hub.url.replace(/^http/, "ws")}/mcp/${groupOf(cell)}`)),
+        );
     }
   };
 
