@@ -6,6 +6,7 @@ import type { ConfigChanges } from "./config/diff.ts";
 import type { ErrorBody } from "./errors.ts";
 import type { Breaker } from "./servers/breaker.ts";
 import type { Status } from "./servers/status.ts";
+import type { RawParams } from "./wire/jsonrpc.ts";
 
 export interface CallRecord {
   readonly server: string;
@@ -23,6 +24,8 @@ interface HubEventMap {
   "server.log": [{ readonly server: string; readonly at: number; readonly text: string }];
   /** Calls are let through to a server again, or no longer. */
   "server.circuit": [{ readonly server: string; readonly breaker: Breaker }];
+  /** A server says how a task is doing. */
+  "server.task": [{ readonly server: string; readonly params: RawParams | undefined }];
   "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];
   "call.finished": [CallRecord];
   "config.reloaded": [{ readonly changes: ConfigChanges; readonly description: string }];

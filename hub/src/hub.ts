@@ -111,6 +111,7 @@ export class Hub {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
+        onTaskStatus: ({ name }, params) => this.events.emit("server.task", { server: name, params }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
@@ -193,6 +194,7 @@ export class Hub {
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
+    this.events.on("server.task", ({ server, params }) => mcp.taskStatus(server, params));
     return this.#listener.url;
   }
 
@@ -201,6 +203,7 @@ export class Hub {
     const { calls, supervisor } = this;
     const endpoint = new Endpoint({ group: () => this.catalog.group(group), calls, supervisor, settled });
     this.events.on("catalog.changed", () => endpoint.catalogChanged());
+    this.events.on("server.task", ({ server, params }) => endpoint.taskStatus(server, params));
     return endpoint;
   }
 

@@ -253,12 +253,13 @@ describe("the wire", () => {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientCapabilities": {},
     };
-    const { messages, close } = await openStream(url, {
+    const stream = await openStream(url, {
       method: "POST",
       headers: { "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" },
       body: { jsonrpc: "2.0", id: "mine", method: "subscriptions/listen", params: { notifications, _meta } },
     });
-    cleanups.push(close);
+    cleanups.push(() => stream.close());
+    const { messages } = stream;
     const stamp = { "io.modelcontextprotocol/subscriptionId": "mine" };
     await messages.more(0);
     const caller = await client(legacyWatcher, url);

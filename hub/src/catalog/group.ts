@@ -101,7 +101,7 @@ export class Group {
     return this.#resources.resolveTemplate(uriTemplate);
   }
 
-  /** Original → exposed, of the server's resources and templates; nearly always empty. See `rewriteUris` in uris.ts. */
+  /** Original → exposed, of the server's resources and templates; nearly always empty. */
   rewrittenUris(server: string): ReadonlyMap<string, string> {
     return this.#resources.rewrittenUris(server);
   }

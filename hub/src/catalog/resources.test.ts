@@ -4,7 +4,7 @@ import { HubError } from "../errors.ts";
 import { Catalog } from "./catalog.ts";
 import type { Group } from "./group.ts";
 import type { JsonObject } from "./listing.ts";
-import { exposedUri, rewriteUris } from "./uris.ts";
+import { exposedUri } from "./uris.ts";
 
 interface Offer {
   readonly uris?: readonly string[];
@@ -173,37 +173,5 @@ describe("rewriting results", () => {
     ["u://2", "u://2"],
   ])("%s is exposed as %s", (uri, expected) => {
     expect(exposedUri(uri, mapping)).toBe(expected);
-  });
-
-  it("touches resource links and embedded resources only", () => {
-    const uri = "u://1";
-    const to = "plugboard://b/u://1";
-    const result = (at: string): JsonObject => ({
-      content: [
-        { type: "text", text: uri },
-        { type: "resource_link", uri: at, name: "n" },
-        { type: "resource", resource: { uri: at, text: uri }, annotations: {} },
-        { type: "future", uri },
-        null,
-        "odd",
-      ],
-      structuredContent: { uri },
-      _meta: { uri },
-    });
-    const original = result(uri);
-    expect(rewriteUris(original, mapping)).toEqual(result(to));
-    expect(original).toEqual(result(uri));
-    expect(rewriteUris(original, new Map())).toBe(original);
-  });
-
-  it("knows the results of resources/read and prompts/get", () => {
-    expect(rewriteUris({ contents: [{ uri: "u://1", text: "" }, 7] }, mapping)).toEqual({
-      contents: [{ uri: "plugboard://b/u://1", text: "" }, 7],
-    });
-    const link = { type: "resource_link", uri: "t://1" };
-    const rewritten = { type: "resource_link", uri: "plugboard://b/t://1" };
-    expect(rewriteUris({ messages: [{ role: "user", content: link }, { content: [link] }, null] }, mapping)).toEqual({
-      messages: [{ role: "user", content: rewritten }, { content: [rewritten] }, null],
-    });
   });
 });

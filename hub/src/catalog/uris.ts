@@ -65,39 +65,6 @@ export function rewriteUiResource(definition: JsonObject, mapping: ReadonlyMap<s
   return { ...definition, _meta: rewriteField(meta, "ui/resourceUri", mapping) };
 }
 
-/**
- * A result with the URIs of its resource links and embedded resources rewritten: of `tools/call` (`content`),
- * `resources/read` (`contents`) and `prompts/get` (`messages`). Everything else stays as it is.
- */
-export function rewriteUris(result: JsonObject, mapping: ReadonlyMap<string, string>): JsonObject {
-  if (mapping.size === 0) return result;
-  const block = (value: unknown): unknown => rewriteBlock(value, mapping);
-  const rewritten: Record<string, unknown> = { ...result };
-  if (Array.isArray(result["content"])) rewritten["content"] = result["content"].map(block);
-  if (Array.isArray(result["contents"])) {
-    rewritten["contents"] = result["contents"].map((item: unknown) =>
-      isObject(item) ? rewriteField(item, "uri", mapping) : item,
-    );
-  }
-  if (Array.isArray(result["messages"])) {
-    rewritten["messages"] = result["messages"].map((message: unknown) => {
-      if (!isObject(message)) return message;
-      const content = message["content"];
-      return { ...message, content: Array.isArray(content) ? content.map(block) : block(content) };
-    });
-  }
-  return rewritten;
-}
-
-function rewriteBlock(block: unknown, mapping: ReadonlyMap<string, string>): unknown {
-  if (!isObject(block)) return block;
-  if (block["type"] === "resource_link") return rewriteField(block, "uri", mapping);
-  if (block["type"] === "resource" && isObject(block["resource"])) {
-    return { ...block, resource: rewriteField(block["resource"], "uri", mapping) };
-  }
-  return block;
-}
-
 function rewriteField(object: JsonObject, key: string, mapping: ReadonlyMap<string, string>): JsonObject {
   const uri = object[key];
   return typeof uri === "string" ? { ...object, [key]: exposedUri(uri, mapping) } : object;

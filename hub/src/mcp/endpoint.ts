@@ -2,21 +2,26 @@
 // server that owns it. One table says which method does what.
 
 import type { Calls, Question } from "../calls/call.ts";
+import { withExposedUris } from "../calls/exposed-uris.ts";
 import type { Group } from "../catalog/group.ts";
-import { rewriteUris } from "../catalog/uris.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import { adaptResult, META } from "../wire/era.ts";
+import { adaptReply, LEGACY_VERSIONS, META, MODERN_VERSION } from "../wire/era.ts";
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
-import { failure, raw, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
+import { failure, RPC, success } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, RawParams, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
 import { Conversations } from "./conversations.ts";
+import { findExtensionServer } from "./extension-methods.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
+import { promptResultFor, toolResultFor } from "../wire/tool-era.ts";
 import { Subscriptions, wantedUris } from "./subscriptions.ts";
+import { foreignTask, TaskRequests, tellStatus } from "./task-requests.ts";
+import { Tasks } from "./tasks.ts";
+import { ToolLists } from "./tool-lists.ts";
 import { findGroup, Watchers } from "./watchers.ts";
 
 export interface EndpointOptions {
@@ -37,6 +42,9 @@ export class Endpoint implements Service {
   readonly #watchers: Watchers;
   readonly #conversations: Conversations;
   readonly #subscriptions: Subscriptions;
+  readonly #tasks = new Tasks();
+  readonly #taskRequests: TaskRequests;
+  readonly #toolLists = new ToolLists();
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
   constructor(options: EndpointOptions) {
@@ -48,6 +56,7 @@ export class Endpoint implements Service {
       ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
     });
     this.#subscriptions = new Subscriptions(options.supervisor);
+    this.#taskRequests = new TaskRequests({ ...options, tasks: this.#tasks });
   }
 
   readonly #legacy: Readonly<Record<string, Handler>> = {
@@ -57,15 +66,23 @@ export class Endpoint implements Service {
     "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
     "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
     "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
+    "tasks/get": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/result": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/list": (exchange, group) => this.#taskRequests.list(exchange, group, this.#ask(exchange, group)),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
     "server/discover": (_, group) => success(discoverResult(group, this.#options.supervisor)),
     "subscriptions/listen": (exchange, group) => this.#listen(exchange, group),
+    "tasks/get": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/update": (exchange, group) => this.#askTask(exchange, group),
+    "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
   };
 
   readonly #both: Readonly<Record<string, Handler>> = {
-    "tools/list": (exchange, group) => this.#list(exchange, group, "tools", group.toolsJson),
+    "tools/list": (exchange, group) =>
+      this.#list(exchange, group, "tools", this.#toolLists.json(group, versionOf(exchange))),
     "prompts/list": (exchange, group) => this.#list(exchange, group, "prompts", group.promptsJson),
     "resources/list": (exchange, group) => this.#list(exchange, group, "resources", group.resourcesJson),
     "resources/templates/list": (exchange, group) =>
@@ -76,20 +93,25 @@ export class Endpoint implements Service {
     "completion/complete": (exchange, group) => this.#complete(exchange, group),
   };
 
+  /** What the protocol itself does not have: an extension's, or nothing. */
+  readonly #other: Handler = (exchange, group) => {
+    const destination = findExtensionServer(exchange, group, this.#options.supervisor);
+    if (destination === undefined) {
+      return failure({ code: RPC.methodNotFound, message: `There is no method ${exchange.request.method} here` });
+    }
+    const { server, replace } = destination;
+    return this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace });
+  };
+
   async handle(exchange: Exchange): Promise<Reply> {
     const { request, era } = exchange;
     const table = era === "modern" ? this.#modern : this.#legacy;
-    const handler = own(table, request.method) ?? own(this.#both, request.method);
-    if (handler === undefined) {
-      return failure({ code: RPC.methodNotFound, message: `There is no method ${request.method} here` });
-    }
+    const handler = own(table, request.method) ?? own(this.#both, request.method) ?? this.#other;
     try {
       if (this.#options.settled !== undefined && this.#waits(exchange)) await this.#options.settled;
-      const reply = await handler(exchange, this.#options.group());
-      return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
+      return adaptReply(await handler(exchange, this.#options.group()), request.method, era);
     } catch (error) {
-      const reply = toReply(error, request.method, era);
-      return reply.ok ? { ok: true, result: adaptResult(reply.result, request.method, era) } : reply;
+      return adaptReply(toReply(error, request.method, era), request.method, era);
     }
   }
 
@@ -123,6 +145,11 @@ export class Endpoint implements Service {
     this.#conversations.close();
   }
 
+  /** A server says how a task is doing; here, if it is a task of one of these clients. */
+  taskStatus(server: string, params: RawParams | undefined): void {
+    tellStatus(this.#tasks, server, params);
+  }
+
   close(): void {
     this.#watchers.close();
     this.#conversations.close();
@@ -142,7 +169,13 @@ export class Endpoint implements Service {
   }
 
   async #listen(exchange: Exchange, group: Group): Promise<Reply> {
-    return this.#watchers.listen(exchange, await this.#subscriptions.grant(exchange, group));
+    const granted = [this.#subscriptions.grant(exchange, group), this.#taskRequests.grant(exchange, group)];
+    const wanted = granted.flatMap((grant) => grant ?? []);
+    return this.#watchers.listen(exchange, wanted.length === 0 ? [] : await Promise.all(wanted));
+  }
+
+  #askTask(exchange: Exchange, group: Group): Promise<Reply> {
+    return this.#taskRequests.forward(exchange, group, this.#ask(exchange, group));
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
@@ -161,7 +194,12 @@ export class Endpoint implements Service {
     const reply = await this.#conversations.pass(exchange, server, call, (question) =>
       this.#options.calls.tool(question),
     );
-    return withExposedUris(reply, group, server);
+    const exposed = withExposedUris(reply, group.rewrittenUris(server));
+    if (!exposed.ok) return exposed;
+    const result = this.#tasks.adopt(exposed.result, exchange, server);
+    return (
+      foreignTask(result, exchange) ?? { ok: true, result: toolResultFor(result, versionOf(exchange), definition) }
+    );
   }
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
@@ -170,7 +208,8 @@ export class Endpoint implements Service {
     const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
       this.#options.calls.ask(server, question),
     );
-    return withExposedUris(reply, group, server);
+    const exposed = withExposedUris(reply, group.rewrittenUris(server));
+    return mapResult(exposed, (result) => promptResultFor(result, versionOf(exchange)));
   }
 
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
@@ -179,7 +218,7 @@ export class Endpoint implements Service {
     const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
       this.#options.calls.ask(server, question),
     );
-    return withExposedUris(reply, group, server);
+    return withExposedUris(reply, group.rewrittenUris(server));
   }
 
   #complete(exchange: Exchange, group: Group): Promise<Reply> {
@@ -242,6 +281,17 @@ function notify(exchange: Exchange, method: string, params: Raw): void {
   exchange.notify(method, params);
 }
 
+/** The revision that the client speaks. On stdio one may ask before it has said. */
+function versionOf({ era, session }: Exchange): string {
+  return era === "modern" ? MODERN_VERSION : (session?.version ?? LEGACY_VERSIONS[0]);
+}
+
+function mapResult(reply: Reply, map: (result: Raw) => Raw): Reply {
+  if (!reply.ok) return reply;
+  const result = map(reply.result);
+  return result === reply.result ? reply : { ok: true, result };
+}
+
 function own(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {
   return Object.hasOwn(table, method) ? table[method] : undefined;
 }
@@ -280,11 +330,4 @@ function stringParam({ request }: Exchange, key: string): string {
   const value = request.params?.value[key];
   if (typeof value === "string") return value;
   throw new HubError("InvalidConfig", `\`${key}\` must be a string`, { field: key });
-}
-
-/** Only where two servers share a URI does an answer have to be touched: it must name what this client can ask for. */
-function withExposedUris(reply: Reply, group: Group, server: string): Reply {
-  const mapping = group.rewrittenUris(server);
-  if (mapping.size === 0 || !reply.ok || !isObject(reply.result.value)) return reply;
-  return { ok: true, result: raw(rewriteUris(reply.result.value, mapping)) };
 }

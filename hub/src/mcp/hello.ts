@@ -5,7 +5,7 @@ import type { Supervisor } from "../servers/supervisor.ts";
 import { META, MODERN_VERSION, SUPPORTED_VERSIONS } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { VERSION } from "../version.ts";
-import { capabilitiesOf } from "./group-capabilities.ts";
+import { capabilitiesOf } from "./announced.ts";
 
 const MAX_INSTRUCTIONS = 16_384;
 

@@ -10,7 +10,7 @@ import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson } from "../wire/http-answer.ts";
 import { refuse } from "../wire/http-request.ts";
 import { StreamableHttpServer } from "../wire/http-server.ts";
-import { RPC, writeReply } from "../wire/jsonrpc.ts";
+import { RPC, writeReply, type RawParams } from "../wire/jsonrpc.ts";
 import { sessionIdIn, SseServer } from "../wire/sse-server.ts";
 import type { WebSocketServer } from "../wire/ws-server.ts";
 import { Endpoint } from "./endpoint.ts";
@@ -77,6 +77,10 @@ export class McpHttp {
   /** Nobody can come back any more. */
   endParked(): void {
     for (const { endpoint } of this.#groups.values()) endpoint.endParked();
+  }
+
+  taskStatus(server: string, params: RawParams | undefined): void {
+    for (const { endpoint } of this.#groups.values()) endpoint.taskStatus(server, params);
   }
 
   /** Ends every session and stream. */

@@ -13,7 +13,7 @@ export interface SubscriptionOptions {
   readonly uri: string;
   readonly owner: OwnedUri;
   readonly supervisor: Supervisor;
-  onUpdate(params: RawParams): void;
+  readonly onUpdate: (params: RawParams) => void;
 }
 
 export class Subscription {

@@ -7,6 +7,7 @@ import type { Supervisor } from "../servers/supervisor.ts";
 import { isObject } from "../wire/json.ts";
 import { rawParams, success, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange, Session } from "../wire/server.ts";
+import { within } from "./patience.ts";
 import { stamped, Subscription } from "./subscription.ts";
 import type { Granted } from "./watchers.ts";
 
@@ -86,7 +87,7 @@ export class Subscriptions {
     }
     this.#streams.add(watched);
     const all = [...watched.values()];
-    await orLater(Promise.allSettled(all.map(({ opened }) => opened)), signal);
+    await within(Promise.allSettled(all.map(({ opened }) => opened)), { ms: ACKNOWLEDGE_MS, signal });
     for (const subscription of all) if (!subscription.isOpen) drop(watched, subscription);
     return {
       notifications: watched.size === 0 ? {} : { resourceSubscriptions: [...watched.keys()] },
@@ -131,20 +132,6 @@ function drop(watched: Watched, subscription: Subscription): void {
 function closeAll(watched: Watched | undefined): void {
   for (const subscription of watched?.values() ?? []) subscription.close();
   watched?.clear();
-}
-
-/** Waits for it, but not for ever, and not for a client that has gone. */
-function orLater(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ACKNOWLEDGE_MS);
-    signal.addEventListener("abort", done, { once: true });
-    void work.then(done);
-  });
 }
 
 function tooMany(): HubError {

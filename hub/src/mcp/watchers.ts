@@ -68,7 +68,7 @@ export class Watchers {
   }
 
   /** `subscriptions/listen`: lasts until the client, or the hub, ends it. */
-  listen(exchange: Exchange, granted?: Granted): Promise<Reply> {
+  listen(exchange: Exchange, granted: readonly Granted[] = []): Promise<Reply> {
     const wanted = exchange.request.params?.value["notifications"];
     const kinds = KINDS.filter((kind) => isObject(wanted) && wanted[`${kind}ListChanged`] === true);
     const subscription = { kinds: new Set(kinds), exchange };
@@ -76,14 +76,14 @@ export class Watchers {
     const notifications = Object.fromEntries(kinds.map((kind) => [`${kind}ListChanged`, true]));
     exchange.notify(
       "notifications/subscriptions/acknowledged",
-      raw({ notifications: { ...notifications, ...granted?.notifications }, _meta }),
+      raw({ notifications: Object.assign(notifications, ...granted.map((each) => each.notifications)), _meta }),
     );
     this.#subscriptions.add(subscription);
-    granted?.begin();
+    for (const each of granted) each.begin();
     return new Promise((resolve) => {
       const end = () => {
         this.#subscriptions.delete(subscription);
-        granted?.end();
+        for (const each of granted) each.end();
         resolve(success({ resultType: "complete", _meta }));
       };
       if (exchange.signal.aborted) end();

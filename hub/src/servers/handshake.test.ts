@@ -42,6 +42,7 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
     signal: new AbortController().signal,
     onListChanged: () => undefined,
     onResourceUpdated: () => undefined,
+    onTaskStatus: () => undefined,
     onGap: () => undefined,
     onStage: (stage) => stages.push(stage),
     open: (handlers) => {

@@ -8,7 +8,7 @@ import type { Listing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { SecretStore } from "../secrets/store.ts";
-import type { Reply } from "../wire/jsonrpc.ts";
+import type { RawParams, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { Circuit } from "./circuit.ts";
 import { childEnvironment } from "./environment.ts";
@@ -52,6 +52,8 @@ export interface ServerObserver {
   onOffer(server: ManagedServer): void;
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
+  /** It says how a task is doing (legacy, unasked). */
+  onTaskStatus?(server: ManagedServer, params: RawParams | undefined): void;
   /** Calls are let through to it again, or no longer. */
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
 }
@@ -301,6 +303,12 @@ export class ManagedServer {
     }
   }
 
+  /** A subscription on behalf of one client. It lasts, so it takes nobody's turn. */
+  async listen(ask: Pick<Ask, "params" | "signal" | "onNotification">): Promise<Reply> {
+    if (this.#upstream === undefined) throw this.#unavailable();
+    return this.#upstream.ask({ ...ask, method: "subscriptions/listen", timeoutMs: 0 });
+  }
+
   get #isIdle(): boolean {
     return this.#slots.taken === 0 && this.#watches.size === 0;
   }
@@ -420,6 +428,7 @@ export class ManagedServer {
         if (this.#relisting === undefined) this.#relisting = this.#relist();
       },
       onResourceUpdated: (params) => this.#upstream !== undefined && this.#watches.updated(this.#upstream, params),
+      onTaskStatus: (params) => this.#observer.onTaskStatus?.(this, params),
       onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
       onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
     });

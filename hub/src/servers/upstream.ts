@@ -44,6 +44,8 @@ export interface ConnectOptions extends Omit<HandshakeOptions, "open"> {
   onListChanged(): void;
   /** It says that a resource changed. */
   onResourceUpdated(params: RawParams | undefined): void;
+  /** It says how a task is doing. */
+  onTaskStatus(params: RawParams | undefined): void;
   /** What it said for a while was not heard. */
   onGap(): void;
   onStage(stage: "handshake" | "listing"): void;
@@ -79,6 +81,7 @@ export class Upstream {
         if (LIST_NEWS.has(method)) options.onListChanged();
         else if (method === "notifications/elicitation/complete") elicitations.completed(params);
         else if (method === "notifications/resources/updated") options.onResourceUpdated(params);
+        else if (method === "notifications/tasks/status") options.onTaskStatus(params);
       },
       onRequest: answerServer,
     };

@@ -4,6 +4,7 @@ import { classifyInboundRequest, isLegacyRequest } from "@modelcontextprotocol/s
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  adaptReply,
   adaptResult,
   classifyIncoming,
   eraOf,
@@ -315,5 +316,26 @@ describe("adaptResult", () => {
         expect(legacy.bytes.toString()).toBe(given.bytes.toString());
       }),
     );
+  });
+});
+
+describe("adaptReply", () => {
+  const reply = (error: object) => ({ ok: false, error: raw(error) }) as const;
+
+  it("GR-5 a resource that is not found has another code in the modern era; its words and data stay", () => {
+    const given = reply({ code: -32002, message: "no such", data: { uri: "a:1" } });
+    expect(adaptReply(given, "resources/read", "legacy")).toBe(given);
+    const adapted = adaptReply(given, "resources/read", "modern");
+    expect(adapted).toMatchObject({ ok: false, error: { value: { code: -32602 } } });
+    expect(!adapted.ok && JSON.parse(adapted.error.bytes.toString())).toEqual({
+      code: -32602,
+      message: "no such",
+      data: { uri: "a:1" },
+    });
+  });
+
+  it("GR-5 any other error is the server's own", () => {
+    const given = reply({ code: -32050, message: "mine" });
+    for (const era of ["legacy", "modern"] as const) expect(adaptReply(given, "tools/call", era)).toBe(given);
   });
 });

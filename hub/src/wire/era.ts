@@ -3,7 +3,7 @@
 // carries its own envelope in `_meta` and every result says its type.
 
 import { editObject, isObject, type JsonObject } from "./json.ts";
-import { RPC, type Raw, type RpcError } from "./jsonrpc.ts";
+import { RPC, type Raw, type Reply, type RpcError } from "./jsonrpc.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -142,6 +142,17 @@ const CACHEABLE: readonly string[] = [
   "resources/templates/list",
   "resources/read",
 ];
+
+/** A server's answer in the words of the client's era. */
+export function adaptReply(reply: Reply, method: string, to: Era): Reply {
+  if (reply.ok) return { ok: true, result: adaptResult(reply.result, method, to) };
+  const { value } = reply.error;
+  if (to === "legacy" || !isObject(value) || value["code"] !== RESOURCE_NOT_FOUND) return reply;
+  // The modern era has no code of its own for this.
+  return { ok: false, error: edited(reply.error, value, { code: RPC.invalidParams }) };
+}
+
+const RESOURCE_NOT_FOUND = -32002;
 
 /** Adds what a modern result must say and strips what a legacy one must not. Within one era the bytes stay as they are. */
 export function adaptResult(result: Raw, method: string, to: Era): Raw {

@@ -377,7 +377,11 @@ function isNews(method: string): boolean {
 }
 
 /** The end of an elicitation is news for whoever was asked, and that may have been in another request. */
-const NEWS: ReadonlySet<string> = new Set(["notifications/resources/updated", "notifications/elicitation/complete"]);
+const NEWS: ReadonlySet<string> = new Set([
+  "notifications/resources/updated",
+  "notifications/elicitation/complete",
+  "notifications/tasks/status",
+]);
 
 /** The same failure, for a request that came so far. What the transport knows of this request alone is better. */
 function withDelivery(error: HubError, delivery: Delivery): HubError {

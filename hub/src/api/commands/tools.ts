@@ -1,12 +1,12 @@
 // Tools, resources and prompts, listed and used, from one server or from a group as its clients see it.
 
 import type { Question } from "../../calls/call.ts";
+import { withExposedUris } from "../../calls/exposed-uris.ts";
 import type { Group } from "../../catalog/group.ts";
-import { rewriteUris } from "../../catalog/uris.ts";
 import { HubError } from "../../errors.ts";
 import type { Arrival } from "../../telemetry/tracing.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
-import { raw, rawParams, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
+import { rawParams, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
 import type { Managed } from "../core.ts";
 import type { GroupTool, Tool } from "../schemas/tool.ts";
 import { toTool } from "../view.ts";
@@ -62,7 +62,7 @@ export class ToolCommands {
     const group = this.#group(name);
     const { server, tool, definition } = group.resolveTool(exposed);
     const outcome = await this.#call({ group: group.name, server, tool, args, definition }, options);
-    return { ...outcome, reply: withExposedUris(outcome.reply, group, server) };
+    return { ...outcome, reply: withExposedUris(outcome.reply, group.rewrittenUris(server)) };
   }
 
   async readResource(name: string, exposed: string, options: UseOptions = {}): Promise<Raw> {
@@ -100,7 +100,7 @@ export class ToolCommands {
     options: UseOptions,
   ): Promise<Raw> {
     const ask = { method, params: rawParams(params), group: group.name, ...toAsk(options) };
-    const reply = withExposedUris(await this.#managed.hub.calls.ask(server, ask), group, server);
+    const reply = withExposedUris(await this.#managed.hub.calls.ask(server, ask), group.rewrittenUris(server));
     if (reply.ok) return reply.result;
     const { message } = isObject(reply.error.value) ? reply.error.value : {};
     throw new HubError("ProtocolError", `Server "${server}" answered with an error`, { detail: String(message) });
@@ -131,11 +131,4 @@ function toAsk({ signal, timeoutMs, arrival }: UseOptions): Pick<Question, "sign
     ...(signal === undefined ? {} : { signal }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
-}
-
-/** Where two servers of the group share a URI, the answer must name what can be asked for here. */
-function withExposedUris(reply: Reply, group: Group, server: string): Reply {
-  const mapping = group.rewrittenUris(server);
-  if (mapping.size === 0 || !reply.ok || !isObject(reply.result.value)) return reply;
-  return { ok: true, result: raw(rewriteUris(reply.result.value, mapping)) };
 }

@@ -6,6 +6,7 @@ import { offersSubscriptions } from "../servers/resource-watches.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { eraOf } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
+import { TASKS_EXTENSION } from "./tasks.ts";
 
 /** Announced always: a server that comes later may bring what none has now. */
 const OWN = {
@@ -16,7 +17,7 @@ const OWN = {
 } as const;
 
 /** Tasks as a part of the protocol itself, which they were in one revision only. */
-export const TASKS_VERSION = "2025-11-25";
+const TASKS_VERSION = "2025-11-25";
 /** Says what a page in a tool's `_meta` is good for, and has no methods: so it passes between the eras. */
 const UI_EXTENSION = "io.modelcontextprotocol/ui";
 
@@ -58,6 +59,11 @@ function carried(server: Hello, version: string): JsonObject {
   const extensions = extensionsOf(server);
   if (server.era === eraOf(version)) return extensions;
   return Object.hasOwn(extensions, UI_EXTENSION) ? { [UI_EXTENSION]: extensions[UI_EXTENSION] } : {};
+}
+
+/** In the form of its own era. */
+export function offersTasks(server: Hello): boolean {
+  return server.era === "modern" ? Object.hasOwn(extensionsOf(server), TASKS_EXTENSION) : tasksOf(server).length > 0;
 }
 
 function tasksOf({ version, capabilities: { tasks } }: Hello): JsonObject[] {

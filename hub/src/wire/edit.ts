@@ -1,0 +1,58 @@
+// Small changes deep inside a JSON value: what is not changed keeps its bytes. Each edit gives the new value, or undefined
+// where there was nothing to change, so that an untouched answer is passed on as it came.
+
+import { editObject, elementsOf, isObject, membersOf } from "./json.ts";
+import type { Raw } from "./jsonrpc.ts";
+
+export type Edit = (value: Raw) => Raw | undefined;
+
+/** Edits one member of an object. */
+export function editMember(object: Raw, key: string, edit: Edit): Raw | undefined {
+  if (!isObject(object.value) || !Object.hasOwn(object.value, key)) return undefined;
+  // The last one of a name is what JSON.parse took.
+  const member = membersOf(object.bytes)?.findLast((candidate) => candidate.key === key);
+  if (member === undefined) return undefined;
+  const bytes = object.bytes.subarray(member.valueStart, member.valueEnd);
+  const edited = edit({ bytes, value: object.value[key] });
+  return edited === undefined ? undefined : withMembers(object, { [key]: edited });
+}
+
+/** Edits those elements of an array that the edit changes. */
+export function editElements(array: Raw, edit: Edit): Raw | undefined {
+  if (!Array.isArray(array.value)) return undefined;
+  const bytes = elementsOf(array.bytes, array.value.length);
+  if (bytes?.length !== array.value.length) return undefined;
+  let isChanged = false;
+  const elements = bytes.map((part, index): Raw => {
+    const element = { bytes: part, value: arrayValue(array.value, index) };
+    const edited = edit(element);
+    isChanged ||= edited !== undefined;
+    return edited ?? element;
+  });
+  return isChanged ? arrayOf(elements) : undefined;
+}
+
+/** The object with these members; undefined removes one. */
+export function withMembers(object: Raw, members: Readonly<Record<string, Raw | undefined>>): Raw {
+  const entries = Object.entries(members);
+  const value: Record<string, unknown> = isObject(object.value) ? { ...object.value } : {};
+  for (const [key, member] of entries) {
+    if (member === undefined) delete value[key];
+    else value[key] = member.value;
+  }
+  const bytes = editObject(object.bytes, Object.fromEntries(entries.map(([key, member]) => [key, member?.bytes])));
+  return { bytes, value };
+}
+
+export function arrayOf(elements: readonly Raw[]): Raw {
+  const parts = elements.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
+  return { bytes: Buffer.concat([OPEN, ...parts, CLOSE]), value: elements.map(({ value }) => value) };
+}
+
+function arrayValue(array: unknown, index: number): unknown {
+  return Array.isArray(array) ? array[index] : undefined;
+}
+
+const OPEN = Buffer.from("[");
+const COMMA = Buffer.from(",");
+const CLOSE = Buffer.from("]");
