@@ -3,6 +3,8 @@
 import { expect, it } from "vitest";
 import type { Run, Scenario } from "./suite.ts";
 
+const REPEATS = 2;
+
 export function testScenarios(
   scenarios: readonly Scenario[],
   run: () => Run | undefined,
@@ -11,8 +13,12 @@ export function testScenarios(
   for (const { name, scored } of scenarios) {
     const why = expected.get(name);
     const marks = [...(scored ? [] : ["not scored"]), ...(why === undefined ? [] : [`expected to fail: ${why}`])];
-    it(`CL-2 GR-7 ${name}${marks.length === 0 ? "" : ` (${marks.join("; ")})`}`, () => {
-      const complaints = run()?.complaints(name);
+    it(`CL-2 GR-7 ${name}${marks.length === 0 ? "" : ` (${marks.join("; ")})`}`, async () => {
+      let complaints = run()?.complaints(name);
+      // Some scenarios give an answer half a second, which a busy machine may not have. What is wrong is wrong again.
+      for (let more = REPEATS; why === undefined && complaints?.length !== 0 && more > 0; more--) {
+        complaints = await run()?.again(name);
+      }
       if (why === undefined) expect(complaints).toEqual([]);
       else expect(complaints, "It passes now: strike it out of the expected failures").not.toEqual([]);
     });

@@ -35,23 +35,41 @@ export function scenariosOf(era: SuiteEra, leg: Leg): Scenario[] {
 export interface Run {
   /** What a scenario complained about; nothing if it passed. One that left no result did not get so far. */
   complaints(scenario: string): readonly string[];
+  /** Runs one scenario once more, by itself. */
+  again(scenario: string): Promise<readonly string[]>;
 }
 
 export function runServerSuite(url: string, era: SuiteEra): Promise<Run> {
-  return run("server", era, ["--url", url]);
+  return run("server", era, { args: ["--url", url], env: {} });
 }
 
 /** All scenarios at once: each starts a server and runs the command with its address. */
 export function runClientSuite(command: string, era: SuiteEra, env: Readonly<Record<string, string>>): Promise<Run> {
-  return run("client", era, ["--command", command], env);
+  return run("client", era, { args: ["--command", command], env });
+}
+
+interface Target {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function run(leg: Leg, era: SuiteEra, target: Target): Promise<Run> {
+  const complaints = await start(leg, ["--requirements", REVISIONS[era]], target);
+  return {
+    complaints,
+    again: async (scenario) => {
+      const one = ["--scenario", scenario, "--spec-version", REVISIONS[era], "--force"];
+      return (await start(leg, one, target))(scenario);
+    },
+  };
 }
 
 const TIMEOUT_MS = 60_000;
 
-async function run(leg: Leg, era: SuiteEra, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function start(leg: Leg, what: readonly string[], { args, env }: Target): Promise<Run["complaints"]> {
   const results = await mkdtemp(join(tmpdir(), "plugboard-conformance-"));
-  const suite = [join(PACKAGE, "dist/index.js"), leg, "--requirements", REVISIONS[era], "-o", results];
-  const child = spawn(process.execPath, ["--import", ON_NODE_20, ...suite, "--timeout", String(TIMEOUT_MS), ...args], {
+  const suite = [join(PACKAGE, "dist/index.js"), leg, ...what, "-o", results, "--timeout", String(TIMEOUT_MS), ...args];
+  const child = spawn(process.execPath, ["--import", ON_NODE_20, ...suite], {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -65,9 +83,7 @@ async function run(leg: Leg, era: SuiteEra, args: readonly string[], env: Readon
   const found = await readComplaints(results, leg);
   await rm(results, { recursive: true, force: true });
   if (found.size === 0) throw new Error(`The suite did not run:\n${output.slice(-4000)}`);
-  return {
-    complaints: (scenario: string) => found.get(scenario) ?? [`no result:\n${output.slice(-2000)}`],
-  };
+  return (scenario) => found.get(scenario) ?? [`no result:\n${output.slice(-2000)}`];
 }
 
 /** Every scenario leaves a folder of its name and time, with its checks. Names may have a `/`. */

@@ -20,7 +20,7 @@ export function editMember(object: Raw, key: string, edit: Edit): Raw | undefine
 /** Edits those elements of an array that the edit changes. */
 export function editElements(array: Raw, edit: Edit): Raw | undefined {
   if (!Array.isArray(array.value)) return undefined;
-  const bytes = elementsOf(array.bytes, Infinity);
+  const bytes = elementsOf(array.bytes, array.value.length);
   if (bytes?.length !== array.value.length) return undefined;
   let isChanged = false;
   const elements = bytes.map((part, index): Raw => {
