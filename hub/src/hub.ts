@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import type { LookupFunction } from "node:net";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
@@ -32,6 +33,7 @@ import { Supervisor } from "./servers/supervisor.ts";
 import { LazyCallLog } from "./store/lazy-call-log.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
+import { createLookup } from "./wire/lookup.ts";
 
 export interface HubOptions {
   readonly paths: HubPaths;
@@ -43,6 +45,8 @@ export interface HubOptions {
   readonly secrets?: SecretStore;
   /** In place of the database of the data folder. */
   readonly callLog?: (redactor: Redactor) => Promise<CallLog>;
+  /** In place of the system, which knows where remote servers are. */
+  readonly lookup?: LookupFunction;
 }
 
 /** What is known about servers from before. */
@@ -82,7 +86,7 @@ export class Hub {
   #stopping: Promise<void> | undefined;
 
   private constructor(
-    { variables, paths, secrets, callLog }: HubOptions,
+    { variables, paths, secrets, callLog, lookup }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
     { eras, listings }: Memories,
@@ -103,6 +107,7 @@ export class Hub {
         instance,
         redactor: this.#redactor,
         launches: new Launches(),
+        lookup: createLookup(lookup),
         ...(listings === undefined ? {} : { listings }),
       },
       {

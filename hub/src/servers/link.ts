@@ -1,6 +1,7 @@
 // One open connection to a server, whatever carries it: a process's pipes or HTTP. Opens it and says when it is lost;
 // the handshake and everything after is upstream.ts's.
 
+import type { LookupFunction } from "node:net";
 import { HubError } from "../errors.ts";
 import { Peer, type PeerHandlers } from "../wire/peer.ts";
 import { StdioChannel } from "../wire/stdio-client.ts";
@@ -12,7 +13,8 @@ import type { Redact } from "./redaction.ts";
 import type { ResolvedServer } from "./resolve.ts";
 
 export const MAX_MESSAGE_BYTES = 16 << 20;
-const CONNECT_TIMEOUT_MS = 5000;
+/** The library's clock is up to a second late: after five in all, a server that cannot be reached is told to be so. */
+const CONNECT_TIMEOUT_MS = 4000;
 const SHOWN_LINES = 12;
 /** More than is shown: a launcher may say the reason early and much after it. */
 const SEARCHED_LINES = 50;
@@ -99,7 +101,11 @@ function lostProcess(how: string, stderr: string): HubError {
   return new HubError("ServerNotRunning", `The server ${how}`, stderr === "" ? {} : { detail: stderr });
 }
 
-export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): Promise<Link> {
+export async function openHttp(
+  server: ResolvedServer,
+  handlers: PeerHandlers,
+  { lookup }: { lookup?: LookupFunction | undefined } = {},
+): Promise<Link> {
   if (server.transport.type !== "http") {
     throw new HubError("InvalidConfig", `Transport "${server.transport.type}" is not supported yet`, {
       field: "type",
@@ -124,6 +130,7 @@ export async function openHttp(server: ResolvedServer, handlers: PeerHandlers): 
     headers,
     maxMessageBytes: MAX_MESSAGE_BYTES,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ...(lookup === undefined ? {} : { lookup }),
     onMessage: (bytes, via) => peer.receive(bytes, via),
     onFinished: (id, error) => peer.failRequest(id, error),
     onUnreachable: (error) => onLost(error),

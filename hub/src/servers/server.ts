@@ -2,6 +2,7 @@
 // and always knows the truth about it.
 
 import { randomBytes } from "node:crypto";
+import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
@@ -41,6 +42,8 @@ export interface ServerWorld {
   /** Without it a server that is started on demand is started once at the hub's start. */
   readonly listings?: ListingMemory;
   readonly redactor: Redactor;
+  /** Who knows where remote servers are. */
+  readonly lookup?: LookupFunction;
 }
 
 export interface ServerObserver {
@@ -369,7 +372,7 @@ export class ManagedServer {
       requestMs: this.requestMs(),
       signal,
       open: (handlers) => {
-        if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers);
+        if (resolved.transport.type !== "stdio") return openHttp(resolved, handlers, { lookup: this.#world.lookup });
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });

@@ -1,6 +1,7 @@
 // MCP over Streamable HTTP, the client's side: every message is a POST of its own, so what comes back on its stream
 // belongs to that request. Also holds the one GET stream on which a legacy server speaks unasked.
 
+import type { LookupFunction } from "node:net";
 import { Pool, type Dispatcher } from "undici";
 import { HubError, type Delivery, type ErrorKind } from "../errors.ts";
 import { onOneLine } from "./json.ts";
@@ -14,6 +15,8 @@ export interface HttpChannelOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
   readonly connectTimeoutMs: number;
+  /** Who knows where a host is; the system unless told. Asked for every new connection. */
+  readonly lookup?: LookupFunction;
   onMessage(bytes: Buffer, via?: number): void;
   /** This request gets no answer any more. Called at the end of every exchange; an answered request is not affected. */
   onFinished(id: number, error: HubError): void;
@@ -83,7 +86,10 @@ export class HttpChannel implements Channel {
     this.#options = options;
     this.#path = options.url.pathname + options.url.search;
     this.#pool = new Pool(options.url.origin, {
-      connect: { timeout: options.connectTimeoutMs },
+      connect: {
+        timeout: options.connectTimeoutMs,
+        ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+      },
       // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
       headersTimeout: 0,
       bodyTimeout: 0,
