@@ -15,6 +15,13 @@ import { fastEnvironment, fastSettings, REQUEST_MS } from "./settings.ts";
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into answers of any form
 type Json = any;
 
+interface HubFailure {
+  readonly code: string;
+  readonly kind: string;
+  readonly message: string;
+  readonly retry_after_ms?: number;
+}
+
 /** One call, as its caller saw it. */
 export interface Outcome {
   readonly server: string;
@@ -28,7 +35,7 @@ export interface Outcome {
   /** What the tool said. */
   readonly text: string | undefined;
   /** A failure that the hub made. */
-  readonly error: { readonly code: string; readonly kind: string; readonly message: string } | undefined;
+  readonly error: HubFailure | undefined;
   /** A JSON-RPC error that came through from the server. */
   readonly rpcError: { readonly code: number; readonly message: string } | undefined;
   readonly isError: boolean;

@@ -306,7 +306,7 @@ export class ManagedServer {
   #unavailable(): HubError {
     const state = this.#stopping === undefined ? this.#status.state : "being stopped";
     const { next } = this.#restarts;
-    const leftMs = next === undefined ? undefined : Math.max(0, next.at - Date.now());
+    const leftMs = next === undefined ? undefined : Math.max(0, next.dueAt - performance.now());
     const isBack = state === "starting" && this.#wasConnected;
     const isSoon = isBack || (leftMs !== undefined && leftMs < SOON_MS);
     return new HubError("ServerNotRunning", "Server unavailable", {
