@@ -26,6 +26,7 @@ interface Short {
   readonly tool?: string;
   /** The fault is over after so many calls. */
   readonly first?: number;
+  readonly heavy?: boolean;
 }
 
 /** A row for each era: they differ on the wire, never in what the caller sees. */
@@ -194,12 +195,14 @@ const SSE = inBothEras([
   {
     id: "F26",
     what: "an event of a million lines",
+    heavy: true,
     fault: { do: "sse", before: `${"data:\n".repeat(1_000_000)}\n` },
     sees: "answer",
   },
   {
     id: "F26",
     what: "one event of 64 MB",
+    heavy: true,
     fault: { do: "sseHuge", bytes: 64 << 20 },
     entry: { timeouts: { requestMs: 60_000 } },
     sees: NO_ANSWER,

@@ -66,9 +66,14 @@ const OPTIONS =
     : { home: await makeHome({ [OTHER]: { ...fixture("echo"), ...patient(30_000) } }), env: spedUp(SPEED) };
 
 async function oneFault(hub: FaultHub, random: Random): Promise<void> {
-  const { name } = await hub.add(randomScenario(random), patient(1500));
-  await hub.call(name, "act");
-  await hub.remove(name);
+  try {
+    const { name } = await hub.add(randomScenario(random), patient(1500));
+    await hub.call(name, "act");
+  } catch (error) {
+    // To a hub with fast clocks the one who makes the faults may have been too slow.
+    if (SPEED === 1) throw error;
+  }
+  for (const name of hub.added.keys()) await patiently(() => hub.remove(name));
   hub.outcomes.splice(0);
   hub.events.messages.all.splice(0, Math.max(0, hub.events.messages.all.length - 1000));
 }
