@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import type { LookupFunction } from "node:net";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
@@ -34,6 +35,7 @@ import { SqliteCallLog } from "./store/call-log.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
 import type { UpgradeEdge } from "./upgrades.ts";
+import { createLookup } from "./wire/lookup.ts";
 
 export interface HubOptions {
   readonly paths: HubPaths;
@@ -45,6 +47,8 @@ export interface HubOptions {
   readonly secrets?: SecretStore;
   /** In place of the database of the data folder. */
   readonly callLog?: (redactor: Redactor) => CallLog;
+  /** In place of the system, which knows where remote servers are. */
+  readonly lookup?: LookupFunction;
 }
 
 /** What is known about servers from before. */
@@ -88,7 +92,7 @@ export class Hub {
   #stopping: Promise<void> | undefined;
 
   private constructor(
-    { variables, paths, secrets, callLog }: HubOptions,
+    { variables, paths, secrets, callLog, lookup }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
     { eras, listings }: Memories,
@@ -110,6 +114,7 @@ export class Hub {
         redactor: this.#redactor,
         launches: new Launches(),
         places: new Places("The hub", () => MAX_INSTANCES),
+        lookup: createLookup(lookup),
         ...(listings === undefined ? {} : { listings }),
       },
       {

@@ -3,9 +3,9 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../hub/src/store/driver.ts";
 import { fixture, makeHome, plugboard, startHub, type Home } from "../support/hub.ts";
 import { seesTags } from "../support/processes.ts";
@@ -264,6 +264,17 @@ describe.runIf(canTrace && seesTags)("system calls that fail", () => {
 });
 
 describe.runIf(seesTags)("a database that is damaged before the hub starts", () => {
+  /** A call log, and the secrets that the config refers to, as a hub before this one left them. */
+  let before: Home;
+
+  beforeAll(async () => {
+    before = await withSecret(await makeHome({ [OTHER]: fixture("echo") }));
+    const first = await startHub(before);
+    await first.stop();
+  });
+
+  afterAll(() => before?.remove());
+
   it.each<[what: string, damage: (bytes: Buffer) => Buffer]>([
     ["of zero length", () => Buffer.alloc(0)],
     ["cut off", (bytes) => bytes.subarray(0, 5000)],
@@ -275,14 +286,13 @@ describe.runIf(seesTags)("a database that is damaged before the hub starts", () 
     ["that is no database", () => Buffer.from("this is a letter to my mother\n".repeat(500))],
   ])("F36 %s: the hub starts, config and secrets are untouched, calls are recorded", async (_, damage) => {
     const home = await makeHome({ [OTHER]: { ...fixture("echo"), env: { KEY: { secretRef: "mine" } } } });
-    const first = await startHub(home);
-    await first.stop();
+    await cp(join(before.dir, "data"), join(home.dir, "data"), { recursive: true });
     const path = join(home.dir, "data/calls.db");
     const whole = existsSync(path) ? readFileSync(path) : Buffer.alloc(16_384);
     for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
     writeFileSync(path, damage(whole));
     const config = readFileSync(join(home.dir, "config/mcp_server.json"));
-    const hub = await FaultHub.open({ home: await withSecret(home) });
+    const hub = await FaultHub.open({ home });
     try {
       // The damage may be found only now; what was said to be recorded before that may be lost with the file.
       await hub.until(async () => {

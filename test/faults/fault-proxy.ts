@@ -25,22 +25,31 @@ export interface Troubles {
   readonly down?: Trouble;
 }
 
+/** Where it listens: on a port of its choice unless told. */
+export interface ProxyAddress {
+  readonly host?: string;
+  readonly port?: number;
+}
+
 /** @example const proxy = await FaultProxy.open(upstreamPort); proxy.set({ down: { resetAfterBytes: 10 } }); */
 export class FaultProxy {
   readonly #server: Server;
   readonly #target: number;
   readonly #sockets = new Set<Socket>();
   #troubles: Troubles = {};
-  #port = 0;
+  readonly #host: string;
+  #port: number;
 
-  private constructor(target: number) {
+  private constructor(target: number, { host = "127.0.0.1", port = 0 }: ProxyAddress) {
     this.#target = target;
+    this.#host = host;
+    this.#port = port;
     // Half-open, so that one side can end before the other.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
   }
 
-  static async open(targetPort: number): Promise<FaultProxy> {
-    const proxy = new FaultProxy(targetPort);
+  static async open(targetPort: number, address: ProxyAddress = {}): Promise<FaultProxy> {
+    const proxy = new FaultProxy(targetPort, address);
     await proxy.accept();
     return proxy;
   }
@@ -63,7 +72,7 @@ export class FaultProxy {
 
   /** Takes connections (again), on the port that it had. */
   async accept(): Promise<void> {
-    this.#server.listen(this.#port, "127.0.0.1");
+    this.#server.listen(this.#port, this.#host);
     await once(this.#server, "listening");
     this.#port = (this.#server.address() as AddressInfo).port;
   }

@@ -35,6 +35,8 @@ export interface Row {
   readonly passes?: "error" | "disconnected";
   /** The next call is answered, with nobody having done anything. */
   readonly thenWorks?: boolean;
+  /** Needs so much of the machine that it is run by itself. */
+  readonly heavy?: boolean;
 }
 
 export interface Family {
@@ -66,10 +68,35 @@ export function family(
   });
 }
 
-/** One test per row. */
+/** So many rows run side by side in one test: most of their time is waiting. ROWS=1 gives each a test of its own. */
+const AT_ONCE = Number(process.env["ROWS"] ?? 6);
+
+/** A test for every few rows. What holds after a test holds after all of them. */
 export function rows(table: readonly Row[], { hub }: Family): void {
-  for (const row of table) {
-    it.skipIf(isPending(row.needs))(`${row.id} ${row.what}`, () => runRow(hub(), row));
+  const title = ({ id, what }: Row) => `${id} ${what}`;
+  for (const row of table.filter(({ needs }) => isPending(needs))) it.skip(title(row), () => undefined);
+  const ready = table.filter(({ needs }) => !isPending(needs));
+  const run = (row: Row) => runRow(hub(), row);
+  inBatches(
+    ready.filter(({ heavy }) => heavy !== true),
+    title,
+    run,
+  );
+  for (const row of ready.filter(({ heavy }) => heavy === true)) it(title(row), () => run(row));
+}
+
+/** A test for every few rows of any table; a failure says which of them it was. */
+export function inBatches<T>(table: readonly T[], title: (row: T) => string, run: (row: T) => Promise<void>): void {
+  for (let at = 0; at < table.length; at += AT_ONCE) {
+    const some = table.slice(at, at + AT_ONCE);
+    it(some.map(title).join("; "), async () => {
+      const results = await Promise.allSettled(some.map(run));
+      for (const [n, result] of results.entries()) {
+        if (result.status === "fulfilled") continue;
+        if (result.reason instanceof Error) result.reason.message = `${title(some[n] as T)}: ${result.reason.message}`;
+        throw result.reason;
+      }
+    });
   }
 }
 

@@ -18,5 +18,10 @@ export function fastEnvironment(): Readonly<Record<string, string>> {
   return {};
 }
 
+/** Of an entry that fails again and again, and is to be asked all the same. */
+export const NEVER_OPEN: Readonly<Record<string, unknown>> = {
+  resilience: { ...RESILIENCE, breaker_failures: 100_000 },
+};
+
 /** Of an entry whose tools' hints are believed. */
 export const TRUSTED: Readonly<Record<string, unknown>> = { resilience: { ...RESILIENCE, trusted: true } };

@@ -7,12 +7,13 @@ import { isRunning, processesWithMark } from "../support/processes.ts";
 import { OTHER } from "./fault-hub.ts";
 import { isPending } from "./pending.ts";
 import { memoryOf } from "./post-conditions.ts";
-import { family, requireSeen, rows, together, type Row } from "./rows.ts";
+import { family, inBatches, requireSeen, rows, together, type Row } from "./rows.ts";
 import type { Fault, Scenario } from "./scenario.ts";
 import { HANG_MS } from "./settings.ts";
 
 const does = (fault: Fault, more: Scenario = {}): Scenario => ({ ...more, steps: [fault] });
 const GONE = { code: "SERVICE_UNAVAILABLE", kind: "ServerNotRunning" } as const;
+type Era = NonNullable<Scenario["era"]>;
 const HANGS = { timeouts: { requestMs: HANG_MS } };
 const TIMED_OUT = { code: "NETWORK_ERROR", kind: "Timeout" } as const;
 
@@ -75,6 +76,7 @@ const RESTARTS: Row[] = [
   {
     id: "F08",
     what: "is started again after a line without an end",
+    heavy: true,
     needs: "restart",
     scenario: { steps: [{ do: "huge", bytes: 20 << 20, nth: 1 }] },
     sees: { code: "NETWORK_ERROR", kind: "ProtocolError" },
@@ -133,6 +135,7 @@ const OUTPUT: Row[] = [
   {
     id: "F12",
     what: "100,000 notifications before the answer",
+    heavy: true,
     scenario: does({ do: "flood", count: 100_000 }),
     entry: { timeouts: { requestMs: 60_000 } },
     sees: "answer",
@@ -140,6 +143,7 @@ const OUTPUT: Row[] = [
   {
     id: "F12",
     what: "100,000 progress reports that nobody asked for",
+    heavy: true,
     scenario: does({
       do: "flood",
       count: 100_000,
@@ -152,6 +156,7 @@ const OUTPUT: Row[] = [
   {
     id: "F12",
     what: "64 MB on stderr before the answer",
+    heavy: true,
     scenario: does({ do: "floodStderr", bytes: 64 << 20 }),
     entry: { timeouts: { requestMs: 60_000 } },
     sees: "answer",
@@ -171,37 +176,38 @@ const OUTPUT: Row[] = [
   },
 ];
 
-const TIME: Row[] = (["legacy", "modern"] as const).flatMap((era): Row[] => [
-  {
+/** By fault and not by era, so that those that take longest run side by side. */
+const TIME: Row[] = [
+  (era: Era): Row => ({
     id: "F03",
     what: `never answers, ${era}`,
     scenario: does({ do: "silence" }, { era }),
     entry: HANGS,
     sees: TIMED_OUT,
-  },
-  {
+  }),
+  (era: Era): Row => ({
+    id: "F43",
+    what: `stands still (SIGSTOP), ${era}`,
+    scenario: does({ do: "freeze" }, { era }),
+    entry: HANGS,
+    sees: TIMED_OUT,
+  }),
+  (era: Era): Row => ({
     id: "F05",
     what: `answers after the time-out, ${era}: the next call gets its own answer`,
     scenario: { era, steps: [{ do: "late", ms: HANG_MS + 300, nth: 1 }] },
     entry: HANGS,
     sees: TIMED_OUT,
     thenWorks: true,
-  },
-  {
+  }),
+  (era: Era): Row => ({
     id: "F04",
     what: `answers late but in time, ${era}`,
     scenario: does({ do: "late", ms: HANG_MS / 3 }, { era }),
     entry: { timeouts: { requestMs: HANG_MS * 3 } },
     sees: "answer",
-  },
-  {
-    id: "F43",
-    what: `stands still (SIGSTOP), ${era}`,
-    scenario: does({ do: "freeze" }, { era }),
-    entry: HANGS,
-    sees: TIMED_OUT,
-  },
-]);
+  }),
+].flatMap((row) => [row("legacy"), row("modern")]);
 
 family("a server on stdio", (of) => {
   const { hub } = of;
@@ -315,7 +321,7 @@ family("a server on stdio", (of) => {
 family("a server on stdio that starts", (of) => {
   const { hub } = of;
 
-  it.each<[id: string, what: string, scenario: Scenario, error: object]>([
+  const FAILING: readonly (readonly [id: string, what: string, scenario: Scenario, error: object])[] = [
     [
       "F14",
       "exits before the handshake",
@@ -363,7 +369,10 @@ family("a server on stdio that starts", (of) => {
       { steps: [{ on: "tools/list", do: "error", error: { code: -32603, message: "no list" } }] },
       { code: "NETWORK_ERROR", kind: "ProtocolError", detail: "no list" },
     ],
-  ])("%s %s: it is an error with its reason, and no process is left", async (_id, _what, scenario, error) => {
+  ];
+  const isAnError = ([id, what]: (typeof FAILING)[number]) =>
+    `${id} ${what}: it is an error with its reason, and no process is left`;
+  inBatches(FAILING, isAnError, async ([, , scenario, error]) => {
     const { name } = await hub().add({ shout: "API_KEY", ...scenario }, { timeouts: { startMs: 4000 } });
     const shown = await hub().passed(name, "error");
     const { detail, ...rest } = error as { detail?: string };
@@ -373,7 +382,7 @@ family("a server on stdio that starts", (of) => {
     requireSeen(await hub().call(name, "act"), { code: "SERVICE_UNAVAILABLE" });
   });
 
-  it.each<[id: string, what: string, scenario: Scenario]>([
+  const WORKING: readonly (readonly [id: string, what: string, scenario: Scenario])[] = [
     ["F16", "exits on the modern question", { steps: [{ on: "server/discover", do: "exit", code: 1, nth: 1 }] }],
     ["F16", "stays silent on the modern question", { steps: [{ on: "server/discover", do: "silence" }] }],
     [
@@ -392,7 +401,9 @@ family("a server on stdio that starts", (of) => {
       { steps: [{ on: "initialize", do: "garbage", lines: ["hello", "{"] }] },
     ],
     ["F14", "takes its time", { starts: [{ do: "late", ms: 1500 }] }],
-  ])("%s %s: it runs all the same", async (_id, _what, scenario) => {
+  ];
+  const runs = ([id, what]: (typeof WORKING)[number]) => `${id} ${what}: it runs all the same`;
+  inBatches(WORKING, runs, async ([, , scenario]) => {
     const { name } = await hub().add(scenario);
     await hub().untilState(name, "running");
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");

@@ -16,12 +16,11 @@ const CORPUS = [
   "\n\n\n\n",
 ];
 
-function read(chunks: readonly Buffer[], keepEmpty: boolean) {
+function read(chunks: readonly Buffer[]) {
   const lines: string[] = [];
   let overflows = 0;
   const reader = new LineReader({
     maxBytes: MAX_BYTES,
-    keepEmpty,
     onLine: (line) => lines.push(line.toString("latin1")),
     onOverflow: () => overflows++,
   });
@@ -31,14 +30,14 @@ function read(chunks: readonly Buffer[], keepEmpty: boolean) {
 }
 
 /** The same on the whole text. */
-function expected(input: Buffer, keepEmpty: boolean) {
+function expected(input: Buffer) {
   const pieces = input.toString("latin1").split("\n");
   // What follows the last newline is a line only if there is something.
   if (pieces.at(-1) === "") pieces.pop();
   const tooLong = pieces.findIndex((piece) => piece.length > MAX_BYTES);
   const kept = tooLong < 0 ? pieces : pieces.slice(0, tooLong);
   const lines = kept.map((piece) => (piece.endsWith("\r") ? piece.slice(0, -1) : piece));
-  return { lines: keepEmpty ? lines : lines.filter((line) => line !== ""), overflows: tooLong < 0 ? 0 : 1 };
+  return { lines: lines.filter((line) => line !== ""), overflows: tooLong < 0 ? 0 : 1 };
 }
 
 it(
@@ -50,13 +49,11 @@ it(
       corpus: CORPUS,
       quickRuns: 20_000,
       check: (input, random) => {
-        const keepEmpty = random(2) === 0;
         const whole = counted(input);
-        const result = read([whole.bytes], keepEmpty);
-        if (JSON.stringify(result) !== JSON.stringify(expected(input, keepEmpty)))
-          expect.fail("not the lines of the whole");
+        const result = read([whole.bytes]);
+        if (JSON.stringify(result) !== JSON.stringify(expected(input))) expect.fail("not the lines of the whole");
         if (whole.steps() > 2 * input.length + 2) expect.fail(`${whole.steps()} steps for ${input.length} bytes`);
-        const cut = read(cutUp(input, random), keepEmpty);
+        const cut = read(cutUp(input, random));
         if (JSON.stringify(cut) !== JSON.stringify(result)) expect.fail("other lines when cut");
         return cut.overflows > 0 ? "too long" : "lines";
       },

@@ -1,6 +1,7 @@
 // A hub inside the test's own process, for tests that look at its state: statuses, events, what a server heard.
 
 import { once } from "node:events";
+import type { LookupFunction } from "node:net";
 import { hubPaths } from "../../hub/src/config/paths.ts";
 import { Hub } from "../../hub/src/hub.ts";
 import { LOCAL } from "../../hub/src/servers/caller.ts";
@@ -19,13 +20,20 @@ export interface InProcess {
   readonly end: () => Promise<number[]>;
 }
 
+export interface InProcessOptions {
+  readonly groups?: unknown;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly lookup?: LookupFunction;
+}
+
 export async function openInProcess(
   servers: Servers | undefined,
-  { groups, variables = {} }: { groups?: unknown; variables?: Readonly<Record<string, string>> } = {},
+  { groups, variables = {}, lookup }: InProcessOptions = {},
 ): Promise<InProcess> {
   const home = await makeHome(servers, groups);
   const env = { ...home.env, ...variables };
-  const hub = await Hub.open({ paths: hubPaths({ env, platform: process.platform, home: home.dir }), variables: env });
+  const paths = hubPaths({ env, platform: process.platform, home: home.dir });
+  const hub = await Hub.open({ paths, variables: env, ...(lookup === undefined ? {} : { lookup }) });
   const seen: { server: string; status: Status }[] = [];
   hub.events.on("server.status", (event) => seen.push(event));
   return {

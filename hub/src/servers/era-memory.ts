@@ -39,7 +39,9 @@ export class EraMemory {
   recall(transport: Transport, now = Date.now()): Era | undefined {
     const verdict = this.#verdicts.get(transportKey(transport));
     if (verdict === undefined) return undefined;
-    return verdict.era === "legacy" && now - verdict.at > LEGACY_FOR_MS ? undefined : verdict.era;
+    // One of the future is from before the clock was set back.
+    const isStale = verdict.era === "legacy" && Math.abs(now - verdict.at) > LEGACY_FOR_MS;
+    return isStale ? undefined : verdict.era;
   }
 
   remember(transport: Transport, era: Era, now = Date.now()): void {

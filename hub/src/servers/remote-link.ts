@@ -1,22 +1,30 @@
 // Opens connections to servers that the hub does not start: Streamable HTTP, HTTP+SSE, WebSocket. Which of them a server
 // speaks is in its config; a server at an http address that knows only the oldest is found out in the handshake.
 
+import type { LookupFunction } from "node:net";
 import { HubError } from "../errors.ts";
 import type { HttpChannel as HttpClient } from "../wire/http-client.ts";
 import { Peer, type PeerHandlers } from "../wire/peer.ts";
 import { deferred, MAX_MESSAGE_BYTES, type Link } from "./link.ts";
 import type { ResolvedServer } from "./resolve.ts";
 
-const CONNECT_TIMEOUT_MS = 5000;
+/** The library's clock is up to a second late: after five in all, a server that cannot be reached is told to be so. */
+const CONNECT_TIMEOUT_MS = 4000;
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
 interface Remote {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly handlers: PeerHandlers;
+  /** Who knows where hosts are. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
-export async function openRemote({ transport }: ResolvedServer, handlers: PeerHandlers): Promise<Link> {
+export async function openRemote(
+  { transport }: ResolvedServer,
+  handlers: PeerHandlers,
+  { lookup }: Pick<Remote, "lookup"> = {},
+): Promise<Link> {
   if (transport.type === "stdio") throw new HubError("InvalidConfig", "A stdio server has no address to connect to");
   const { type, url, headers } = transport;
   const schemes = type === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];
@@ -26,7 +34,7 @@ export async function openRemote({ transport }: ResolvedServer, handlers: PeerHa
     const message = `The url, with its variables filled in, is not a ${plain}// or ${secure}// address`;
     throw new HubError("InvalidConfig", message, { field: "url" });
   }
-  return OPENERS[type]({ url: parsed, headers, handlers });
+  return OPENERS[type]({ url: parsed, headers, handlers, lookup });
 }
 
 // The libraries are loaded only where a server needs them: they cost more to load than the rest of the hub.
@@ -93,8 +101,9 @@ async function openWebSocket(remote: Remote): Promise<Link> {
   };
 }
 
-function limits({ url, headers }: Remote) {
-  return { url, headers, maxMessageBytes: MAX_MESSAGE_BYTES, connectTimeoutMs: CONNECT_TIMEOUT_MS };
+function limits({ url, headers, lookup }: Remote) {
+  const bounds = { maxMessageBytes: MAX_MESSAGE_BYTES, connectTimeoutMs: CONNECT_TIMEOUT_MS };
+  return { url, headers, ...bounds, ...(lookup === undefined ? {} : { lookup }) };
 }
 
 /** What all of them have in common. */

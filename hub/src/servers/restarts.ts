@@ -15,6 +15,8 @@ export interface NextTry {
   readonly tries: number;
   /** Wall clock. */
   readonly at: number;
+  /** The same on the clock that nobody sets. */
+  readonly dueAt: number;
   readonly crashLoop: boolean;
 }
 
@@ -53,7 +55,7 @@ export class Restarts {
     const { backoff, delayMs, crashLoop } = nextAttempt(this.#backoff, given, rule);
     this.#backoff = backoff;
     this.#upSince = undefined;
-    this.#next = { tries: backoff.failures, at: Date.now() + delayMs, crashLoop };
+    this.#next = { tries: backoff.failures, at: Date.now() + delayMs, dueAt: given.at + delayMs, crashLoop };
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#count++;

@@ -2,6 +2,7 @@
 // and always knows the truth about it.
 
 import { randomBytes } from "node:crypto";
+import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
@@ -50,6 +51,8 @@ export interface ServerWorld {
   readonly redactor: Redactor;
   /** For the instances of all servers whose callers do not share one. Without it each server has its own bound only. */
   readonly places?: Places;
+  /** Who knows where remote servers are. */
+  readonly lookup?: LookupFunction;
 }
 
 export interface ServerObserver {
@@ -444,7 +447,7 @@ export class ManagedServer {
     }
     const state = this.#stopping === undefined ? this.#status.state : "being stopped";
     const { next } = this.#restarts;
-    const leftMs = next === undefined ? undefined : Math.max(0, next.at - Date.now());
+    const leftMs = next === undefined ? undefined : Math.max(0, next.dueAt - performance.now());
     const isBack = state === "starting" && this.#wasConnected;
     const isSoon = isBack || (leftMs !== undefined && leftMs < SOON_MS);
     return new HubError("ServerNotRunning", "Server unavailable", {
@@ -521,7 +524,7 @@ export class ManagedServer {
       timeoutMs: startMs,
       requestMs: this.requestMs(),
       open: (handlers) => {
-        if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers);
+        if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers, { lookup: this.#world.lookup });
         const { instance, guard } = this.#world;
         const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
         const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });

@@ -3,6 +3,9 @@
 import { readFile, readdir } from "node:fs/promises";
 import { START_VARIABLE } from "./environment.ts";
 
+/** A machine may have more processes than the hub may open files. */
+const AT_ONCE = 16;
+
 /** Sends a signal to every member of a group; false where there is none. */
 export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
   try {
@@ -41,8 +44,13 @@ export async function groupRuns(pgid: number): Promise<boolean> {
 async function findProcesses(matches: (pid: number) => Promise<boolean>): Promise<number[]> {
   if (process.platform !== "linux") return [];
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
-  const verdicts = await Promise.all(pids.map(matches));
-  return pids.filter((_pid, index) => verdicts[index]);
+  const found: number[] = [];
+  for (let at = 0; at < pids.length; at += AT_ONCE) {
+    const some = pids.slice(at, at + AT_ONCE);
+    const verdicts = await Promise.all(some.map(matches));
+    found.push(...some.filter((_pid, index) => verdicts[index]));
+  }
+  return found;
 }
 
 async function environment(pid: number): Promise<string[]> {

@@ -4,7 +4,7 @@
 
 import { HubError } from "../errors.ts";
 import { isArray } from "./batch.ts";
-import { HttpConnection, type Abort, type Outgoing } from "./http-connection.ts";
+import { HttpConnection, type Abort, type ConnectionOptions, type Outgoing } from "./http-connection.ts";
 import { errorIn, HttpStatusError, retryAfter, tooLarge, type Headers } from "./http-failure.ts";
 import { onOneLine } from "./json.ts";
 import { readMessage } from "./jsonrpc.ts";
@@ -12,11 +12,10 @@ import type { Channel, OutgoingRequest } from "./peer.ts";
 import { Pieces } from "./pieces.ts";
 import { SseParser } from "./sse.ts";
 
-export interface HttpChannelOptions {
+export interface HttpChannelOptions extends ConnectionOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
-  readonly connectTimeoutMs: number;
   onMessage(bytes: Buffer, via?: number): void;
   /** Whether somebody still waits for the answer to this request. */
   isWaiting(id: number): boolean;

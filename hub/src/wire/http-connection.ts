@@ -1,6 +1,7 @@
 // HTTP to one server, for the transports on top of it: redirects within the origin are followed, what breaks is told in the
 // hub's words. What bodies mean is theirs.
 
+import type { LookupFunction } from "node:net";
 import { Pool, type Dispatcher } from "undici";
 import { HubError } from "../errors.ts";
 import { broken, followRedirect, isUnreachable, type Headers } from "./http-failure.ts";
@@ -25,14 +26,20 @@ export interface Receiver {
   onError(error: HubError, options: { readonly unreachable: boolean }): void;
 }
 
+export interface ConnectionOptions {
+  readonly connectTimeoutMs: number;
+  /** Who knows where a host is; the system unless told. Asked for every new connection. */
+  readonly lookup?: LookupFunction;
+}
+
 const MAX_REDIRECTS = 5;
 
 export class HttpConnection {
   readonly #pool: Pool;
 
-  constructor(origin: string, { connectTimeoutMs }: { connectTimeoutMs: number }) {
+  constructor(origin: string, { connectTimeoutMs, lookup }: ConnectionOptions) {
     this.#pool = new Pool(origin, {
-      connect: { timeout: connectTimeoutMs },
+      connect: { timeout: connectTimeoutMs, ...(lookup === undefined ? {} : { lookup }) },
       // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -1,11 +1,9 @@
-// Splits a byte stream into lines, with a bound on the length of one.
+// Splits a byte stream into lines, with a bound on the length of one. Empty ones mean nothing and are left out.
 
 import { Pieces } from "./pieces.ts";
 
 export interface LineReaderOptions {
   readonly maxBytes: number;
-  /** Also report empty lines; they end an event in SSE and mean nothing elsewhere. */
-  readonly keepEmpty?: boolean;
   onLine(line: Buffer): void;
   /** A line grew past the bound; what follows is ignored. Whoever owns the stream ends it. */
   onOverflow(): void;
@@ -48,7 +46,7 @@ export class LineReader {
       line = this.#pieces.take();
     }
     if (line[line.length - 1] === RETURN) line = line.subarray(0, line.length - 1);
-    if (line.length > 0 || this.#options.keepEmpty) this.#options.onLine(line);
+    if (line.length > 0) this.#options.onLine(line);
   }
 
   #overflow(): void {

@@ -1,14 +1,17 @@
-// Bytes that come in pieces and are wanted whole. A piece is kept as it came, so that much data costs one copy in the end
-// and not one per piece; many small ones are put together early, since each costs some hundred bytes by itself.
+// Bytes that come in pieces and are wanted whole. A large piece is kept as it came, so that much data costs one copy in the
+// end and not one per piece; small ones are put together as they come, since each costs some hundred bytes by itself.
 
-const BATCH = 64;
 const SMALL_BYTES = 1024;
+const MAX_BLOCK_BYTES = 64 << 10;
+/** Fewer are copied sooner here than by a native copy, which costs something to call. */
+const FEW_BYTES = 32;
+const NO_BYTES = Buffer.alloc(0);
 
 export class Pieces {
-  #settled: Buffer[] = [];
-  /** Those that came last, and their bytes together. */
-  #recent: Buffer[] = [];
-  #recentSize = 0;
+  #pieces: Buffer[] = [];
+  /** Where small ones go. The first `#used` bytes of it come after all pieces. */
+  #block = NO_BYTES;
+  #used = 0;
   #size = 0;
 
   /** In bytes. */
@@ -16,34 +19,52 @@ export class Pieces {
     return this.#size;
   }
 
-  add(piece: Buffer): void {
-    if (piece.length === 0) return;
-    this.#recent.push(piece);
-    this.#recentSize += piece.length;
-    this.#size += piece.length;
-    if (this.#recent.length === BATCH) this.#settle();
+  /** Adds a buffer, or the part of one that begins at `from` and ends before `to`. */
+  add(source: Buffer, from = 0, to = source.length): void {
+    const length = to - from;
+    if (length === 0) return;
+    // The first one may be the only one, and is then not copied at all.
+    if (this.#size === 0 || length >= SMALL_BYTES) {
+      this.#settle();
+      this.#pieces.push(length === source.length ? source : source.subarray(from, to));
+    } else {
+      this.#copy(source, from, to);
+    }
+    this.#size += length;
   }
 
   /** All of them as one, and none are left. */
   take(): Buffer {
-    const all = this.#settled.length === 0 ? this.#recent : [...this.#settled, ...this.#recent];
-    const [only] = all;
-    const whole = all.length === 1 && only !== undefined ? only : Buffer.concat(all, this.#size);
+    this.#settle();
+    const [only] = this.#pieces;
+    const whole = this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces, this.#size);
     this.clear();
     return whole;
   }
 
   clear(): void {
-    this.#settled = [];
-    this.#recent = [];
-    this.#recentSize = 0;
+    this.#pieces = [];
+    this.#block = NO_BYTES;
+    this.#used = 0;
     this.#size = 0;
   }
 
+  #copy(source: Buffer, from: number, to: number): void {
+    if (this.#used + to - from > this.#block.length) {
+      this.#settle();
+      // As much as there is already: what takes little stays small.
+      this.#block = Buffer.allocUnsafeSlow(Math.min(Math.max(this.#size, SMALL_BYTES), MAX_BLOCK_BYTES));
+    }
+    if (to - from > FEW_BYTES) source.copy(this.#block, this.#used, from, to);
+    else for (let at = from; at < to; at++) this.#block[this.#used + at - from] = source[at] ?? 0;
+    this.#used += to - from;
+  }
+
+  /** What is in the block becomes a piece; the rest of the block is for those to come. */
   #settle(): void {
-    if (this.#recentSize < BATCH * SMALL_BYTES) this.#settled.push(Buffer.concat(this.#recent, this.#recentSize));
-    else for (const piece of this.#recent) this.#settled.push(piece);
-    this.#recent = [];
-    this.#recentSize = 0;
+    if (this.#used === 0) return;
+    this.#pieces.push(this.#block.subarray(0, this.#used));
+    this.#block = this.#block.subarray(this.#used);
+    this.#used = 0;
   }
 }

@@ -2,18 +2,17 @@
 // that messages are POSTed to. The end of the stream is the end of the connection.
 
 import { HubError } from "../errors.ts";
-import { HttpConnection, type Abort } from "./http-connection.ts";
+import { HttpConnection, type Abort, type ConnectionOptions } from "./http-connection.ts";
 import { errorIn, HttpStatusError, retryAfter, tooLarge } from "./http-failure.ts";
 import { onOneLine } from "./json.ts";
 import type { Channel, OutgoingRequest } from "./peer.ts";
 import { Pieces } from "./pieces.ts";
 import { SseParser, type SseEvent } from "./sse.ts";
 
-export interface SseChannelOptions {
+export interface SseChannelOptions extends ConnectionOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
-  readonly connectTimeoutMs: number;
   /** How long the server may take to name its address for messages. */
   readonly endpointTimeoutMs: number;
   onMessage(bytes: Buffer): void;

@@ -123,6 +123,38 @@ describe("SseParser", () => {
     expect(parse([lines(999_999), "data: x\n\n"], 1 << 24)).toMatchObject({ events: { length: 1 }, overflows: 0 });
   });
 
+  /** The best of several: what else the machine does makes some slow, and none quick. */
+  const quickest = (work: () => void) =>
+    Math.min(
+      ...Array.from({ length: 5 }, () => {
+        const startedAt = performance.now();
+        work();
+        return performance.now() - startedAt;
+      }),
+    );
+
+  const parseInChunks = (bytes: Buffer) => {
+    const parser = new SseParser({ maxBytes: 1 << 26, onEvent: () => undefined, onOverflow: () => undefined });
+    for (let at = 0; at < bytes.length; at += 65_536) parser.push(bytes.subarray(at, at + 65_536));
+  };
+
+  it.each(["data:\n", "data: x\n", "data: x\r\n", 'data: {"key": "value"},\n'])(
+    "F26 SE-5 a million lines cost time by their bytes, not by their number: %j",
+    (line) => {
+      const few = Buffer.from(`${line.repeat(100_000)}\n`);
+      const many = Buffer.from(`${line.repeat(1_000_000)}\n`);
+      let newlines = 0;
+      const lookedAt = quickest(() => {
+        for (let at = 0; at < many.length; at++) if (many[at] === 0x0a) newlines++;
+      });
+      expect(newlines).toBe(5 * 1_000_001);
+      const took = quickest(() => parseInChunks(many));
+      // With a buffer for each line it was forty times as long as one look at each byte, and more.
+      expect(took / lookedAt).toBeLessThan(20);
+      expect(took / quickest(() => parseInChunks(few))).toBeLessThan(30);
+    },
+  );
+
   it("F26 never throws on any bytes", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {

@@ -1,6 +1,5 @@
 // Server-sent events, both ways: a bounded parser on bytes, and the writer's side.
 
-import { LineReader } from "./lines.ts";
 import { Pieces } from "./pieces.ts";
 
 export interface SseEvent {
@@ -22,15 +21,21 @@ const SPACE = 0x20;
 const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 const BETWEEN_LINES = Buffer.from("\n");
-const DATA_FIELD = Buffer.from("data");
+const [D, A, T] = Buffer.from("dat");
 /** Pretty-printed JSON has many. Each costs time of its own, so their bytes alone are no bound. */
 const MAX_LINES = 1_000_000;
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+/** A line that ends within this is found sooner here than by the native search, which costs something to call. */
+const NEAR_BYTES = 32;
 
-/** Feeds on chunks, gives whole events. A blank line ends an event, so lines are read with the empty ones kept. */
+/**
+ * Feeds on chunks, gives whole events. Lines are read where they lie: an event may have a million of them, and a buffer for
+ * each would hold up everybody else.
+ */
 export class SseParser {
   readonly #options: SseParserOptions;
-  readonly #lines: LineReader;
+  /** Of the line that has not ended yet. */
+  readonly #unfinished = new Pieces();
   readonly #data = new Pieces();
   #dataLines = 0;
   #event = "";
@@ -42,12 +47,6 @@ export class SseParser {
 
   constructor(options: SseParserOptions) {
     this.#options = options;
-    this.#lines = new LineReader({
-      maxBytes: options.maxBytes,
-      keepEmpty: true,
-      onLine: (line) => this.#line(line),
-      onOverflow: () => this.#overflow(),
-    });
   }
 
   /** Of the last whole event, one without data included: where a lost stream is taken up again. */
@@ -55,8 +54,18 @@ export class SseParser {
     return this.#lastEventId;
   }
 
-  push(chunk: Buffer): void {
-    if (!this.#overflown && chunk.length > 0) this.#lines.push(this.#withNewlines(chunk));
+  push(given: Buffer): void {
+    if (given.length === 0) return;
+    const chunk = this.#withNewlines(given);
+    let from = 0;
+    while (!this.#overflown) {
+      const newline = newlineIn(chunk, from);
+      const to = newline < 0 ? chunk.length : newline;
+      if (this.#unfinished.size + to - from > this.#options.maxBytes) return this.#overflow();
+      if (newline < 0) return this.#unfinished.add(chunk, from, to);
+      this.#finish(chunk, from, to);
+      from = newline + 1;
+    }
   }
 
   /** A line ends with a newline, a return, or both. From here on it is always the newline. */
@@ -74,20 +83,32 @@ export class SseParser {
     return lines.subarray(0, size);
   }
 
-  #line(given: Buffer): void {
-    if (this.#overflown) return;
-    const marked = !this.#begun && given.indexOf(BYTE_ORDER_MARK) === 0;
-    const line = marked ? given.subarray(BYTE_ORDER_MARK.length) : given;
-    this.#begun = true;
-    if (line.length === 0) return this.#dispatch();
+  /** A line ends with this part of the chunk. */
+  #finish(chunk: Buffer, from: number, to: number): void {
+    if (this.#unfinished.size === 0) return this.#line(chunk, from, to);
+    this.#unfinished.add(chunk, from, to);
+    const line = this.#unfinished.take();
+    this.#line(line, 0, line.length);
+  }
+
+  #line(bytes: Buffer, start: number, to: number): void {
+    let from = start;
+    if (!this.#begun) {
+      this.#begun = true;
+      if (bytes.subarray(from, to).indexOf(BYTE_ORDER_MARK) === 0) from += BYTE_ORDER_MARK.length;
+    }
+    if (from === to) return this.#dispatch();
+    if (bytes[from] === COLON) return; // a comment, used as keep-alive
+    // Nearly every line is one of these.
+    if (isData(bytes, from, to)) return this.#addData(bytes, valueStart(bytes, from + 4, to), to);
+    this.#field(bytes.subarray(from, to));
+  }
+
+  #field(line: Buffer): void {
     const colon = line.indexOf(COLON);
-    if (colon === 0) return; // a comment, used as keep-alive
-    const fieldEnd = colon < 0 ? line.length : colon;
-    const valueStart = colon < 0 ? line.length : line[colon + 1] === SPACE ? colon + 2 : colon + 1;
-    const value = line.subarray(valueStart);
-    // Nearly every line is one of these: no text is made of its name.
-    if (fieldEnd === DATA_FIELD.length && line.indexOf(DATA_FIELD) === 0) return this.#addData(value);
-    const field = line.toString("latin1", 0, fieldEnd);
+    const end = colon < 0 ? line.length : colon;
+    const value = line.subarray(valueStart(line, end, line.length));
+    const field = line.toString("latin1", 0, end);
     if (field === "event") this.#event = value.toString();
     else if (field === "id" && !value.includes(0)) this.#id = value.toString();
     else if (field === "retry" && /^\d{1,9}$/.test(value.toString("latin1"))) {
@@ -95,16 +116,17 @@ export class SseParser {
     }
   }
 
-  #addData(value: Buffer): void {
+  #addData(bytes: Buffer, from: number, to: number): void {
     // It counts too: an event of empty lines is not without size.
     if (this.#dataLines++ > 0) this.#data.add(BETWEEN_LINES);
-    this.#data.add(value);
+    this.#data.add(bytes, from, to);
     if (this.#data.size > this.#options.maxBytes || this.#dataLines > MAX_LINES) this.#overflow();
   }
 
   #overflow(): void {
     if (this.#overflown) return;
     this.#overflown = true;
+    this.#unfinished.clear();
     this.#data.clear();
     this.#options.onOverflow();
   }
@@ -119,6 +141,29 @@ export class SseParser {
     if (data.length === 0) return;
     this.#options.onEvent({ event, data, ...(this.#id === undefined ? {} : { id: this.#id }) });
   }
+}
+
+function newlineIn(chunk: Buffer, from: number): number {
+  const near = Math.min(from + NEAR_BYTES, chunk.length);
+  for (let at = from; at < near; at++) if (chunk[at] === NEWLINE) return at;
+  return chunk.indexOf(NEWLINE, near);
+}
+
+/** The line's field is `data`. */
+function isData(bytes: Buffer, from: number, to: number): boolean {
+  return (
+    bytes[from] === D &&
+    bytes[from + 1] === A &&
+    bytes[from + 2] === T &&
+    bytes[from + 3] === A &&
+    (to === from + 4 || (to > from + 4 && bytes[from + 4] === COLON))
+  );
+}
+
+/** Of the field that ends here: after the colon, and one space, where they are. */
+function valueStart(bytes: Buffer, fieldEnd: number, to: number): number {
+  if (fieldEnd === to) return to;
+  return fieldEnd + 1 < to && bytes[fieldEnd + 1] === SPACE ? fieldEnd + 2 : fieldEnd + 1;
 }
 
 /** One event that carries a message. The message stands on one line (see onOneLine), an id is our own. */

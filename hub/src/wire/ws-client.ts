@@ -2,16 +2,16 @@
 
 import { WebSocket } from "ws";
 import { HubError } from "../errors.ts";
+import type { ConnectionOptions } from "./http-connection.ts";
 import { broken, followRedirect, HttpStatusError, isUnreachable, tooLarge } from "./http-failure.ts";
 import type { Channel } from "./peer.ts";
 import { watchLiveness } from "./ws-liveness.ts";
 import { closeSocket, isTooLarge, SUBPROTOCOL } from "./ws-socket.ts";
 
-export interface WebSocketChannelOptions {
+export interface WebSocketChannelOptions extends ConnectionOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
-  readonly connectTimeoutMs: number;
   readonly pingMs?: number;
   onMessage(bytes: Buffer): void;
   onLost(error: HubError): void;
@@ -29,11 +29,12 @@ export class WebSocketChannel implements Channel {
 
   /** Resolves when the server has taken the connection. */
   static open(options: WebSocketChannelOptions): Promise<WebSocketChannel> {
-    const { url, headers, maxMessageBytes, connectTimeoutMs, pingMs } = options;
+    const { url, headers, maxMessageBytes, connectTimeoutMs, lookup, pingMs } = options;
     const socket = new WebSocket(url, [SUBPROTOCOL], {
       headers,
       maxPayload: maxMessageBytes,
       handshakeTimeout: connectTimeoutMs,
+      ...(lookup === undefined ? {} : { lookup }),
       perMessageDeflate: false,
       // A redirect could lead to another origin, with this server's credentials.
       followRedirects: false,

@@ -57,15 +57,18 @@ export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
   events.on("warning", ({ message }) => log.append("warning", undefined, { message }));
 }
 
-/** How long servers have been starting, or took to start: the status alone forgets when it began. */
+/** How long servers have been starting, or took to start: the status alone forgets when it began, and has no clock for it. */
 class Starts {
   readonly #began = new Map<string, number>();
 
   elapsed(server: string, status: Status): number | null {
-    if (status.state === "starting") this.#began.set(server, status.since);
+    const now = performance.now();
+    const isStarting = status.state === "starting";
+    if (isStarting && status.stage === "resolving") this.#began.set(server, now);
     const began = this.#began.get(server);
-    if (status.state !== "starting") this.#began.delete(server);
-    return began === undefined ? null : Math.max(0, Date.now() - began);
+    if (began === undefined) return null;
+    if (!isStarting) this.#began.delete(server);
+    return Math.round(now - began);
   }
 }
 

@@ -31,7 +31,8 @@ function toStatus({ hub, callLog }: Managed, streams: EventStreams, startedAt: D
     version: VERSION,
     pid: process.pid,
     started_at: startedAt.toISOString(),
-    uptime_ms: Date.now() - startedAt.getTime(),
+    // Not from the time of day, which may be set meanwhile.
+    uptime_ms: Math.round(process.uptime() * 1000),
     demo: configuration.demo,
     revision: configuration.revision,
     servers: { total: servers.length, ...Object.fromEntries(states) },

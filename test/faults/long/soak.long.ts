@@ -1,0 +1,147 @@
+// F48 of the fault catalogue: a day in ten minutes. The clocks of the hub go SPEED times as fast as those of its servers and
+// clients, for HOURS of its time: what comes round by itself must come round as often as it should, and nothing may pile up.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { fixture, makeHome } from "../../support/hub.ts";
+import { processesWithMark } from "../../support/processes.ts";
+import { connect } from "../../support/rpc.ts";
+import { canSetClock, knock, spedUp } from "../../support/wall-clock.ts";
+import { FaultHub, OTHER, type Outcome } from "../fault-hub.ts";
+import type { Upstream } from "../scenario.ts";
+import { figure } from "./random.ts";
+
+const SPEED = figure("SPEED", 144);
+const HOURS = figure("HOURS", 24);
+const HOUR_MS = 3_600_000 / SPEED;
+const TICK_MS = 50;
+const CHECK_SECONDS = 300;
+const LOG_BYTES = 16 << 20;
+/** Of the least that the heap took in an eighth of the run: what is garbage does not count. */
+const GROWTH = 0.1;
+
+/** For a server that starts and answers in the time of this world. */
+const PATIENT = { timeouts: { requestMs: 30_000 * SPEED, startMs: 30_000 * SPEED } };
+
+it.runIf(canSetClock)(
+  `F48 ${HOURS} hours at ${SPEED} times the speed: checks, restarts, idle servers, sessions, log files, memory`,
+  async () => {
+    const hub = await openFast();
+    const { checked, remote, idle, crashing } = await addServers(hub);
+    const asked = await connect(`${hub.running.url}/mcp`);
+    const silent = await connect(`${hub.running.url}/mcp`);
+    const listed = [checked.up, remote.up].map(listings);
+    const startedAt = performance.now();
+    const hoursPassed = () => (performance.now() - startedAt) / HOUR_MS;
+    const heap: number[] = [];
+    let hour = 0;
+    let calls = 0;
+    const restarts: Outcome[] = [];
+    while (hoursPassed() < HOURS) {
+      expect((await ask(hub, OTHER, "echo")).error).toBeUndefined();
+      calls++;
+      heap.push(await heapOf(hub));
+      if (hoursPassed() > hour) {
+        hour++;
+        expect((await ask(hub, idle.name, "act", { id: "x" })).error).toBeUndefined();
+        restarts.push(await ask(hub, crashing.name, "act", { id: "x" }));
+        await knock(() => asked.request("tools/list"));
+      }
+      await sleep(TICK_MS);
+    }
+    const expected = (HOURS * 3600) / CHECK_SECONDS;
+    const checks = [checked.up, remote.up].map((up, n) => listings(up) - (listed[n] ?? 0));
+    const starts = idle.up.count("start");
+    const lows = eighths(heap).map((some) => Math.min(...some) / 1e6);
+    process.stderr.write(
+      `${HOURS} h in ${Math.round((HOURS * HOUR_MS) / 1000)} s, ${calls} calls: health checks ${checks.join(" and ")} of ${expected}, ` +
+        `idle server started ${starts} times in ${hour} hours, crashed ${restarts.length} times, ` +
+        `heap at its lowest ${lows.map((low) => low.toFixed(1)).join(", ")} MB\n`,
+    );
+    for (const count of checks) {
+      expect(count).toBeLessThanOrEqual(expected + 1);
+      // Each takes its time too, and the next waits for it.
+      expect(count).toBeGreaterThan(expected * 0.75);
+    }
+    // Ten minutes after each call nobody had called it.
+    expect(starts).toBe(hour);
+    await hub.untilState(crashing.name, "running");
+    // An hour without a word ends a session, and not before.
+    expect((await knock(() => asked.request("tools/list"))).result.tools).not.toEqual([]);
+    if (HOURS > 2) expect(await statusOf(hub, silent.headers)).toBe(404);
+    requireRolled(hub);
+    const [, early = 0] = lows;
+    if (HOURS >= 12) expect(lows.at(-1)).toBeLessThan(early * (1 + GROWTH) + 2);
+    const { mark } = hub.home;
+    expect(await hub.end()).toBe(0);
+    expect(processesWithMark(mark)).toEqual([]);
+  },
+);
+
+async function openFast(): Promise<FaultHub> {
+  const home = await makeHome({ [OTHER]: { ...fixture("echo"), ...PATIENT } });
+  // Nearly full, so that it has to be set aside on the way.
+  await mkdir(join(home.dir, "state"), { recursive: true });
+  const line = `${JSON.stringify({ level: 30, msg: "from before" })}\n`;
+  await writeFile(logOf(home.dir), line.repeat(Math.floor((LOG_BYTES - 20_000) / line.length)));
+  const hub = await FaultHub.open({ home, env: spedUp(SPEED) });
+  await hub.untilState(OTHER, "running");
+  return hub;
+}
+
+async function addServers(hub: FaultHub) {
+  return {
+    checked: await hub.add({}, PATIENT),
+    remote: await hub.add({ transport: "http", era: "modern" }, PATIENT),
+    idle: await hub.add({}, { ...PATIENT, resilience: { on_demand: true } }),
+    crashing: await hub.add({ steps: [{ do: "exit", code: 3 }] }, PATIENT),
+  };
+}
+
+const logOf = (dir: string) => join(dir, "state/log.jsonl");
+const listings = (up: Upstream) => up.count("heard", { method: "tools/list" });
+
+/** What was full is set aside, and the one after it is being written. */
+function requireRolled({ home }: FaultHub): void {
+  const path = logOf(home.dir);
+  expect(existsSync(`${path}.1`)).toBe(true);
+  expect(statSync(path).size).toBeLessThan(LOG_BYTES);
+  const [last = ""] = readFileSync(path, "utf8").trimEnd().split("\n").slice(-1);
+  expect(JSON.parse(last)).toMatchObject({ name: "plugboard" });
+}
+
+async function ask(hub: FaultHub, server: string, tool: string, options: { id?: string } = {}): Promise<Outcome> {
+  const outcome = await knock(
+    () => hub.call(server, tool, options),
+    ({ answers }) => answers === 1,
+  );
+  hub.outcomes.splice(0);
+  hub.read.splice(0);
+  hub.events.messages.all.splice(0, Math.max(0, hub.events.messages.all.length - 1000));
+  return outcome;
+}
+
+async function statusOf(hub: FaultHub, headers: Readonly<Record<string, string>>): Promise<number> {
+  const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+  const { status } = await knock(
+    () => hub.post(list, headers),
+    (answer) => answer.status !== 408,
+  );
+  return status;
+}
+
+async function heapOf(hub: FaultHub): Promise<number> {
+  const text = await knock(
+    () => hub.metrics(),
+    (metrics) => metrics.includes("nodejs_heap_size_used_bytes "),
+  );
+  return Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1]);
+}
+
+function eighths(samples: readonly number[]): number[][] {
+  const size = Math.ceil(samples.length / 8);
+  return Array.from({ length: 8 }, (_, n) => samples.slice(n * size, (n + 1) * size)).filter((some) => some.length > 0);
+}
