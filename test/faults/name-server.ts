@@ -51,7 +51,7 @@ export class NameServer {
     const { address, port } = this.#socket.address();
     resolver.setServers([`${address}:${port}`]);
     return (name, options, callback) =>
-      resolver.resolve4(name, (error, addresses = []) => {
+      resolver.resolve4(name, (error, addresses) => {
         if (error !== null) callback(error, "");
         else if (options.all !== true) callback(null, addresses[0] ?? "", 4);
         else

@@ -73,23 +73,23 @@ const AT_ONCE = Number(process.env["ROWS"] ?? 6);
 
 /** A test for every few rows. What holds after a test holds after all of them. */
 export function rows(table: readonly Row[], { hub }: Family): void {
+  const isAlone = ({ heavy = false, needs }: Row) => heavy || isPending(needs);
   const title = ({ id, what }: Row) => `${id} ${what}`;
-  for (const row of table.filter(({ needs }) => isPending(needs))) it.skip(title(row), () => undefined);
-  const ready = table.filter(({ needs }) => !isPending(needs));
-  const run = (row: Row) => runRow(hub(), row);
   inBatches(
-    ready.filter(({ heavy }) => heavy !== true),
+    table.filter((row) => !isAlone(row)),
     title,
-    run,
+    (row) => runRow(hub(), row),
   );
-  for (const row of ready.filter(({ heavy }) => heavy === true)) it(title(row), () => run(row));
+  for (const row of table.filter(isAlone)) {
+    it.skipIf(isPending(row.needs))(`${row.id} ${row.what}`, () => runRow(hub(), row));
+  }
 }
 
 /** A test for every few rows of any table; a failure says which of them it was. */
 export function inBatches<T>(table: readonly T[], title: (row: T) => string, run: (row: T) => Promise<void>): void {
   for (let at = 0; at < table.length; at += AT_ONCE) {
     const some = table.slice(at, at + AT_ONCE);
-    it(some.map(title).join("; "), async () => {
+    it(`side by side: ${some.map(title).join("; ")}`, async () => {
       const results = await Promise.allSettled(some.map(run));
       for (const [n, result] of results.entries()) {
         if (result.status === "fulfilled") continue;

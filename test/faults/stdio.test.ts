@@ -270,7 +270,7 @@ family("a server on stdio", (of) => {
     await hub().passed(name, "error");
     const grown = (memoryOf(hub().pid, "VmHWM") - peakBefore) >> 20;
     process.stderr.write(`a line of 1 GB: the hub's peak grew by ${grown} MB\n`);
-    expect(grown).toBeLessThan(96);
+    expect(grown).toBeLessThan(48);
   });
 
   it("F13 a request that the hub cannot serve is refused, and the call is answered", async () => {
