@@ -845,6 +845,7 @@ describe("batches", () => {
 
   it("CL-9 an id that stands twice is refused the second time", async () => {
     const response = await post([rpc(1, "saw"), rpc(1, "saw")], await openSession("2025-03-26"));
+    expect(response.status).toBe(200);
     const answers: { error?: { code: number } }[] = JSON.parse(await response.text());
     expect(answers.map(({ error }) => error?.code)).toEqual([RPC.invalidRequest, undefined]);
   });
