@@ -7,3 +7,8 @@ export function principalOf({ headers }: Pick<Exchange, "headers">): string {
   const credential = headers["authorization"];
   return typeof credential === "string" ? createHash("sha256").update(credential).digest("base64url") : "local";
 }
+
+/** Clients that shook hands are told apart; of the others nothing is known but the user behind them. */
+export function callerOf(exchange: Pick<Exchange, "headers" | "session">): string {
+  return exchange.session === undefined ? `principal ${principalOf(exchange)}` : `session ${exchange.session.id}`;
+}
