@@ -9,6 +9,7 @@ import type { Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { canBeAsked, missingCapability, unsupported, withBlame } from "./capabilities.ts";
 import { Parking, type ParkingOptions } from "./parking.ts";
+import { callerOf } from "./principal.ts";
 import { Relay } from "./relay.ts";
 import { checkAccepted, forModern } from "./url-elicitation.ts";
 
@@ -28,7 +29,7 @@ export class Conversations {
 
   /** Whom a server may ask in the course of this one request. */
   static respondent(exchange: Exchange): Respondent {
-    return exchange.era === "legacy" ? new Relay(exchange) : new Unasked(exchange.capabilities);
+    return exchange.era === "legacy" ? new Relay(exchange) : new Unasked(exchange);
   }
 
   /** `question` has the respondent of its exchange; `run` asks the server. */
@@ -54,7 +55,7 @@ export class Conversations {
             onNotification: (method, params) => respondent.tell(method, params),
           }),
         )
-      : await runUnasked(exchange.capabilities, asked, run);
+      : await runUnasked(exchange, asked, run);
     return forModern(reply, exchange.capabilities);
   }
 
@@ -72,24 +73,28 @@ function withoutInput<Q extends Question>(question: Q): Q {
 }
 
 /** A legacy server of a client that cannot be asked anything. */
-async function runUnasked<Q extends Question>(
-  capabilities: JsonObject,
-  question: Q,
-  run: (question: Q) => Promise<Reply>,
-) {
-  const respondent = new Unasked(capabilities);
+async function runUnasked<Q extends Question>(exchange: Exchange, question: Q, run: (question: Q) => Promise<Reply>) {
+  const respondent = new Unasked(exchange);
   return withBlame(await run({ ...question, respondent }), respondent.missing);
 }
 
 /** A modern client: a modern server is told what it can do and asks in its answer, a legacy one can ask it nothing. */
 class Unasked implements Respondent {
-  readonly capabilities: JsonObject;
   readonly wasAsked = false;
   /** What the client would have needed to be asked. */
   missing: JsonObject | undefined;
+  readonly #exchange: Exchange;
 
-  constructor(capabilities: JsonObject) {
-    this.capabilities = capabilities;
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  caller(): string {
+    return callerOf(this.#exchange);
+  }
+
+  get capabilities(): JsonObject {
+    return this.#exchange.capabilities;
   }
 
   async answer({ method, params }: RequestMessage): Promise<Reply> {

@@ -8,6 +8,7 @@ import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { raw, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
+import { callerOf } from "./principal.ts";
 
 interface Open extends Question {
   resolve(reply: Reply): void;
@@ -26,6 +27,7 @@ const GATHER_MS = 20;
 export class InteractiveCall implements Respondent {
   readonly capabilities: JsonObject;
   wasAsked = false;
+  readonly #caller: string;
   readonly #notify: Notify;
   readonly #cancelled = new AbortController();
   readonly #questions = new Map<string, Open>();
@@ -37,13 +39,18 @@ export class InteractiveCall implements Respondent {
   /** What the client would have needed to be asked everything. */
   #missing: JsonObject | undefined;
 
-  /** Begins the call. `capabilities` are those of the request that it began with. */
-  constructor(capabilities: JsonObject, notify: Notify, begin: (call: InteractiveCall) => Promise<Reply>) {
-    this.capabilities = capabilities;
+  /** Begins the call, for the request that it begins with. */
+  constructor(exchange: Exchange, notify: Notify, begin: (call: InteractiveCall) => Promise<Reply>) {
+    this.capabilities = exchange.capabilities;
+    this.#caller = callerOf(exchange);
     this.#notify = notify;
     this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
     // While it is parked nobody waits for it; whoever comes back gets the reason.
     this.#outcome.catch(() => undefined);
+  }
+
+  caller(): string {
+    return this.#caller;
   }
 
   /** Aborts when nobody will come back for the outcome. */

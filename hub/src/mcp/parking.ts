@@ -53,7 +53,7 @@ export class Parking {
 
   /** A call that may be parked. */
   begin(exchange: Exchange, call: (call: InteractiveCall) => Promise<Reply>): Promise<Reply> {
-    return this.#turn(new InteractiveCall(exchange.capabilities, this.#notify, call), exchange);
+    return this.#turn(new InteractiveCall(exchange, this.#notify, call), exchange);
   }
 
   /** The client is back with its state, and perhaps with answers. */

@@ -15,3 +15,8 @@ export function principalOf({ headers }: Pick<Exchange, "headers">): string {
 export function callerOf(exchange: Pick<Exchange, "headers" | "session">): Caller {
   return { session: exchange.session?.id, principal: () => principalOf(exchange) };
 }
+
+/** Clients that shook hands are told apart; of the others nothing is known but the user behind them. */
+export function callerOf(exchange: Pick<Exchange, "headers" | "session">): string {
+  return exchange.session === undefined ? `principal ${principalOf(exchange)}` : `session ${exchange.session.id}`;
+}

@@ -4,6 +4,8 @@ import type { JsonObject } from "../wire/json.ts";
 import type { Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
 
 export interface Respondent {
+  /** The same for requests of the same client, as far as that can be told. */
+  caller(): string;
   /** For a modern server, which is told with every request. */
   readonly capabilities: JsonObject;
   /** Its user was asked something: the request is not sent again by itself, or he would be asked twice. */

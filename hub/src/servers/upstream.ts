@@ -144,6 +144,7 @@ export class Upstream {
     const reply = await peer.request(method, build, {
       timeoutMs,
       ...(signal === undefined ? {} : { signal }),
+      ...(respondent === undefined ? {} : { caller: () => respondent.caller() }),
       ...(this.#needsHeaders ? { headers: this.#headersFor(method, { ...params?.value, ...replace }, tool) } : {}),
       onNotification: (message) => ask.onNotification?.(message.method, withToken(message, token)),
       // A modern server has no questions: what it wants stands in its answer.

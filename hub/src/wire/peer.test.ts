@@ -488,6 +488,76 @@ describe("whose a message is", () => {
   });
 });
 
+describe("whose a question is, on a pipe with several requests", () => {
+  /** Asks as each of these callers; the server's questions go to `asked`, and stay open. */
+  function openFor(...callers: (string | undefined)[]) {
+    const made = makePeer({ onRequest: () => failure({ code: -32601, message: "nobody" }) });
+    const asked: number[] = [];
+    const controllers = callers.map(() => new AbortController());
+    callers.forEach((caller, index) => {
+      void made.ask("tools/call", {
+        signal: controllers[index]?.signal ?? new AbortController().signal,
+        timeoutMs: 0,
+        ...(caller === undefined ? {} : { caller: () => caller }),
+        onRequest: () => {
+          asked.push(index);
+          return new Promise(() => undefined);
+        },
+      });
+    });
+    const question = (id: string) => made.receive({ jsonrpc: "2.0", id, method: "elicitation/create", params: {} });
+    return { ...made, asked, question, cancel: (index: number) => controllers[index]?.abort() };
+  }
+
+  it("GR-7 after a call was cancelled, the same caller can be asked, and another cannot", () => {
+    const same = openFor("a", "a");
+    same.cancel(0);
+    same.question("q");
+    expect(same.asked).toEqual([1]);
+    for (const callers of [
+      ["a", "b"],
+      [undefined, undefined],
+      [undefined, "b"],
+    ]) {
+      const others = openFor(...callers);
+      others.cancel(0);
+      others.question("q");
+      expect(others.asked).toEqual([]);
+    }
+  });
+
+  it("GR-7 of one caller's calls, the one that waits for no answer itself is asking", () => {
+    const { asked, question, ask } = openFor("a");
+    question("first");
+    question("second");
+    expect(asked).toEqual([0, 0]);
+    const late: string[] = [];
+    const onRequest = () => {
+      late.push("asked");
+      return new Promise<Reply>(() => undefined);
+    };
+    void ask("tools/call", { timeoutMs: 0, caller: () => "a", onRequest });
+    question("third");
+    expect([asked, late]).toEqual([[0, 0], ["asked"]]);
+  });
+
+  it("GR-7 while another caller's call waits for an answer, nobody is asked", () => {
+    const { asked, question, ask } = openFor("a");
+    question("first");
+    const onRequest = vi.fn<() => Promise<Reply>>();
+    void ask("tools/call", { timeoutMs: 0, caller: () => "b", onRequest });
+    question("second");
+    expect(asked).toEqual([0]);
+    expect(onRequest).not.toHaveBeenCalled();
+  });
+
+  it("GR-7 of two calls at work, even of one caller, neither is asked", () => {
+    const { asked, question } = openFor("a", "a");
+    question("q");
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("arrays", () => {
   it("CL-9 of messages are taken one by one, also where they stand on the stream of a request", async () => {
     const { ask, receive, unowned, peer } = makePeer();

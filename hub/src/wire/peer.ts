@@ -37,6 +37,11 @@ export interface RequestOptions {
   readonly maxTotalMs?: number;
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Whose request it is. On a pipe, nothing says which of several requests a message belongs to: those of one caller are then
+   * told apart by what they are doing, those of several never.
+   */
+  caller?(): string;
   /** Messages that belong to this request: progress, logs, updates of a subscription. */
   onNotification?(message: NotificationMessage): void;
   /** A question of the server that belongs to this request. The clock stands still until it is answered. */
@@ -73,6 +78,12 @@ interface Pending {
   onAbort: (() => void) | undefined;
 }
 
+/** Until when we think that the server is at it, and for whom. */
+interface Abandoned {
+  readonly until: number;
+  readonly caller: string | undefined;
+}
+
 const MAX_TOTAL_MS = 300_000;
 /** A timer that comes so late says that the process was stopped, or the machine asleep. */
 const LATE_MS = 1000;
@@ -86,8 +97,8 @@ export class Peer {
   readonly #channel: Channel;
   readonly #handlers: PeerHandlers;
   readonly #pending = new Map<number, Pending>();
-  /** Given up on by us, while the server may still be at it; and until when we think so. */
-  readonly #abandoned = new Map<number, number>();
+  /** Given up on by us, while the server may still be at it. */
+  readonly #abandoned = new Map<number, Abandoned>();
   readonly #inquiries = new Inquiries();
   #nextId = 1;
   #failure: HubError | undefined;
@@ -273,8 +284,19 @@ export class Peer {
   }
 
   #onlyOne(counts: (pending: Pending) => boolean): Pending | undefined {
-    const asking = [...this.#pending.values()].filter(counts);
-    return asking.length === 1 && !this.#isBusyElsewhere() ? asking[0] : undefined;
+    const open = [...this.#pending.values()].filter(counts);
+    const [first] = open;
+    if (first === undefined) return undefined;
+    const abandoned = this.#stillBusyWith();
+    if (open.length === 1 && abandoned.length === 0) return first;
+    const caller = callerOf(first);
+    const isOnlyCaller =
+      open.every((other) => callerOf(other) === caller) && abandoned.every((other) => other.caller === caller);
+    // Requests without a caller are nobody's, and not even each other's.
+    if (caller === undefined || !isOnlyCaller) return undefined;
+    // What waits for an answer itself has nothing more to say until it has it.
+    const working = open.filter(({ questions }) => questions === 0);
+    return open.length === 1 ? first : working.length === 1 ? working[0] : undefined;
   }
 
   /** The open subscription that a message names: on one pipe there is no other way to tell them apart. */
@@ -284,11 +306,11 @@ export class Peer {
     return pending?.method === "subscriptions/listen" ? pending : undefined;
   }
 
-  /** Whether the server may be working for somebody who has left: what it says then is not for those who are there. */
-  #isBusyElsewhere(): boolean {
+  /** For whom the server may be working though they have left: what it says then is not for others who are there. */
+  #stillBusyWith(): Abandoned[] {
     const now = performance.now();
-    for (const [id, until] of this.#abandoned) if (until < now) this.#abandoned.delete(id);
-    return this.#abandoned.size > 0;
+    for (const [id, { until }] of this.#abandoned) if (until < now) this.#abandoned.delete(id);
+    return [...this.#abandoned.values()];
   }
 
   #stopClock(pending: Pending): void {
@@ -340,7 +362,8 @@ export class Peer {
 
   /** A server that heeds the cancellation never answers, so nobody tells when it is done. */
   #remember({ id, options, startedAt }: Pending): void {
-    this.#abandoned.set(id, startedAt + Math.max(MAX_TOTAL_MS, options.timeoutMs));
+    const until = startedAt + Math.max(MAX_TOTAL_MS, options.timeoutMs);
+    this.#abandoned.set(id, { until, caller: options.caller?.() });
     const [oldest] = this.#abandoned.keys();
     if (this.#abandoned.size > MAX_ABANDONED && oldest !== undefined) this.#abandoned.delete(oldest);
   }
@@ -356,6 +379,10 @@ export class Peer {
     if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
     return pending;
   }
+}
+
+function callerOf({ options }: Pending): string | undefined {
+  return options.caller?.();
 }
 
 /** What the hub asks for itself: nobody could answer what a server asks back. */
