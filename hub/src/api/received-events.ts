@@ -25,7 +25,12 @@ export async function* readEvents(
     onOverflow: () => undefined, // an event of this size is not the hub's
   });
   const reader = body.getReader();
+  const leave = () => reader.cancel().catch(() => undefined); // gone already
+  // Not left to fetch: Node's forgets the signal of a response whose request has been collected as garbage.
+  const onAbort = () => void leave();
+  signal?.addEventListener("abort", onAbort, { once: true });
   try {
+    if (signal?.aborted === true) return;
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
@@ -38,7 +43,8 @@ export async function* readEvents(
     if (signal?.aborted === true) return;
     throw new HubError("ConnectionFailed", "The connection to the hub was lost", { cause: error });
   } finally {
-    await reader.cancel().catch(() => undefined); // gone already
+    signal?.removeEventListener("abort", onAbort);
+    await leave();
   }
 }
 

@@ -9,7 +9,7 @@ import type { Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { canBeAsked, missingCapability, unsupported, withBlame } from "./capabilities.ts";
 import { Parking, type ParkingOptions } from "./parking.ts";
-import { callerOf } from "./principal.ts";
+import { clientKey } from "./principal.ts";
 import { Relay } from "./relay.ts";
 import { checkAccepted, forModern } from "./url-elicitation.ts";
 
@@ -90,7 +90,7 @@ class Unasked implements Respondent {
   }
 
   caller(): string {
-    return callerOf(this.#exchange);
+    return clientKey(this.#exchange);
   }
 
   get capabilities(): JsonObject {

@@ -8,7 +8,7 @@ import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { raw, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
-import { callerOf } from "./principal.ts";
+import { clientKey } from "./principal.ts";
 
 interface Open extends Question {
   resolve(reply: Reply): void;
@@ -42,7 +42,7 @@ export class InteractiveCall implements Respondent {
   /** Begins the call, for the request that it begins with. */
   constructor(exchange: Exchange, notify: Notify, begin: (call: InteractiveCall) => Promise<Reply>) {
     this.capabilities = exchange.capabilities;
-    this.#caller = callerOf(exchange);
+    this.#caller = clientKey(exchange);
     this.#notify = notify;
     this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
     // While it is parked nobody waits for it; whoever comes back gets the reason.

@@ -17,6 +17,6 @@ export function callerOf(exchange: Pick<Exchange, "headers" | "session">): Calle
 }
 
 /** Clients that shook hands are told apart; of the others nothing is known but the user behind them. */
-export function callerOf(exchange: Pick<Exchange, "headers" | "session">): string {
+export function clientKey(exchange: Pick<Exchange, "headers" | "session">): string {
   return exchange.session === undefined ? `principal ${principalOf(exchange)}` : `session ${exchange.session.id}`;
 }

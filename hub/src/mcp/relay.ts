@@ -11,7 +11,7 @@ import { raw, RPC, type Raw, type RawParams, type Reply, type RequestMessage } f
 import type { Exchange } from "../wire/server.ts";
 import { missingCapability, nameOf, unsupported, type Question } from "./capabilities.ts";
 import { readInputRequired, withInput, type InputRequired } from "./input-required.ts";
-import { callerOf } from "./principal.ts";
+import { clientKey } from "./principal.ts";
 
 const MAX_ROUNDS = 10;
 /** Before a server that wants nothing but to be asked again is asked again. */
@@ -30,7 +30,7 @@ export class Relay implements Respondent {
   }
 
   caller(): string {
-    return callerOf(this.#exchange);
+    return clientKey(this.#exchange);
   }
 
   get capabilities(): JsonObject {

@@ -13,8 +13,8 @@ import { isBusy, isDamage } from "./driver.ts";
 import { setAside } from "./set-aside.ts";
 
 /** How long a lock that somebody else holds is nothing to speak of. */
-const BUSY_MS = 200;
-const BUSY_PAUSE_MS = 5;
+const BUSY_MS = 1000;
+const BUSY_PAUSE_MS = 10;
 const PRUNE_EVERY_MS = 600_000;
 
 export interface CallStoreOptions {

@@ -10,7 +10,7 @@ import { connect, isBusy, MEMORY, SQLITE, sqliteCode, type Database } from "./dr
 import { setAside, type AsideReason } from "./set-aside.ts";
 
 /** Waited for in all, and not on the event loop, where another process holds the file. */
-const BUSY_MS = 200;
+const BUSY_MS = 5000;
 const BUSY_PAUSE_MS = 10;
 
 export interface DatabaseForm {
