@@ -111,14 +111,15 @@ async function fill() {
   return log;
 }
 
-async function measureQuery(log, name, query) {
+/** `ask` gives how many it found. */
+async function measureQuery(name, ask) {
   const times = [];
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   let found = 0;
   for (let count = 0; count < 40; count++) {
     const startedAt = performance.now();
-    found = (await log.query(query)).items.length;
+    found = await ask();
     times.push(performance.now() - startedAt);
   }
   delay.disable();
@@ -175,7 +176,16 @@ try {
     "nothing: in the future": { since: NOW + DAY },
     "nothing: unknown server": { server: "none" },
   };
-  for (const [name, query] of Object.entries(queries)) await measureQuery(log, name, query);
+  for (const [name, query] of Object.entries(queries)) {
+    await measureQuery(name, async () => (await log.query(query)).items.length);
+  }
+  for (const [name, query] of Object.entries({
+    "stats: all": {},
+    "stats: 24 h": { since: NOW - DAY },
+    "stats: server, 7 days": { server: "server-3", since: NOW - 7 * DAY },
+  })) {
+    await measureQuery(name, async () => (await log.stats(query)).length);
+  }
   await measurePrune(log);
   await log.close();
 } finally {
