@@ -393,6 +393,7 @@ describe("the built hub", () => {
     const home = await makeHome(stateful());
     closing.push(() => home.remove());
     const hub = await startHub(home);
+    closing.push(() => hub.kill());
     const [a, b] = [await session(`${hub.url}/mcp`), await session(`${hub.url}/mcp`)];
     await Promise.all([a.call("pid"), b.call("pid")]);
     expect(processesWithMark(home.mark)).toHaveLength(3);
