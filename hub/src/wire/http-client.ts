@@ -106,6 +106,14 @@ export class HttpChannel implements Channel {
     });
   }
 
+  deliver(bytes: Buffer): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    const headers = { ...this.#headers(), "content-type": "application/json" };
+    return new Promise((resolve) => {
+      this.#dispatch({ method: "POST", path: this.#path, headers, body: bytes }, undefined, () => resolve());
+    });
+  }
+
   abandon(id: number): boolean {
     this.#open.get(id)?.abort(new HubError("Cancelled", "The request was cancelled"));
     this.#open.delete(id);
