@@ -38,7 +38,6 @@ it("the client loads neither the framework nor the server's side", () => {
       "../errors.ts",
       "../wire/json.ts",
       "../wire/sse.ts",
-      "../wire/lines.ts",
       "../wire/pieces.ts",
     ].toSorted(),
   );
