@@ -88,6 +88,7 @@ describe("clients of the hub", () => {
       cleanups.push(() => client.close());
       const heard: JSONRPCMessage[] = [];
       const { onmessage } = transport;
+      // eslint-disable-next-line unicorn/prefer-add-event-listener -- a transport of the SDK is no EventTarget
       transport.onmessage = (message, extra) => {
         // A change of the list, in another test, is everybody's news.
         if (!("method" in message) || message.method === "notifications/progress") heard.push(message);
