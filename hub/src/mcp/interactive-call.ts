@@ -35,6 +35,8 @@ export class InteractiveCall implements Respondent {
   /** The request of the client that waits; none while the call is parked. */
   #exchange: Exchange | undefined;
   #onQuestion: (() => void) | undefined;
+  /** Questions that are refused when the client has answered the others. */
+  readonly #refusals: (() => void)[] = [];
   #count = 0;
   /** What the client would have needed to be asked everything. */
   #missing: JsonObject | undefined;
@@ -84,6 +86,7 @@ export class InteractiveCall implements Respondent {
       this.#questions.delete(key);
       question?.resolve({ ok: true, result: raw(answer) });
     }
+    for (const resolve of this.#refusals.splice(0)) resolve();
   }
 
   /** What the server says meanwhile goes to the request that waits, with the token of that request. */
@@ -103,6 +106,7 @@ export class InteractiveCall implements Respondent {
     const missing = missingCapability(question, this.capabilities);
     if (missing !== undefined) {
       this.#missing ??= missing;
+      await this.#othersAnswered(signal);
       return unsupported(question, missing);
     }
     this.wasAsked = true;
@@ -120,6 +124,16 @@ export class InteractiveCall implements Respondent {
 
   /** A modern client finds out by asking again. */
   completed(): void {}
+
+  /** A refusal may end the call at the server: what comes together with it and can be asked is asked first. */
+  async #othersAnswered(signal: AbortSignal): Promise<void> {
+    await sleep(GATHER_MS, undefined, { ref: false });
+    if (this.#questions.size === 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#refusals.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
 
   /** Never settles where the outcome comes first. */
   async #asking(): Promise<Turn> {
