@@ -129,7 +129,8 @@ describe.each(["far", "near"])("a call of %s that waits for its client", (server
       ]),
     ];
     for (const [why, args, state, headers] of tries) {
-      expect(await call(form, args, { requestState: state, inputResponses }, headers), why).toMatchObject(REFUSED);
+      const answer = await call(form, args, { requestState: state, inputResponses }, headers);
+      expect([why, answer]).toMatchObject([why, REFUSED]);
     }
     expect(await call("near__rounds", { marker: "mine" }, { requestState, inputResponses })).toMatchObject(REFUSED);
     // None of this cost the client its call; using it does.
@@ -275,12 +276,21 @@ describe("a call that nobody comes back for", () => {
   it("RS-1 a call that has asked is not made again by itself when its server dies; who comes back hears of it", async () => {
     const { hub } = running;
     const { requestState, inputResponses } = await park("near__form", "crashed");
+    // A prompt may be asked for twice, were it not for the user.
+    const prompt = await send("prompts/get", { name: "far__asked" });
+    expect(prompt.result).toMatchObject({ resultType: "input_required" });
     const { pid } = hub.supervisor.get("near");
     process.kill(pid ?? 0, "SIGKILL");
     await untilState(hub, "near", "error", "disconnected");
     const { result } = await call("near__form", { marker: "crashed" }, { requestState, inputResponses });
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("outcome is unknown") }] });
     expect(hub.calls.retries.get("near") ?? 0).toBe(0);
+    await remote.stop();
+    const { requestState: state } = prompt.result;
+    expect(await send("prompts/get", { name: "far__asked", requestState: state })).toMatchObject({
+      error: { code: -31502 },
+    });
+    expect(hub.calls.retries.get("far") ?? 0).toBe(0);
     expect(await recorded("near", "form", "crashed")).toHaveLength(1);
     await untilState(hub, "near", "running");
   });

@@ -76,7 +76,7 @@ async function connectV1(where: Where, { capabilities = ABLE, elicit = sayBack }
   if ("elicitation" in capabilities) {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) => {
       asked.push({ method: "elicitation/create", params });
-      return (await elicit(params as Params, signal)) as { action: "accept" };
+      return (await elicit(params, signal)) as { action: "accept" };
     });
     client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => completed.push(params));
   }
@@ -122,7 +122,7 @@ async function connectV2(
   if ("elicitation" in capabilities) {
     client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
       asked.push({ method: "elicitation/create", params });
-      return (await elicit(params as Params, mcpReq.signal)) as { action: "accept" };
+      return (await elicit(params, mcpReq.signal)) as { action: "accept" };
     });
   }
   if ("sampling" in capabilities) {

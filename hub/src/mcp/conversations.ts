@@ -48,12 +48,7 @@ export class Conversations {
     const asked = era === "legacy" ? withoutInput(question) : question;
     const reply = canBeAsked(exchange.capabilities)
       ? await this.#parking.begin(exchange, (respondent) =>
-          run({
-            ...asked,
-            respondent,
-            signal: respondent.signal,
-            onNotification: (method, params) => respondent.tell(method, params),
-          }),
+          run({ ...asked, respondent, onNotification: (method, params) => respondent.tell(method, params) }),
         )
       : await runUnasked(exchange, asked, run);
     return forModern(reply, exchange.capabilities);

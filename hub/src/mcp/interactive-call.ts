@@ -6,9 +6,15 @@ import { HubError } from "../errors.ts";
 import type { Respondent } from "../servers/respondent.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { raw, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
+import type { OpenInquiry } from "../wire/peer.ts";
 import type { Exchange } from "../wire/server.ts";
 import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
 import { callerOf } from "./principal.ts";
+
+interface Waiting {
+  readonly exchange: Exchange;
+  resolve(turn: Turn): void;
+}
 
 interface Open extends Question {
   resolve(reply: Reply): void;
@@ -29,69 +35,63 @@ export class InteractiveCall implements Respondent {
   wasAsked = false;
   readonly #caller: string;
   readonly #notify: Notify;
-  readonly #cancelled = new AbortController();
   readonly #questions = new Map<string, Open>();
   readonly #outcome: Promise<Reply>;
   /** The request of the client that waits; none while the call is parked. */
-  #exchange: Exchange | undefined;
-  #onQuestion: (() => void) | undefined;
-  /** Questions that are refused when the client has answered the others. */
-  readonly #refusals: (() => void)[] = [];
+  #waiting: Waiting | undefined;
+  #gathering: NodeJS.Timeout | undefined;
+  #giveUp: (() => void) | undefined;
   #count = 0;
   /** What the client would have needed to be asked everything. */
   #missing: JsonObject | undefined;
+  /** Questions that are refused when the client has answered the others. */
+  readonly #refusals: (() => void)[] = [];
 
-  /** Begins the call, for the request that it begins with. */
+  /**
+   * Begins the call. Until the server asks, it is cancelled like any other, by the signal of the request that it began with;
+   * its caller and capabilities are those of that request too.
+   */
   constructor(exchange: Exchange, notify: Notify, begin: (call: InteractiveCall) => Promise<Reply>) {
     this.capabilities = exchange.capabilities;
     this.#caller = callerOf(exchange);
     this.#notify = notify;
     this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
-    // While it is parked nobody waits for it; whoever comes back gets the reason.
-    this.#outcome.catch(() => undefined);
   }
 
   caller(): string {
     return this.#caller;
   }
 
-  /** Aborts when nobody will come back for the outcome. */
-  get signal(): AbortSignal {
-    return this.#cancelled.signal;
-  }
-
+  /** Nobody will come back for the outcome. Only a call that has asked can be left alone. */
   cancel(): void {
-    this.#cancelled.abort();
+    this.#giveUp?.();
   }
 
   /** The client waits: for the outcome, which may be a failure, or until the server wants to know something. */
-  async turn(exchange: Exchange): Promise<Turn> {
-    const leave = () => this.cancel();
-    this.#exchange = exchange;
-    exchange.signal.addEventListener("abort", leave, { once: true });
-    if (exchange.signal.aborted) leave();
-    try {
-      const answered = this.#outcome.then((reply): Turn => ({ is: "answered", reply }));
-      return await Promise.race([answered, this.#asking()]);
-    } finally {
-      exchange.signal.removeEventListener("abort", leave);
-      this.#exchange = undefined;
-    }
+  turn(exchange: Exchange): Promise<Turn> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { exchange, resolve };
+      void this.#outcome.then((reply) => resolve({ is: "answered", reply }), reject).finally(() => this.#stopWaiting());
+      if (this.#questions.size > 0) this.#gather();
+    });
   }
 
-  /** Answers of the client. What it leaves open it is asked again. */
-  give(answers: ReadonlyMap<string, JsonObject>): void {
+  /** The client is back, with answers. What it leaves open it is asked again; if it leaves, the call is cancelled. */
+  resume(exchange: Exchange, answers: ReadonlyMap<string, JsonObject>): Promise<Turn> {
     for (const [key, answer] of answers) {
       const question = this.#questions.get(key);
       this.#questions.delete(key);
       question?.resolve({ ok: true, result: raw(answer) });
     }
-    for (const resolve of this.#refusals.splice(0)) resolve();
+    for (const refuse of this.#refusals.splice(0)) refuse();
+    if (exchange.signal.aborted) this.cancel();
+    else exchange.signal.addEventListener("abort", () => this.cancel(), { once: true });
+    return this.turn(exchange);
   }
 
   /** What the server says meanwhile goes to the request that waits, with the token of that request. */
   tell(method: string, params: Raw): void {
-    const exchange = this.#exchange;
+    const exchange = this.#waiting?.exchange;
     if (exchange === undefined) return;
     if (method !== "notifications/progress") return this.#notify(exchange, method, params);
     const meta = exchange.request.params?.value["_meta"];
@@ -101,7 +101,7 @@ export class InteractiveCall implements Respondent {
     this.#notify(exchange, method, { bytes, value: { ...params.value, progressToken: token } });
   }
 
-  async answer({ method, params }: RequestMessage, signal: AbortSignal): Promise<Reply> {
+  async answer({ method, params }: RequestMessage, { signal, giveUp }: OpenInquiry): Promise<Reply> {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.capabilities);
     if (missing !== undefined) {
@@ -110,6 +110,7 @@ export class InteractiveCall implements Respondent {
       return unsupported(question, missing);
     }
     this.wasAsked = true;
+    this.#giveUp = giveUp;
     const key = `q${++this.#count}`;
     return new Promise((resolve, reject) => {
       const takeBack = () => {
@@ -118,7 +119,7 @@ export class InteractiveCall implements Respondent {
       };
       signal.addEventListener("abort", takeBack, { once: true });
       this.#questions.set(key, { ...question, resolve });
-      this.#onQuestion?.();
+      this.#gather();
     });
   }
 
@@ -135,16 +136,20 @@ export class InteractiveCall implements Respondent {
     });
   }
 
-  /** Never settles where the outcome comes first. */
-  async #asking(): Promise<Turn> {
-    for (;;) {
-      if (this.#questions.size === 0) {
-        await new Promise<void>((resolve) => {
-          this.#onQuestion = resolve;
-        });
-      }
-      await sleep(GATHER_MS, undefined, { ref: false });
-      if (this.#questions.size > 0) return { is: "asking", questions: new Map(this.#questions) };
-    }
+  #gather(): void {
+    if (this.#waiting === undefined) return;
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      if (this.#questions.size === 0) return;
+      const waiting = this.#waiting;
+      this.#stopWaiting();
+      waiting?.resolve({ is: "asking", questions: new Map(this.#questions) });
+    }, GATHER_MS);
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    this.#waiting = undefined;
   }
 }

@@ -24,10 +24,10 @@ function exchange(params: Record<string, unknown> = {}, client = new AbortContro
 }
 
 /** A server that asks for roots, and gives them back. */
-async function asks(call: InteractiveCall): Promise<Reply> {
+async function asks(call: InteractiveCall, cancelled = new AbortController()): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    call.signal.addEventListener("abort", () => reject(new HubError("Cancelled", "cancelled")));
-    call.answer(question, call.signal).then(resolve, reject);
+    cancelled.signal.addEventListener("abort", () => reject(new HubError("Cancelled", "cancelled")));
+    call.answer(question, { signal: cancelled.signal, giveUp: () => cancelled.abort() }).then(resolve, reject);
   });
 }
 
@@ -37,11 +37,11 @@ const stateOf = (reply: Reply) =>
 describe("Parking", () => {
   it("GR-7 holds so many calls and no more; the one too many is cancelled and says so", async () => {
     const parking = new Parking({ notify: () => undefined, maxParked: 2 });
-    const calls: InteractiveCall[] = [];
+    const calls: AbortController[] = [];
     const begin = () =>
       parking.begin(exchange(), (call) => {
-        calls.push(call);
-        return asks(call);
+        calls.push(new AbortController());
+        return asks(call, calls.at(-1));
       });
     const states = [stateOf(await begin()), stateOf(await begin())];
     await expect(begin()).rejects.toMatchObject({ kind: "Overloaded" });
@@ -61,7 +61,7 @@ describe("Parking", () => {
   it("GR-7 the order of arguments does not matter, everything else does", async () => {
     const parking = new Parking({ notify: () => undefined });
     const first = { arguments: { a: 1, b: { c: [1, 2], d: null } } };
-    const requestState = stateOf(await parking.begin(exchange(first), asks));
+    const requestState = stateOf(await parking.begin(exchange(first), (call) => asks(call)));
     const resume = (params: Record<string, unknown>) => parking.resume(exchange({ ...params, requestState }));
     for (const other of [{ a: 1 }, { a: 1, b: { c: [2, 1], d: null } }, { a: "1", b: { c: [1, 2], d: null } }]) {
       await expect(resume({ arguments: other })).rejects.toThrow("another request");
@@ -72,11 +72,16 @@ describe("Parking", () => {
     parking.close();
   });
 
-  it("GR-7 a client that is gone already, or leaves, cancels its call", async () => {
-    const parking = new Parking({ notify: () => undefined });
-    const client = new AbortController();
-    client.abort();
-    await expect(parking.begin(exchange({}, client), asks)).rejects.toMatchObject({ kind: "Cancelled" });
-    expect(parking.size).toBe(0);
+  it("GR-7 a client that comes back and leaves, or is gone already, cancels its call", async () => {
+    for (const leaves of ["before", "after"]) {
+      const parking = new Parking({ notify: () => undefined });
+      const requestState = stateOf(await parking.begin(exchange(), (call) => asks(call)));
+      const client = new AbortController();
+      if (leaves === "before") client.abort();
+      const back = parking.resume(exchange({ requestState }, client));
+      client.abort();
+      await expect(back).rejects.toMatchObject({ kind: "Cancelled" });
+      expect(parking.size).toBe(0);
+    }
   });
 });

@@ -7,7 +7,7 @@ import { isObject } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { inputRequired, readInputResponses } from "./input-required.ts";
-import { InteractiveCall, type Notify } from "./interactive-call.ts";
+import { InteractiveCall, type Notify, type Turn } from "./interactive-call.ts";
 import { principalOf } from "./principal.ts";
 import { SealedState } from "./sealed-state.ts";
 
@@ -53,7 +53,8 @@ export class Parking {
 
   /** A call that may be parked. */
   begin(exchange: Exchange, call: (call: InteractiveCall) => Promise<Reply>): Promise<Reply> {
-    return this.#turn(new InteractiveCall(exchange, this.#notify, call), exchange);
+    const begun = new InteractiveCall(exchange, this.#notify, call);
+    return this.#park(begun, exchange, begun.turn(exchange));
   }
 
   /** The client is back with its state, and perhaps with answers. */
@@ -70,8 +71,7 @@ export class Parking {
     if (parked === undefined) throw refused("was used already, or its call has ended");
     this.#parked.delete(id);
     clearTimeout(parked.timer);
-    parked.call.give(answers);
-    return this.#turn(parked.call, exchange);
+    return this.#park(parked.call, exchange, parked.call.resume(exchange, answers));
   }
 
   /** Ends every parked call; none is parked any more. */
@@ -84,8 +84,8 @@ export class Parking {
     this.#parked.clear();
   }
 
-  async #turn(call: InteractiveCall, exchange: Exchange): Promise<Reply> {
-    const turn = await call.turn(exchange);
+  async #park(call: InteractiveCall, exchange: Exchange, until: Promise<Turn>): Promise<Reply> {
+    const turn = await until;
     if (turn.is === "answered") return turn.reply;
     if (this.#isClosed || this.#parked.size >= this.#maxParked) {
       call.cancel();

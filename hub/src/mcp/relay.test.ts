@@ -142,7 +142,7 @@ describe("Relay", () => {
     const elicitationId = expect.stringMatching(/^[0-9a-f-]{36}$/);
     expect(asked[0]?.params).toEqual({ ...url.params, elicitationId });
     expect(told).toEqual([]);
-    client.next(success({ content: [] }));
+    expect(client.next(success({ content: [] }))).toBeUndefined();
     expect(told).toEqual([{ method: "notifications/elicitation/complete", params: { elicitationId } }]);
   });
 });

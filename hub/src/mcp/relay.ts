@@ -8,6 +8,7 @@ import type { Respondent } from "../servers/respondent.ts";
 import { modernCapabilities } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { raw, RPC, type Raw, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
+import type { OpenInquiry } from "../wire/peer.ts";
 import type { Exchange } from "../wire/server.ts";
 import { missingCapability, nameOf, unsupported, type Question } from "./capabilities.ts";
 import { readInputRequired, withInput, type InputRequired } from "./input-required.ts";
@@ -37,7 +38,7 @@ export class Relay implements Respondent {
     return modernCapabilities(this.#exchange.capabilities);
   }
 
-  async answer({ method, params }: RequestMessage, signal: AbortSignal): Promise<Reply> {
+  async answer({ method, params }: RequestMessage, { signal }: OpenInquiry): Promise<Reply> {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.#exchange.capabilities);
     if (missing !== undefined) return unsupported(question, missing);

@@ -15,10 +15,11 @@ export function forModern(reply: Reply, capabilities: JsonObject): Reply {
   const given: unknown = isObject(data) ? data["elicitations"] : undefined;
   const elicitations = Array.isArray(given) ? given.filter(isObject) : [];
   if (elicitations.length === 0) return reply;
-  const questions = elicitations.map(({ elicitationId: _, ...params }, index): [string, Question] => [
-    `url${index + 1}`,
-    { method: "elicitation/create", params: { ...params, mode: "url" } },
-  ]);
+  const questions = elicitations.map((elicitation, index): [string, Question] => {
+    // Modern clients know no such id.
+    const { elicitationId: _, ...params } = elicitation;
+    return [`url${index + 1}`, { method: "elicitation/create", params: { ...params, mode: "url" } }];
+  });
   for (const [, question] of questions) {
     const missing = missingCapability(question, capabilities);
     if (missing === undefined) continue;

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../wire/json.ts";
 import type { Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
+import type { OpenInquiry } from "../wire/peer.ts";
 
 export interface Respondent {
   /** The same for requests of the same client, as far as that can be told. */
@@ -11,7 +12,7 @@ export interface Respondent {
   /** Its user was asked something: the request is not sent again by itself, or he would be asked twice. */
   readonly wasAsked: boolean;
   /** A legacy server asks. What cannot be answered is refused, in a reply or by rejecting. */
-  answer(question: RequestMessage, signal: AbortSignal): Promise<Reply>;
+  answer(question: RequestMessage, inquiry: OpenInquiry): Promise<Reply>;
   /** The elicitation that the client was sent elsewhere for has come to its end. */
   completed(params: Raw): void;
   /** A modern server's answer asks for more: what to ask it next. Undefined where the answer is the last word. */

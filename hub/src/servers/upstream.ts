@@ -10,7 +10,7 @@ import { headerParams, requestHeaders, type HeaderParam } from "../wire/headers.
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { failure, rawParams, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
-import type { PeerHandlers } from "../wire/peer.ts";
+import type { OpenInquiry, PeerHandlers } from "../wire/peer.ts";
 import { CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
 import type { Link } from "./link.ts";
 import { fetchListing } from "./lists.ts";
@@ -152,10 +152,10 @@ export class Upstream {
   }
 
   #answering(respondent: Respondent) {
-    return (question: RequestMessage, questionSignal: AbortSignal): Promise<Reply> => {
+    return (question: RequestMessage, inquiry: OpenInquiry): Promise<Reply> => {
       if (!QUESTIONS.has(question.method)) return refuse(question);
       this.#elicitations.asked(question, respondent);
-      return respondent.answer(question, questionSignal);
+      return respondent.answer(question, inquiry);
     };
   }
 

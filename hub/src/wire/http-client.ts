@@ -78,6 +78,14 @@ export class HttpChannel implements Channel {
     this.#dispatch({ method: "POST", url: this.#options.url, headers, body: bytes }, stream);
   }
 
+  deliver(bytes: Buffer): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    const headers = { ...this.#headers(), "content-type": "application/json" };
+    return new Promise((resolve) => {
+      this.#dispatch({ method: "POST", path: this.#path, headers, body: bytes }, undefined, () => resolve());
+    });
+  }
+
   abandon(id: number): boolean {
     this.#open.get(id)?.(new HubError("Cancelled", "The request was cancelled"));
     this.#open.delete(id);

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HubError } from "../errors.ts";
 import { failure, success, type Reply, type RequestMessage } from "./jsonrpc.ts";
-import { Peer, type RequestOptions } from "./peer.ts";
+import { Peer, type Channel, type OpenInquiry, type RequestOptions } from "./peer.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -11,9 +11,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-interface Asked {
+interface Asked extends OpenInquiry {
   readonly message: RequestMessage;
-  readonly signal: AbortSignal;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
 }
@@ -21,18 +20,21 @@ interface Asked {
 /** Somebody who is asked, and answers when the test says so. */
 function respondent() {
   const asked: Asked[] = [];
-  const onRequest = (message: RequestMessage, signal: AbortSignal) =>
+  const onRequest = (message: RequestMessage, inquiry: OpenInquiry) =>
     new Promise<Reply>((resolve, reject) => {
-      asked.push({ message, signal, resolve, reject });
-      signal.addEventListener("abort", () => reject(new HubError("Cancelled", "no longer asked")));
+      asked.push({ message, ...inquiry, resolve, reject });
+      inquiry.signal.addEventListener("abort", () => reject(new HubError("Cancelled", "no longer asked")));
     });
   return { asked, onRequest };
 }
 
-function makePeer() {
+function makePeer(deliver?: Channel["deliver"]) {
   const sent: Record<string, unknown>[] = [];
   const peer = new Peer(
-    { send: (bytes) => sent.push(JSON.parse(bytes.toString())) },
+    {
+      send: (bytes) => sent.push(JSON.parse(bytes.toString())),
+      ...(deliver === undefined ? {} : { deliver }),
+    },
     { onNotification: () => undefined, onRequest: () => failure({ code: -32600, message: "nobody" }) },
   );
   const outcomes: string[] = [];
@@ -164,6 +166,40 @@ describe("while a server waits for an answer", () => {
     await settle();
     expect(one.asked[0]?.signal.aborted).toBe(true);
     expect(made.replies()).toMatchObject([{ id: 5, error: { code: -31499 } }]);
+  });
+
+  it("GR-7 whoever is asked can give up the request that he is asked for, and the server is told", async () => {
+    const { request, ask, sent, outcomes } = makePeer();
+    const one = respondent();
+    const open = request("tools/call", one);
+    ask(5, "roots/list", 1);
+    one.asked[0]?.giveUp();
+    await open;
+    await settle();
+    expect(outcomes).toEqual(["Cancelled"]);
+    expect(sent).toContainEqual(expect.objectContaining({ method: "notifications/cancelled" }));
+    one.asked[0]?.giveUp();
+    expect(sent.filter(({ method }) => method === "notifications/cancelled")).toHaveLength(1);
+  });
+
+  it("GR-7 CL-3 where messages may overtake each other, the answer that there is none waits for the cancellation", async () => {
+    let arrived = () => {};
+    const { request, ask, sent } = makePeer((bytes) => {
+      sent.push(JSON.parse(bytes.toString()));
+      return new Promise((resolve) => {
+        arrived = resolve;
+      });
+    });
+    const one = respondent();
+    const open = request("tools/call", one);
+    ask(5, "roots/list", 1);
+    one.asked[0]?.giveUp();
+    await open;
+    await settle();
+    expect(sent.slice(1)).toMatchObject([{ method: "notifications/cancelled" }]);
+    arrived();
+    await settle();
+    expect(sent.slice(2)).toMatchObject([{ id: 5, error: { code: -31499 } }]);
   });
 
   it("GR-7 a lost connection takes it too, and nothing is sent on it", async () => {

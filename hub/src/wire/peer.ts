@@ -22,6 +22,8 @@ export interface Channel {
   send(bytes: Buffer, request?: OutgoingRequest): void;
   /** The caller no longer waits. Returns true if the transport itself tells the server (a closed HTTP stream). */
   abandon?(id: number): boolean;
+  /** Sends a message and says when the server has it, for those whose messages may overtake each other. Never rejects. */
+  deliver?(bytes: Buffer): Promise<void>;
 }
 
 export interface OutgoingRequest {
@@ -45,7 +47,15 @@ export interface RequestOptions {
   /** Messages that belong to this request: progress, logs, updates of a subscription. */
   onNotification?(message: NotificationMessage): void;
   /** A question of the server that belongs to this request. The clock stands still until it is answered. */
-  onRequest?(message: RequestMessage, signal: AbortSignal): Promise<Reply>;
+  readonly onRequest?: (message: RequestMessage, inquiry: OpenInquiry) => Promise<Reply>;
+}
+
+/** A question of the server, while it is open. */
+export interface OpenInquiry {
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+  /** Cancels the request that the question belongs to: nobody waits for it any more. */
+  readonly giveUp: () => void;
 }
 
 export interface PeerHandlers {
@@ -73,6 +83,8 @@ interface Pending {
   /** Questions of the server that are being answered, and since when: the clock stands still. */
   questions: number;
   stoppedAt: number;
+  /** That nobody waits any more is on its way to the server. */
+  cancelling: Promise<void> | undefined;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
   onAbort: (() => void) | undefined;
@@ -147,6 +159,7 @@ export class Peer {
         timer: undefined,
         questions: 0,
         stoppedAt: 0,
+        cancelling: undefined,
         resolve,
         reject,
         onAbort: undefined,
@@ -154,7 +167,7 @@ export class Peer {
       this.#pending.set(id, pending);
       this.#startClock(pending);
       if (options.signal !== undefined) {
-        pending.onAbort = () => this.#giveUp(pending, cancelled(method), "The caller cancelled the request");
+        pending.onAbort = () => this.#cancel(pending);
         options.signal.addEventListener("abort", pending.onAbort, { once: true });
       }
       const { headers } = options;
@@ -232,9 +245,11 @@ export class Peer {
     if (owner === undefined || find === undefined) return this.#reply(id, this.#handlers.onRequest(message));
     this.#stopClock(owner);
     void this.#inquiries
-      .answer(id, owner.id, (signal) => find(message, signal))
-      .then((reply) => {
+      .answer(id, owner.id, (signal) => find(message, { signal, giveUp: () => this.#cancel(owner) }))
+      .then(async (reply) => {
         this.#restartClock(owner);
+        // Before it hears that there is no answer, the server should know why.
+        await owner.cancelling;
         this.#reply(id, reply);
       });
   }
@@ -354,12 +369,25 @@ export class Peer {
     this.#giveUp(pending, error, "The request timed out");
   }
 
+  #cancel(pending: Pending): void {
+    this.#giveUp(pending, cancelled(pending.method), "The caller cancelled the request");
+  }
+
   #giveUp(pending: Pending, error: HubError, reason: string): void {
     if (this.#take(pending.id) === undefined) return;
     const told = this.#channel.abandon?.(pending.id) ?? false;
     if (!told) this.#remember(pending);
-    if (!told && CANCELLABLE(pending.method)) this.notify("notifications/cancelled", { requestId: pending.id, reason });
+    if (!told && CANCELLABLE(pending.method)) this.#tellCancelled(pending, reason);
     pending.reject(error);
+  }
+
+  #tellCancelled(pending: Pending, reason: string): void {
+    const params = { requestId: pending.id, reason };
+    if (pending.questions === 0 || this.#channel.deliver === undefined) {
+      return this.notify("notifications/cancelled", params);
+    }
+    const message = writeNotification("notifications/cancelled", Buffer.from(JSON.stringify(params)));
+    pending.cancelling = this.#channel.deliver(message);
   }
 
   /** A server that heeds the cancellation never answers, so nobody tells when it is done. */
