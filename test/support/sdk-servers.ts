@@ -47,13 +47,13 @@ async function start(scheme: "http" | "ws", path: string, serve: Serve, wait = f
       { capabilities: { tools: { listChanged: true }, logging: {} } },
     );
     servers.add(server);
-    server.onclose = () => servers.delete(server);
     server.setRequestHandler(ListToolsRequestSchema, () => ({
       tools: tools.map((name) => ({ name, inputSchema: { type: "object" as const } })),
     }));
     server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args } }, extra) => {
       calls.push(name);
-      if (name !== "held") return { content: [{ type: "text", text: String(args?.["text"] ?? name) }] };
+      const { text } = args ?? {};
+      if (name !== "held") return { content: [{ type: "text", text: typeof text === "string" ? text : name }] };
       onHeld();
       // Where the transport can: the client has to come back for the answer.
       if (wait) extra.closeSSEStream?.();
@@ -84,7 +84,8 @@ async function start(scheme: "http" | "ws", path: string, serve: Serve, wait = f
     held,
     grow: async (tool) => {
       tools.push(tool);
-      for (const server of servers) await server.sendToolListChanged();
+      // One whose client has left cannot tell it any more.
+      for (const server of servers) await server.sendToolListChanged().catch(() => undefined);
     },
     cut,
     close: async () => {

@@ -43,10 +43,6 @@ export class HttpConnection {
     const { method, url, headers, body } = outgoing;
     let status = 0;
     let redirected: URL | undefined;
-    const abortBy =
-      (controller: Dispatcher.DispatchController): Abort =>
-      (error) =>
-        controller.abort(error);
     this.#pool.dispatch(
       { method, path: url.pathname + url.search, headers, ...(body === undefined ? {} : { body }) },
       {
@@ -74,6 +70,10 @@ export class HttpConnection {
   close(): Promise<void> {
     return this.#pool.destroy();
   }
+}
+
+function abortBy(controller: Dispatcher.DispatchController): Abort {
+  return (error) => controller.abort(error);
 }
 
 function tooManyRedirects(): HubError {

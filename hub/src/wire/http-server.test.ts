@@ -807,9 +807,10 @@ describe("batches", () => {
     const response = await post([rpc(1, "saw"), rpc(2, "talk")], await openSession("2025-03-26"));
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const messages = messagesOf(await response.text());
-    expect(messages.map(({ id, method }) => id ?? method).toSorted()).toEqual(
-      [1, 2, "notifications/message", "notifications/progress"].toSorted(),
+    expect(new Set(messages.map(({ id, method }) => id ?? method))).toEqual(
+      new Set([1, 2, "notifications/message", "notifications/progress"]),
     );
+    expect(messages).toHaveLength(4);
   });
 
   it("CL-9 without a request are accepted, and answers in them reach who asked", async () => {
@@ -844,6 +845,7 @@ describe("batches", () => {
 
   it("CL-9 an id that stands twice is refused the second time", async () => {
     const response = await post([rpc(1, "saw"), rpc(1, "saw")], await openSession("2025-03-26"));
+    expect(response.status).toBe(200);
     const answers: { error?: { code: number } }[] = JSON.parse(await response.text());
     expect(answers.map(({ error }) => error?.code)).toEqual([RPC.invalidRequest, undefined]);
   });
@@ -868,8 +870,7 @@ describe("resumption", () => {
   async function lose(session: Headers, exchange: Promise<Exchange>): Promise<string> {
     const leaver = new AbortController();
     const response = post(rpc("r", "hold"), session, leaver.signal);
-    const { notify } = await exchange;
-    notify("notifications/progress", raw({ progressToken: 1, progress: 1 }));
+    (await exchange).notify("notifications/progress", raw({ progressToken: 1, progress: 1 }));
     const text = await reader(await response).until('"progress":1}}\nid: 1-1\n\n');
     const closing = once(responses.at(-1) ?? service.news, "close");
     leaver.abort();
@@ -883,9 +884,9 @@ describe("resumption", () => {
     const text = await lose(session, held.exchange);
     const [primed, first] = idsOf(text);
     expect(text).toContain("retry: ");
-    const { notify, signal } = await held.exchange;
-    notify("notifications/progress", raw({ progressToken: 1, progress: 2 }));
-    expect(signal.aborted).toBe(false);
+    const exchange = await held.exchange;
+    exchange.notify("notifications/progress", raw({ progressToken: 1, progress: 2 }));
+    expect(exchange.signal.aborted).toBe(false);
     held.finish(success("done"));
     await turn();
     const again = await get({ ...session, "last-event-id": first ?? "" });
@@ -964,7 +965,7 @@ describe("resumption", () => {
     try {
       const response = post(rpc("r", "hold"), session);
       await held.exchange;
-      vi.advanceTimersByTime(2000);
+      vi.advanceTimersByTime(5000);
       const stream = reader(await response);
       expect(idsOf(await stream.until("\n\n"))).toEqual(["1-0"]);
       held.finish(success("done"));

@@ -13,11 +13,11 @@ export interface SessionAnswerOptions {
   /** How many answers it takes, where it is a batch. */
   readonly batch?: number;
   /** Begins a stream of the session. */
-  openStream(): SessionStream;
+  readonly openStream: () => SessionStream;
 }
 
 /** Who waits longer than this gets a stream: it shows that the hub is alive, and what is lost on it can be had again. */
-const PATIENCE_MS = 2000;
+const PATIENCE_MS = 5000;
 
 export class SessionAnswer implements ClientStream {
   readonly #response: ServerResponse;
@@ -80,7 +80,8 @@ export class SessionAnswer implements ClientStream {
     if (this.#stream !== undefined) return this.#stream.end();
     if (!this.#isOpen) return;
     const [only = Buffer.alloc(0)] = this.#answers;
-    const body = this.#options.batch === undefined ? only : writeBatch(this.#answers);
-    sendJson(this.#response, status, body, this.#options.headers);
+    // What one member is refused for is not the fault of the batch.
+    if (this.#options.batch !== undefined) sendJson(this.#response, 200, writeBatch(this.#answers));
+    else sendJson(this.#response, status, only, this.#options.headers);
   }
 }

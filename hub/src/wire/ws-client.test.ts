@@ -66,7 +66,10 @@ describe("WebSocketChannel", () => {
   });
 
   it("CL-7 without the subprotocol there is no connection", async () => {
-    await expect(start({ handleProtocols: () => false })).rejects.toMatchObject({ kind: "ConnectionFailed" });
+    await expect(start({ handleProtocols: () => false })).rejects.toMatchObject({
+      kind: "ConnectionFailed",
+      detail: "Server sent no subprotocol",
+    });
   });
 
   it("SE-5 a server that does not read is not sent more and more", async () => {

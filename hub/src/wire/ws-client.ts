@@ -1,8 +1,8 @@
 // MCP over WebSocket, the client's side: one message per text frame.
 
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { HubError } from "../errors.ts";
-import { broken, followRedirect, HttpStatusError, tooLarge } from "./http-failure.ts";
+import { broken, followRedirect, HttpStatusError, isUnreachable, tooLarge } from "./http-failure.ts";
 import type { Channel } from "./peer.ts";
 import { watchLiveness } from "./ws-liveness.ts";
 import { closeSocket, isTooLarge, SUBPROTOCOL } from "./ws-socket.ts";
@@ -48,7 +48,7 @@ export class WebSocketChannel implements Channel {
         reject(redirect instanceof HubError ? redirect : new HttpStatusError(statusCode, undefined));
       });
       socket.on("error", (error) => {
-        reason ??= isTooLarge(error) ? tooLarge(maxMessageBytes) : broken(error, 0);
+        reason ??= isTooLarge(error) ? tooLarge(maxMessageBytes) : failed(error);
         reject(reason);
       });
       socket.on("message", (data, isBinary) => {
@@ -74,6 +74,12 @@ export class WebSocketChannel implements Channel {
   close(): Promise<void> {
     return closeSocket(this.#socket, 1000);
   }
+}
+
+function failed(error: Error): HubError {
+  if (isUnreachable(error)) return broken(error, 0);
+  const message = "The WebSocket connection failed";
+  return new HubError("ConnectionFailed", message, { detail: error.message, delivery: "unknown", cause: error });
 }
 
 function lost(code: number, isLive: boolean): HubError {

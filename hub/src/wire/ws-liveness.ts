@@ -1,11 +1,11 @@
 // Finds out that the other end of a WebSocket is gone though nobody said so: by pings that get no answer.
 
-import type WebSocket from "ws";
+import type { WebSocket } from "ws";
 
 export interface LivenessOptions {
   readonly pingMs?: number | undefined;
   /** The connection is cut right after. */
-  onSilent?(): void;
+  readonly onSilent?: () => void;
 }
 
 const PING_MS = 30_000;

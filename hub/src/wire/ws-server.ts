@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import WebSocket, { WebSocketServer as Acceptor } from "ws";
+import { WebSocket, WebSocketServer as Acceptor } from "ws";
 import { Conversation } from "./conversation.ts";
 import type { Service } from "./server.ts";
 import { watchLiveness } from "./ws-liveness.ts";

@@ -1,6 +1,6 @@
 // What both sides of MCP over WebSocket share: the name of the subprotocol, and how a connection ends.
 
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 
 export const SUBPROTOCOL = "mcp";
 
