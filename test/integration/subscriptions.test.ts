@@ -276,6 +276,23 @@ describe("the wire", () => {
   });
 });
 
+describe("the end of the hub", () => {
+  it("LC-5 ends every subscription, at whatever server, and leaves nothing", async () => {
+    const entries = await Promise.all(
+      SERVERS.map(async ([, startServer], index) => [`s${index}`, (await startServer()).entry]),
+    );
+    const home = await makeHome(Object.fromEntries(entries));
+    const hub = await startHub(home);
+    const url = `${hub.url}/mcp`;
+    const uris = SERVERS.map((_, index) => `plugboard://s${index}/watched:one`);
+    const watchers = [await client(legacyWatcher, url), await client(modernWatcher, url)];
+    for (const watcher of watchers) expect(await watcher.watch(...uris)).toEqual(uris);
+    expect(await hub.stop()).toBe(0);
+    expect(processesWithMark(home.mark)).toEqual([]);
+    await home.remove();
+  });
+});
+
 describe("a server that is started on demand", () => {
   it.each(CLIENTS)(
     "LC-2 is started by %s that watches, stays awake for it, and sleeps when it has left",

@@ -26,21 +26,29 @@ export interface Subscription {
 const ACKNOWLEDGE_MS = 30_000;
 
 /** Legacy: what the server says comes by the connection's own way. */
-export function subscribeTo(source: Source, uri: string, before: Promise<unknown> = Promise.resolve()): Subscription {
+export function subscribeTo(source: Source, uri: string, before: Promise<unknown> | undefined): Subscription {
   const params = rawParams({ uri });
-  const opened = before.then(() => source.ask({ method: "resources/subscribe", params }));
-  const end = () => source.ask({ method: "resources/unsubscribe", params });
+  const subscribe = () => source.ask({ method: "resources/subscribe", params });
+  const opened = before === undefined ? subscribe() : before.then(subscribe);
+  let state: "opening" | "refused" | "open" | "gone" = "opening";
+  const settled = opened.then(
+    ({ ok }) => {
+      if (state === "opening") state = ok ? "open" : "refused";
+    },
+    () => undefined, // it is not known whether the server took it
+  );
+  const end = async () => {
+    if (state === "gone" || state === "refused") return;
+    state = "gone";
+    await source.ask({ method: "resources/unsubscribe", params }).catch(() => undefined); // nothing more can be done
+  };
   return {
     opened,
-    // Also where it is not known whether the server took it.
-    close: () =>
-      opened
-        .then((reply) => (reply.ok ? end() : undefined), end)
-        .then(
-          () => undefined,
-          () => undefined, // nothing more can be done about it
-        ),
-    abandon: () => undefined,
+    // At once where it can be: the connection may be closed right after.
+    close: () => (state === "opening" ? settled.then(end) : end()),
+    abandon: () => {
+      state = "gone";
+    },
   };
 }
 

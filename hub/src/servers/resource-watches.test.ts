@@ -78,6 +78,24 @@ describe("a legacy server", () => {
     expect((await again).ok).toBe(true);
   });
 
+  it("LC-5 is asked nothing after the connection is gone: neither what waits for its turn, nor for the end", async () => {
+    const watches = new ResourceWatches();
+    const { source, asked, lines } = connection();
+    watches.attach(source, idle);
+    const [open, opening] = ["a:1", "a:2"].map((uri) => watches.add(uri, watcher().onUpdate));
+    const opened = [open?.opened(), opening?.opened()];
+    asked[0]?.answer();
+    await opened[0];
+    // At once, since the connection may be closed in the same turn.
+    open?.release();
+    expect(lines()).toEqual(["resources/subscribe a:1", "resources/subscribe a:2", "resources/unsubscribe a:1"]);
+    opening?.release();
+    watches.detach(source);
+    asked.forEach(({ answer }) => answer());
+    await turn();
+    expect(lines()).toHaveLength(3);
+  });
+
   it("GR-7 that refuses is asked again by the next who wants it", async () => {
     const watches = new ResourceWatches();
     const { source, asked, lines } = connection();

@@ -49,7 +49,7 @@ export class ResourceWatches {
   readonly #budget: WatchBudget;
   readonly #entries = new Map<string, Entry>();
   /** Subscriptions that are being ended: the same one must not be opened before that. */
-  readonly #closing = new Map<string, Promise<unknown>>();
+  readonly #closing = new Map<string, { readonly subscription: Subscription; readonly done: Promise<void> }>();
   #source: Source | undefined;
   #onIdle: () => void = () => undefined;
 
@@ -89,6 +89,7 @@ export class ResourceWatches {
   detach(source: Source): void {
     if (this.#source !== source) return;
     this.#source = undefined;
+    for (const { subscription } of this.#closing.values()) subscription.abandon();
     this.#closing.clear();
     for (const entry of this.#entries.values()) {
       entry.subscription?.abandon();
@@ -130,7 +131,7 @@ export class ResourceWatches {
     const source = this.#source;
     if (source === undefined) throw new HubError("ServerNotRunning", "Server unavailable");
     if (!offersSubscriptions(source.hello)) return NOT_OFFERED;
-    if (source.hello.era === "legacy") return subscribeTo(source, uri, this.#closing.get(uri));
+    if (source.hello.era === "legacy") return subscribeTo(source, uri, this.#closing.get(uri)?.done);
     return listenTo(source, uri, {
       onUpdate: (params) => this.#source === source && tell(entry, params),
       onGap: () => this.#source === source && this.#tell(entry),
@@ -142,14 +143,16 @@ export class ResourceWatches {
     this.#budget.give();
     if (entry.watchers.size > 0) return;
     this.#entries.delete(entry.uri);
-    const closing = entry.subscription?.close();
-    if (closing !== undefined) {
-      this.#closing.set(entry.uri, closing);
-      void closing.then(() => {
-        if (this.#closing.get(entry.uri) === closing) this.#closing.delete(entry.uri);
-      });
-    }
+    if (entry.subscription !== undefined) this.#close(entry.uri, entry.subscription);
     if (this.#entries.size === 0) this.#onIdle();
+  }
+
+  #close(uri: string, subscription: Subscription): void {
+    const closing = { subscription, done: subscription.close() };
+    this.#closing.set(uri, closing);
+    void closing.done.then(() => {
+      if (this.#closing.get(uri) === closing) this.#closing.delete(uri);
+    });
   }
 
   #tell(entry: Entry): void {
