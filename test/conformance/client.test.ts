@@ -33,6 +33,6 @@ afterAll(async () => {
   await home?.remove();
 });
 
-describe.each(ERAS)("the suite as a %s server behind the hub", (era) =>
-  testScenarios(scenariosOf(era, "client"), () => runs.get(era), expectedOfClient(era)),
-);
+describe.each(ERAS)("the suite as a %s server behind the hub", (era) => {
+  testScenarios(scenariosOf(era, "client"), () => runs.get(era), expectedOfClient(era));
+});

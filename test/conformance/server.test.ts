@@ -71,10 +71,11 @@ afterAll(async () => {
 describe.each(ERAS)("the suite as a %s client", (client) => {
   const scenarios = scenariosOf(client, "server");
 
-  describe("of the fixture itself", () =>
-    testScenarios(scenarios, () => runs.get(`${client} direct`), expectedOfFixture(client)));
+  describe("of the fixture itself", () => {
+    testScenarios(scenarios, () => runs.get(`${client} direct`), expectedOfFixture(client));
+  });
 
-  describe.each(BEHIND)("of the hub, with a server that is $era on $transport", ({ era, transport, name }) =>
-    testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfHub(client, era, transport)),
-  );
+  describe.each(BEHIND)("of the hub, with a server that is $era on $transport", ({ era, transport, name }) => {
+    testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfHub(client, era, transport));
+  });
 });

@@ -1,6 +1,7 @@
 // A modern client's call of a legacy server that may ask back. It lasts over as many requests of the client as the server has
 // questions; between them it waits, and what the server asks waits with it.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { HubError } from "../errors.ts";
 import type { Respondent } from "../servers/respondent.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
@@ -44,6 +45,8 @@ export class InteractiveCall implements Respondent {
   #count = 0;
   /** What the client would have needed to be asked everything. */
   #missing: JsonObject | undefined;
+  /** Questions that are refused when the client has answered the others. */
+  readonly #refusals: (() => void)[] = [];
 
   /** Begins the call. Until the server asks, it is cancelled like any other, by the signal of the request that it began with. */
   constructor(first: Exchange, notify: Notify, begin: (call: InteractiveCall) => Promise<Reply>) {
@@ -78,6 +81,7 @@ export class InteractiveCall implements Respondent {
       this.#questions.delete(key);
       question?.resolve({ ok: true, result: raw(answer) });
     }
+    for (const refuse of this.#refusals.splice(0)) refuse();
     if (exchange.signal.aborted) this.cancel();
     else exchange.signal.addEventListener("abort", () => this.cancel(), { once: true });
     return this.turn(exchange);
@@ -100,6 +104,7 @@ export class InteractiveCall implements Respondent {
     const missing = missingCapability(question, this.capabilities);
     if (missing !== undefined) {
       this.#missing ??= missing;
+      await this.#othersAnswered(signal);
       return unsupported(question, missing);
     }
     this.wasAsked = true;
@@ -118,6 +123,16 @@ export class InteractiveCall implements Respondent {
 
   /** A modern client finds out by asking again. */
   completed(): void {}
+
+  /** A refusal may end the call at the server: what comes together with it and can be asked is asked first. */
+  async #othersAnswered(signal: AbortSignal): Promise<void> {
+    await sleep(GATHER_MS, undefined, { ref: false });
+    if (this.#questions.size === 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#refusals.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
 
   #gather(): void {
     if (this.#waiting === undefined) return;

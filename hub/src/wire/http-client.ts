@@ -81,7 +81,8 @@ export class HttpChannel implements Channel {
     if (this.#closed) return Promise.resolve();
     const headers = { ...this.#headers(), "content-type": "application/json" };
     return new Promise((resolve) => {
-      this.#dispatch({ method: "POST", path: this.#path, headers, body: bytes }, undefined, () => resolve());
+      const stream = newStream(undefined, () => resolve());
+      this.#dispatch({ method: "POST", url: this.#options.url, headers, body: bytes }, stream);
     });
   }
 

@@ -531,6 +531,7 @@ describe("whose a question is, on a pipe with several requests", () => {
     question("first");
     question("second");
     expect(asked).toEqual([0, 0]);
+    vi.advanceTimersByTime(100);
     const late: string[] = [];
     const onRequest = () => {
       late.push("asked");
@@ -538,7 +539,14 @@ describe("whose a question is, on a pipe with several requests", () => {
     };
     void ask("tools/call", { timeoutMs: 0, caller: () => "a", onRequest });
     question("third");
-    expect([asked, late]).toEqual([[0, 0], ["asked"]]);
+    question("fourth, together with it");
+    expect([asked, late]).toEqual([
+      [0, 0],
+      ["asked", "asked"],
+    ]);
+    vi.advanceTimersByTime(100);
+    question("from either, for all that can be known");
+    expect([asked.length, late.length]).toEqual([2, 2]);
   });
 
   it("GR-7 while another caller's call waits for an answer, nobody is asked", () => {

@@ -100,6 +100,7 @@ const MAX_TOTAL_MS = 300_000;
 /** A timer that comes so late says that the process was stopped, or the machine asleep. */
 const LATE_MS = 1000;
 const GRACE_MS = 500;
+const SIBLINGS_MS = 20;
 const MAX_ABANDONED = 1000;
 const MAX_BATCH = 1000;
 const CANCELLABLE = (method: string) => method !== "initialize" && method !== "server/discover";
@@ -309,8 +310,9 @@ export class Peer {
       open.every((other) => callerOf(other) === caller) && abandoned.every((other) => other.caller === caller);
     // Requests without a caller are nobody's, and not even each other's.
     if (caller === undefined || !isOnlyCaller) return undefined;
-    // What waits for an answer itself has nothing more to say until it has it.
-    const working = open.filter(({ questions }) => questions === 0);
+    // What waits for an answer has nothing more to say until it has it, but for questions that come together.
+    const waitsSince = performance.now() - SIBLINGS_MS;
+    const working = open.filter(({ questions, stoppedAt }) => questions === 0 || stoppedAt > waitsSince);
     return open.length === 1 ? first : working.length === 1 ? working[0] : undefined;
   }
 

@@ -104,7 +104,7 @@ export async function createWorld(): Promise<World> {
     },
     // The last to come are the first to go.
     end: async () => {
-      for (const end of ends.reverse()) await end();
+      for (const end of ends.toReversed()) await end();
     },
   };
 }
