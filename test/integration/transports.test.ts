@@ -481,15 +481,15 @@ describe("servers behind the hub", () => {
   });
 
   it.each([
-    ["sse", 401, "UNAUTHENTICATED"],
-    ["websocket", 401, "UNAUTHENTICATED"],
-    ["websocket", 403, "FORBIDDEN"],
-    ["websocket", 500, "NETWORK_ERROR"],
-    ["sse", 404, "NETWORK_ERROR"],
-  ] as const)("LC-3 %s: HTTP status %d is told as %s", async (type, status, code) => {
+    ["sse", 401, "UNAUTHENTICATED", "unauthenticated"],
+    ["websocket", 401, "UNAUTHENTICATED", "unauthenticated"],
+    ["websocket", 403, "FORBIDDEN", "unauthenticated"],
+    ["websocket", 500, "NETWORK_ERROR", "error"],
+    ["sse", 404, "NETWORK_ERROR", "error"],
+  ] as const)("LC-3 %s: HTTP status %d is told as %s", async (type, status, code, state) => {
     const url = await serveHttp((_, response) => response.writeHead(status).end());
     const { hub } = await open({ type, url: type === "sse" ? url : url.replace("http", "ws") });
-    expect(hub.supervisor.get("it").status).toMatchObject({ state: "error", error: { code } });
+    expect(hub.supervisor.get("it").status).toMatchObject({ state, error: { code } });
   });
 
   it("SE-1 an address for messages of another origin is refused, and hears nothing", async () => {
