@@ -33,7 +33,7 @@ const GATHER_MS = 20;
 export class InteractiveCall implements Respondent {
   readonly capabilities: JsonObject;
   wasAsked = false;
-  readonly #caller: string;
+  readonly #caller: string | undefined;
   readonly #notify: Notify;
   readonly #questions = new Map<string, Open>();
   readonly #outcome: Promise<Reply>;
@@ -58,7 +58,7 @@ export class InteractiveCall implements Respondent {
     this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
   }
 
-  caller(): string {
+  caller(): string | undefined {
     return this.#caller;
   }
 
