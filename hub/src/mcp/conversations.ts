@@ -84,7 +84,7 @@ class Unasked implements Respondent {
     this.#exchange = exchange;
   }
 
-  caller(): string {
+  caller(): string | undefined {
     return clientKey(this.#exchange);
   }
 

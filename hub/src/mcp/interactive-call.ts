@@ -56,7 +56,7 @@ export class InteractiveCall implements Respondent {
     this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
   }
 
-  caller(): string {
+  caller(): string | undefined {
     return clientKey(this.#first);
   }
 

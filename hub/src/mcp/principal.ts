@@ -16,7 +16,8 @@ export function callerOf(exchange: Pick<Exchange, "headers" | "session">): Calle
   return { session: exchange.session?.id, principal: () => principalOf(exchange) };
 }
 
-/** Clients that shook hands are told apart; of the others nothing is known but the user behind them. */
-export function clientKey(exchange: Pick<Exchange, "headers" | "session">): string {
-  return exchange.session === undefined ? `principal ${principalOf(exchange)}` : `session ${exchange.session.id}`;
+/** Clients that shook hands are told apart; of the others nothing is known but the user behind them, if even that. */
+export function clientKey(exchange: Pick<Exchange, "headers" | "session">): string | undefined {
+  if (exchange.session !== undefined) return `session ${exchange.session.id}`;
+  return exchange.headers["authorization"] === undefined ? undefined : `principal ${principalOf(exchange)}`;
 }

@@ -30,7 +30,7 @@ export class Relay implements Respondent {
     this.#exchange = exchange;
   }
 
-  caller(): string {
+  caller(): string | undefined {
     return clientKey(this.#exchange);
   }
 

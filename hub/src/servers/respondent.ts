@@ -5,8 +5,8 @@ import type { Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
 
 export interface Respondent {
-  /** The same for requests of the same client, as far as that can be told. */
-  caller(): string;
+  /** The same for requests of the same client; undefined where that cannot be told. */
+  caller(): string | undefined;
   /** For a modern server, which is told with every request. */
   readonly capabilities: JsonObject;
   /** Its user was asked something: the request is not sent again by itself, or he would be asked twice. */

@@ -40,10 +40,10 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Whose request it is. On a pipe, nothing says which of several requests a message belongs to: those of one caller are then
+   * Whose request it is; undefined where that cannot be told. On a pipe, nothing says which of several requests a message belongs to: those of one caller are then
    * told apart by what they are doing, those of several never.
    */
-  caller?(): string;
+  caller?(): string | undefined;
   /** Messages that belong to this request: progress, logs, updates of a subscription. */
   onNotification?(message: NotificationMessage): void;
   /** A question of the server that belongs to this request. The clock stands still until it is answered. */
