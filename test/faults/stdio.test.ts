@@ -93,7 +93,7 @@ const OUTPUT: Row[] = [
       ["other programs' output", { lines: ["npm warn deprecated everything", "", "   ", "\t", "Listening on 3000"] }],
       ["bytes that are no text", { base64: Buffer.from([0xff, 0xfe, 0x00, 0x80, 0xc0, 0x0a]).toString("base64") }],
       ["ids of no type that we use", { lines: ['{"jsonrpc":"2.0","id":{},"result":{}}', '{"id":[1],"result":{}}'] }],
-      ["a batch of answers", { lines: ['[{"jsonrpc":"2.0","id":4,"result":{}}]'] }],
+      ["a batch of answers to nobody", { lines: ['[{"jsonrpc":"2.0","id":4000,"result":{}}]'] }],
       ["a null id", { lines: ['{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}'] }],
     ] as const
   ).map(([what, noise]): Row => ({

@@ -243,7 +243,7 @@ describe("exit codes", () => {
     const remote = await startRemote("legacy-http", ["--key=k"]);
     remotes.push(remote);
     const { code, stderr } = await run(ECHO, ["test", remote.url]);
-    expect(stderr).toMatch(/^error: test: .*401/);
+    expect(stderr).toMatch(/^error: test: The server asks for credentials\n {2}cause: .*401/);
     expect(code).toBe(3);
   });
 
