@@ -2,7 +2,7 @@
 // bring, what it must not, and how it ends when nobody comes.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Endpoint } from "../../hub/src/mcp/endpoint.ts";
 import { rawParams } from "../../hub/src/wire/jsonrpc.ts";
 import type { Exchange } from "../../hub/src/wire/server.ts";
@@ -297,7 +297,8 @@ describe("a call that nobody comes back for", () => {
 
   it("LC-5 does not hold up the hub's stop, and leaves nothing behind", async () => {
     const home = await makeHome({ near: fixture("asks-legacy") });
-    const hub = await startHub(home, { args: ["--drain", "60s"] });
+    const hub = await startHub(home, { args: ["--drain", "10m"] });
+    onTestFinished(() => hub.kill());
     const { body } = await modern(`${hub.url}/mcp`, "tools/call", {
       name: "near:form",
       arguments: { marker: "m" },

@@ -195,6 +195,7 @@ describe("whose question it is", () => {
       code: -32042,
       data: { elicitations: [{ elicitationId: "visit", url: "https://example.com/visit" }] },
     });
+    await expect(other.call("legacy_http__url_error", { marker: "another visit" })).rejects.toThrow();
     await other.call("legacy_http__finish_url", { marker: "visit" });
     expect(await one.completed.find(() => true)).toEqual({ elicitationId: "visit" });
     await one.call("legacy_http__url", { marker: "m" });
