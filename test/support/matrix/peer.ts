@@ -48,6 +48,7 @@ export async function connectPeer(cell: Cell, transport: Transport): Promise<Pee
   await client.connect(transport);
   // The client drops progress that it reads together with the answer. What matters here is that it arrives.
   const receive = transport.onmessage;
+  // eslint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
   transport.onmessage = (message, extra) => {
     if ("method" in message && message.method === "notifications/progress") told.push(message);
     receive?.(message, extra);
