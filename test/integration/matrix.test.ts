@@ -18,24 +18,29 @@ afterAll(() => world?.end());
 const ways = CELLS.map((cell) => ({ name: nameOf(cell), cell, gap: transportGap(cell) }));
 const reasonOf = (gap: Gap) => ("impossible" in gap ? `impossible: ${gap.impossible}` : `missing: ${gap.missing}`);
 
-describe.each(ways.filter(({ gap }) => gap === undefined))("$name", ({ cell }) => {
-  const rows = FEATURES.map(({ name, gap, see }) => ({ name, see, gap: gap?.(cell) }));
+const open = ways.flatMap(({ name, cell, gap }) => (gap === undefined ? [[name, cell] as const] : []));
+
+describe.each(open)("%s", (_, cell) => {
+  const rows = FEATURES.map((feature) => ({ ...feature, gap: feature.gap?.(cell) }));
   let peer: Peer;
 
   beforeAll(async () => {
     peer = await world.connect(cell);
   });
 
-  it.each(rows.filter(({ gap }) => gap === undefined))("CL-2 GR-7 $name", async ({ see }) => {
-    await expect(see(peer)).resolves.toBeUndefined();
+  const seen = rows.flatMap(({ name, see, gap }) => (gap === undefined ? [[name, see] as const] : []));
+  it.each(seen)("CL-2 GR-7 %s", async (_name, see) => {
+    expect.hasAssertions();
+    await see(peer);
   });
 
-  const gaps = rows.flatMap(({ name, see, gap }) => (gap === undefined ? [] : [{ name, see, why: reasonOf(gap) }]));
-  it.each(gaps)("CL-2 GR-7 $name: not here ($why)", async ({ see }) => {
+  const gaps = rows.flatMap(({ name, see, gap }) => (gap === undefined ? [] : [[name, reasonOf(gap), see] as const]));
+  it.each(gaps)("CL-2 GR-7 %s: not here (%s)", async (_name, _why, see) => {
     await expect(see(peer), "It works: strike out the gap").rejects.toThrow();
   });
 });
 
-it.each(ways.filter(({ gap }) => gap !== undefined))("CL-2 $name: impossible by the protocol", ({ gap }) => {
-  expect(gap).toEqual({ impossible: expect.any(String) });
+const closed = ways.flatMap(({ name, gap }) => (gap === undefined ? [] : [[name, reasonOf(gap)] as const]));
+it.each(closed)("CL-2 %s: %s", (_name, why) => {
+  expect(why).toMatch(/^impossible: /);
 });

@@ -46,5 +46,12 @@ export async function connectPeer(cell: Cell, transport: Transport): Promise<Pee
   }));
   client.setRequestHandler("roots/list", () => ({ roots: [{ uri: ANSWERS.root, name: "home" }] }));
   await client.connect(transport);
+  // The client drops progress that it reads together with the answer. What matters here is that it arrives.
+  const receive = transport.onmessage;
+  // eslint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
+  transport.onmessage = (message, extra) => {
+    if ("method" in message && message.method === "notifications/progress") told.push(message);
+    receive?.(message, extra);
+  };
   return { client, cell, told };
 }
