@@ -238,6 +238,7 @@ export class ManagedServer {
     const upstream = this.#upstream;
     this.#upstream = undefined;
     await Promise.all([upstream?.close(), this.#leaving]);
+    this.#health.stop();
     // A start that was under way may have failed meanwhile.
     this.#restarts.forget();
     this.circuit.reset();
