@@ -12,6 +12,7 @@ import { connect } from "../../support/rpc.ts";
 import { canSetClock, knock, spedUp } from "../../support/wall-clock.ts";
 import { FaultHub, OTHER, type Outcome } from "../fault-hub.ts";
 import type { Upstream } from "../scenario.ts";
+import { growth, heapOf, lowest, toMegabytes } from "./memory.ts";
 import { figure } from "./random.ts";
 
 const SPEED = figure("SPEED", 144);
@@ -64,10 +65,10 @@ async function soak(hub: FaultHub): Promise<void> {
   const expected = (HOURS * 3600) / CHECK_SECONDS;
   const checks = [checked.up, remote.up].map((up, n) => listings(up) - (listed[n] ?? 0));
   const starts = idle.up.count("start");
-  const lows = eighths(heap).map((some) => Math.min(...some) / 1e6);
+  const lows = lowest(heap);
   process.stderr.write(
     `${HOURS} h in ${Math.round((HOURS * HOUR_MS) / 1000)} s, ${calls} calls: health checks ${checks.join(" and ")} of ${expected}, ` +
-      `idle server started ${starts} times in ${hour} hours, heap at its lowest ${lows.map((low) => low.toFixed(1)).join(", ")} MB\n`,
+      `idle server started ${starts} times in ${hour} hours, heap at its lowest ${toMegabytes(lows)}\n`,
   );
   for (const count of checks) {
     expect(count).toBeLessThanOrEqual(expected + 1);
@@ -81,8 +82,7 @@ async function soak(hub: FaultHub): Promise<void> {
   // An hour without a word ends a session; the one that spoke is there.
   if (HOURS > 2) expect(await statusOf(hub, silent.headers)).toBe(404);
   requireRolled(hub);
-  const [, early = 0] = lows;
-  if (HOURS >= 12) expect(lows.at(-1)).toBeLessThan(early * (1 + GROWTH) + 2);
+  if (HOURS >= 12) expect(growth(lows)).toBeLessThan(GROWTH);
 }
 
 async function openFast(): Promise<FaultHub> {
@@ -135,17 +135,4 @@ async function statusOf(hub: FaultHub, headers: Readonly<Record<string, string>>
     (answer) => answer.status !== 408,
   );
   return status;
-}
-
-async function heapOf(hub: FaultHub): Promise<number> {
-  const text = await knock(
-    () => hub.metrics(),
-    (metrics) => metrics.includes("nodejs_heap_size_used_bytes "),
-  );
-  return Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1]);
-}
-
-function eighths(samples: readonly number[]): number[][] {
-  const size = Math.ceil(samples.length / 8);
-  return Array.from({ length: 8 }, (_, n) => samples.slice(n * size, (n + 1) * size)).filter((some) => some.length > 0);
 }

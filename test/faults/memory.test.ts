@@ -1,0 +1,46 @@
+// What servers that come and go leave in memory: nothing. A timer that nobody stopped would keep all of one for ever.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { callText, openInProcess, untilState } from "../support/in-process.ts";
+import { reachableBytes } from "../support/memory.ts";
+import { Upstream } from "./scenario.ts";
+
+const COUNT = 20;
+
+it("F38 RS-3 nothing is left of servers that were removed, stopped by a failure, or replaced", async () => {
+  const { hub, home, end } = await openInProcess({});
+  onTestFinished(async () => {
+    expect(await end()).toEqual([]);
+    await up.stop();
+  });
+  await hub.start();
+  const up = new Upstream(home.dir, { transport: "http", era: "modern" });
+  const url = await up.listen();
+  const gone: WeakRef<object>[] = [];
+  const remember = (name: string) => void gone.push(new WeakRef(hub.supervisor.get(name)));
+  for (let n = 0; n < COUNT; n++) {
+    const name = `server${n}`;
+    await hub.configuration.createServer({ name, url });
+    await untilState(hub, name, "running");
+    expect(await callText(hub, name, "act", { id: "x" })).toBe("act x");
+    remember(name);
+    await hub.configuration.updateServer(name, { name, url: `${url}?changed` });
+    await untilState(hub, name, "running");
+    remember(name);
+    await hub.configuration.deleteServer(name);
+    await hub.configuration.createServer({ name, command: "plugboard-no-such-command" });
+    await untilState(hub, name, "error");
+    remember(name);
+    await hub.configuration.deleteServer(name);
+  }
+  const left = async () => {
+    // A reference that was looked at lives until the end of the turn.
+    await sleep(0);
+    reachableBytes();
+    return gone.filter((server) => server.deref() !== undefined).length;
+  };
+  // The last of them may still be in somebody's hands.
+  await vi.waitUntil(async () => (await left()) <= 3, { timeout: 20_000, interval: 200 }).catch(() => undefined);
+  expect(await left()).toBeLessThanOrEqual(3);
+});
