@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import { fixture, makeHome, plugboard, type Home, type StartOptions } from "../support/hub.ts";
 import { processesWithMark, seesTags, untilNoneWithMark } from "../support/processes.ts";
 import { FaultHub, OTHER } from "./fault-hub.ts";
-import { isPending } from "./pending.ts";
 import { requireSeen } from "./rows.ts";
 
 const opened: FaultHub[] = [];
@@ -107,27 +106,24 @@ describe.runIf(seesTags)("the end of a hub", () => {
     expect(hub.running.stderr()).not.toMatch(/unhandled|uncaught/i);
   });
 
-  it.skipIf(isPending("drain"))(
-    "F42 SIGTERM with a call that is nearly done: it is answered, and no new one is taken",
-    async () => {
-      const home = await makeHome({ [OTHER]: fixture("echo") });
-      const hub = await open(home, { args: ["--drain", "1h"] });
-      const { name, up } = await hub.add({ steps: [{ do: "hold", gate: "go" }] });
-      const call = hub.call(name, "act", { id: "x1" });
-      await up.until("ran");
-      const ended = once(hub.running.process, "exit");
-      hub.running.process.kill("SIGTERM");
-      await hub.until(() =>
-        hub.call(OTHER, "echo").then(
-          ({ error }) => error !== undefined,
-          () => true,
-        ),
-      );
-      up.open("go");
-      requireSeen(await call, "answer");
-      expect(await ended).toEqual([0, null]);
-      hub.events.close();
-      await home.remove();
-    },
-  );
+  it("F42 SIGTERM with a call that is nearly done: it is answered, and no new one is taken", async () => {
+    const home = await makeHome({ [OTHER]: fixture("echo") });
+    const hub = await open(home, { args: ["--drain", "1h"] });
+    const { name, up } = await hub.add({ steps: [{ do: "hold", gate: "go" }] });
+    const call = hub.call(name, "act", { id: "x1" });
+    await up.until("ran");
+    const ended = once(hub.running.process, "exit");
+    hub.running.process.kill("SIGTERM");
+    await hub.until(() =>
+      hub.call(OTHER, "echo").then(
+        ({ error }) => error !== undefined,
+        () => true,
+      ),
+    );
+    up.open("go");
+    requireSeen(await call, "answer");
+    expect(await ended).toEqual([0, null]);
+    hub.events.close();
+    await home.remove();
+  });
 });

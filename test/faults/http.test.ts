@@ -3,7 +3,6 @@
 import { expect, it } from "vitest";
 import { FaultProxy } from "./fault-proxy.ts";
 import type { FaultHub } from "./fault-hub.ts";
-import { isPending, type Feature } from "./pending.ts";
 import { family, requireSeen, rows, type Row, type Sees } from "./rows.ts";
 import { Upstream, type Fault, type Scenario } from "./scenario.ts";
 import { HANG_MS, TRUSTED } from "./settings.ts";
@@ -21,7 +20,6 @@ interface Short {
   readonly sees: Sees;
   readonly ran?: number;
   readonly heard?: number;
-  readonly needs?: Feature;
   readonly entry?: object;
   readonly tool?: string;
   /** The fault is over after so many calls. */
@@ -31,12 +29,11 @@ interface Short {
 
 /** A row for each era: they differ on the wire, never in what the caller sees. */
 const inBothEras = (table: readonly Short[]): Row[] =>
-  table.flatMap(({ what, fault, first, needs, entry, ...rest }) =>
+  table.flatMap(({ what, fault, first, entry, ...rest }) =>
     ERAS.map((era): Row => ({
       ...rest,
       what: `${what}, ${era}`,
       scenario: { transport: "http", era, steps: [{ ...fault, ...(first === undefined ? {} : { first }) }] },
-      ...(needs === undefined ? {} : { needs }),
       entry: { ...entry },
     })),
   );
@@ -59,7 +56,6 @@ const STATUS = inBothEras([
   ...[502, 503].map((status): Short => ({
     id: "F23",
     what: `${status} to a call that only reads is tried again`,
-    needs: "retry",
     fault: { do: "status", status, ran: true },
     first: 1,
     tool: "look",
@@ -70,7 +66,6 @@ const STATUS = inBothEras([
   {
     id: "F23",
     what: "503 with Retry-After is tried again: it was refused before any work",
-    needs: "retry",
     fault: { do: "status", status: 503, headers: { "retry-after": "1" } },
     first: 1,
     sees: "answer",
@@ -80,7 +75,6 @@ const STATUS = inBothEras([
   ...["1", "0"].map((after): Short => ({
     id: "F22",
     what: `429 with Retry-After: ${after} is tried again`,
-    needs: "retry",
     fault: { do: "status", status: 429, headers: { "retry-after": after } },
     first: 1,
     sees: "answer",
@@ -98,7 +92,6 @@ const STATUS = inBothEras([
   {
     id: "F22",
     what: "429 with a Retry-After that means nothing is tried again after the usual wait",
-    needs: "retry",
     fault: { do: "status", status: 429, headers: { "retry-after": "soon" } },
     first: 1,
     sees: "answer",
@@ -366,13 +359,13 @@ family("a server on HTTP that comes and goes", (of) => {
     expect(up.ran()).toBeLessThanOrEqual(2);
   });
 
-  it.skipIf(isPending("session"))("F29 a session that the server forgot: the caller does not notice", async () => {
+  it("F29 a session that the server forgot: the caller does not notice", async () => {
     const { name, up } = await hub().add({ transport: "http", steps: [{ do: "forget", nth: 1 }] });
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
     expect(up.ran()).toBe(1);
   });
 
-  it.skipIf(isPending("boot-retry"))("F30 down at its start, back later: running with nobody's help", async () => {
+  it("F30 down at its start, back later: running with nobody's help", async () => {
     const up = new Upstream(hub().home.dir, { transport: "http" });
     const url = await up.listen();
     await up.stop();

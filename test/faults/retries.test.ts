@@ -2,8 +2,6 @@
 // that leaves the outcome unknown; what a tool does must not be done twice, unless the tool says that this is no harm.
 
 import { expect, it } from "vitest";
-import type { Feature } from "./pending.ts";
-import { isPending } from "./pending.ts";
 import { family, requireSeen, rows, type Row } from "./rows.ts";
 import type { Fault, Scenario } from "./scenario.ts";
 import { HANG_MS, NEVER_OPEN, TRUSTED } from "./settings.ts";
@@ -32,7 +30,6 @@ const table = AMBIGUOUS.flatMap(([what, transport, fault]): Row[] => {
   const hinted = (tool: string, hint: string): Row => ({
     ...base(tool),
     what: `${transport}: ${what}: a tool that is ${hint}, of a trusted server, is called once more`,
-    needs: "retry" satisfies Feature,
     entry: { ...base(tool).entry, ...TRUSTED },
     sees: "answer",
     ran: 2,
@@ -67,7 +64,7 @@ family("a call whose outcome is unknown", (of) => {
     expect(ids).toEqual(steps.map((_, n) => `n${n}`));
   });
 
-  it.skipIf(isPending("retry"))("F25 a list that is cut off is asked for again", async () => {
+  it("F25 a list that is cut off is asked for again", async () => {
     const { name, up } = await of.hub().add({ transport: "http", steps: [{ on: "tools/list", do: "reset", nth: 1 }] });
     await of.hub().untilState(name, "running");
     expect(up.count("heard", { method: "tools/list" })).toBe(2);

@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode, ErrorKind } from "../../hub/src/errors.ts";
 import { seesTags } from "../support/processes.ts";
 import { FaultHub, type Outcome } from "./fault-hub.ts";
-import { isPending, type Feature } from "./pending.ts";
 import { checkAfter, takeBaseline, type Baseline } from "./post-conditions.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -19,8 +18,6 @@ export type Sees =
 export interface Row {
   readonly id: string;
   readonly what: string;
-  /** Skipped until the hub has this. */
-  readonly needs?: Feature;
   readonly scenario: Scenario;
   /** Settings of this server, beside the usual ones. */
   readonly entry?: Readonly<Record<string, unknown>>;
@@ -73,16 +70,13 @@ const AT_ONCE = Number(process.env["ROWS"] ?? 6);
 
 /** A test for every few rows. What holds after a test holds after all of them. */
 export function rows(table: readonly Row[], { hub }: Family): void {
-  const isAlone = ({ heavy = false, needs }: Row) => heavy || isPending(needs);
   const title = ({ id, what }: Row) => `${id} ${what}`;
   inBatches(
-    table.filter((row) => !isAlone(row)),
+    table.filter(({ heavy }) => heavy !== true),
     title,
     (row) => runRow(hub(), row),
   );
-  for (const row of table.filter(isAlone)) {
-    it.skipIf(isPending(row.needs))(`${row.id} ${row.what}`, () => runRow(hub(), row));
-  }
+  for (const row of table.filter(({ heavy }) => heavy === true)) it(`${title(row)}`, () => runRow(hub(), row));
 }
 
 /** A test for every few rows of any table; a failure says which of them it was. */

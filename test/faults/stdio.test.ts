@@ -5,7 +5,6 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isRunning, processesWithMark } from "../support/processes.ts";
 import { OTHER } from "./fault-hub.ts";
-import { isPending } from "./pending.ts";
 import { memoryOf } from "./post-conditions.ts";
 import { family, inBatches, requireSeen, rows, together, type Row } from "./rows.ts";
 import type { Fault, Scenario } from "./scenario.ts";
@@ -67,7 +66,6 @@ const RESTARTS: Row[] = [
   {
     id: "F01",
     what: "exits once in the middle of a call: it is started again, and the call is not repeated",
-    needs: "restart",
     scenario: { steps: [{ do: "exit", code: 7, nth: 1 }] },
     sees: { ...GONE },
     passes: "error",
@@ -77,7 +75,6 @@ const RESTARTS: Row[] = [
     id: "F08",
     what: "is started again after a line without an end",
     heavy: true,
-    needs: "restart",
     scenario: { steps: [{ do: "huge", bytes: 20 << 20, nth: 1 }] },
     sees: { code: "NETWORK_ERROR", kind: "ProtocolError" },
     passes: "error",
@@ -287,35 +284,29 @@ family("a server on stdio", (of) => {
     for (const outcome of await deaf) requireSeen(outcome, TIMED_OUT);
   });
 
-  it.skipIf(isPending("restart"))(
-    "F20 crashes again and again: that is said, and it is still tried, more and more rarely",
-    async () => {
-      const crash = { do: "exit", code: 3 } as const;
-      const { name, up } = await hub().add({
-        starts: [null, ...Array.from({ length: 50 }, () => crash)],
-        steps: [crash],
-      });
-      await hub().call(name, "act");
-      await hub().until(async () => (await hub().server(name)).next_try?.crash_loop === true, 120_000);
-      const starts = up.count("start");
-      expect(starts).toBeGreaterThanOrEqual(5);
-      await hub().until(() => up.count("start") > starts, 120_000);
-      requireSeen(await hub().call(name, "act"), { code: "SERVICE_UNAVAILABLE" });
-    },
-  );
+  it("F20 crashes again and again: that is said, and it is still tried, more and more rarely", async () => {
+    const crash = { do: "exit", code: 3 } as const;
+    const { name, up } = await hub().add({
+      starts: [null, ...Array.from({ length: 50 }, () => crash)],
+      steps: [crash],
+    });
+    await hub().call(name, "act");
+    await hub().until(async () => (await hub().server(name)).next_try?.crash_loop === true, 120_000);
+    const starts = up.count("start");
+    expect(starts).toBeGreaterThanOrEqual(5);
+    await hub().until(() => up.count("start") > starts, 120_000);
+    requireSeen(await hub().call(name, "act"), { code: "SERVICE_UNAVAILABLE" });
+  });
 
-  it.skipIf(isPending("restart"))(
-    "F20 a server that crashes at its first two restarts and then works is back by itself",
-    async () => {
-      const crash = { do: "exit", code: 3 } as const;
-      const { name, up } = await hub().add({ starts: [null, crash, crash], steps: [{ ...crash, nth: 1 }] });
-      await hub().call(name, "act");
-      await hub().until(() => up.count("start") >= 4, 60_000);
-      await hub().untilState(name, "running");
-      requireSeen(await hub().call(name, "act", { id: "x2" }), "answer", "x2");
-      expect(up.ran()).toBe(2);
-    },
-  );
+  it("F20 a server that crashes at its first two restarts and then works is back by itself", async () => {
+    const crash = { do: "exit", code: 3 } as const;
+    const { name, up } = await hub().add({ starts: [null, crash, crash], steps: [{ ...crash, nth: 1 }] });
+    await hub().call(name, "act");
+    await hub().until(() => up.count("start") >= 4, 60_000);
+    await hub().untilState(name, "running");
+    requireSeen(await hub().call(name, "act", { id: "x2" }), "answer", "x2");
+    expect(up.ran()).toBe(2);
+  });
 });
 
 family("a server on stdio that starts", (of) => {

@@ -64,7 +64,7 @@ const SERVERS: Servers = {
   },
 };
 
-const GROUPS = { work: { description: "Work", servers: ["echo"], tools: ["echo", "add"] } };
+const GROUPS = { desk: { description: "Desk", servers: ["echo"], tools: ["echo", "add"] } };
 
 let managed: ManagedHub;
 const unexpected: unknown[] = [];
@@ -297,7 +297,7 @@ describe("S4 MG-1 servers", () => {
       protocol_version: "2025-11-25",
       since: expect.stringMatching(/^\d{4}-.*Z$/),
       stage: null,
-      groups: expect.arrayContaining(["work", "hinted"]),
+      groups: expect.arrayContaining(["desk", "hinted"]),
     });
     expect(json.tools).toContainEqual({
       name: "add",
@@ -690,31 +690,31 @@ describe("changes", () => {
       a: { command: "a", enabled: false },
       b: { command: "b", enabled: false },
     });
-    const made = await askOwn("/groups/work", {
+    const made = await askOwn("/groups/desk", {
       method: "PUT",
-      body: { description: "Work", servers: ["a"], tools: ["x*"] },
+      body: { description: "Desk", servers: ["a"], tools: ["x*"] },
     });
     expect(made.json).toMatchObject({
-      name: "work",
-      description: "Work",
+      name: "desk",
+      description: "Desk",
       servers: ["a"],
       tools: ["x*"],
       declared: true,
     });
-    expect(made.json.path).toBe("/mcp/work");
+    expect(made.json.path).toBe("/mcp/desk");
     const path = join(paths.config, "group.json");
     expect(JSON.parse(await readFile(path, "utf8"))).toEqual({
-      work: { description: "Work", servers: ["a"], tools: ["x*"] },
+      desk: { description: "Desk", servers: ["a"], tools: ["x*"] },
     });
-    await askOwn("/groups/work", { method: "PUT", body: { name: "work", description: null, servers: ["a", "b"] } });
-    expect((await askOwn("/groups/work")).json).toMatchObject({ description: null, servers: ["a", "b"], tools: [] });
-    expect((await askOwn("/groups/work", { method: "DELETE" })).status).toBe(204);
-    expect((await askOwn("/groups/work")).json).toEqual(problem(404, "NOT_FOUND", "GroupNotFound"));
+    await askOwn("/groups/desk", { method: "PUT", body: { name: "desk", description: null, servers: ["a", "b"] } });
+    expect((await askOwn("/groups/desk")).json).toMatchObject({ description: null, servers: ["a", "b"], tools: [] });
+    expect((await askOwn("/groups/desk", { method: "DELETE" })).status).toBe(204);
+    expect((await askOwn("/groups/desk")).json).toEqual(problem(404, "NOT_FOUND", "GroupNotFound"));
     expect((await askOwn("/groups/default", { method: "DELETE" })).json.kind).toBe("GroupNotFound");
     for (const [name, body, field] of [
-      ["work", { name: "other" }, "name"],
-      ["work", { server: ["a"] }, "server"],
-      ["work", { servers: "a" }, "servers"],
+      ["desk", { name: "other" }, "name"],
+      ["desk", { server: ["a"] }, "server"],
+      ["desk", { servers: "a" }, "servers"],
       ["a%20b", {}, undefined],
       ["__proto__", {}, undefined],
     ] as const) {
@@ -786,7 +786,7 @@ describe("tools, resources and prompts", () => {
   it("list_mcp_tools: those of one server; a group's under the names that its clients see", async () => {
     const own = (await ask("/servers/echo/tools")).json;
     expect(own.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(["echo", "add"]));
-    const group = (await ask("/groups/work/tools")).json;
+    const group = (await ask("/groups/desk/tools")).json;
     expect(group.map(({ name, server, tool }: Record<string, string>) => [name, server, tool])).toEqual([
       ["echo", "echo", "echo"],
       ["add", "echo", "add"],
@@ -802,7 +802,7 @@ describe("tools, resources and prompts", () => {
       { success: true, content: [{ type: "text", text: "5" }] },
     ],
     ["without arguments", "/servers/echo/tools/pid/call", {}, { success: true }],
-    ["through a group", "/groups/work/tools/echo/call", { arguments: { text: "hi" } }, { content: [{ text: "hi" }] }],
+    ["through a group", "/groups/desk/tools/echo/call", { arguments: { text: "hi" } }, { content: [{ text: "hi" }] }],
     [
       "GR-6 as server:tool",
       "/groups/default/tools/second%3Aecho/call",
@@ -844,7 +844,7 @@ describe("tools, resources and prompts", () => {
     ["unknown group", "/groups/nobody/tools/echo/call", {}, 404, "GroupNotFound"],
     [
       "GR-5 T06 tool outside the group",
-      "/groups/work/tools/env/call",
+      "/groups/desk/tools/env/call",
       { arguments: { name: "API_KEY" } },
       404,
       "ToolNotFound",
@@ -854,21 +854,21 @@ describe("tools, resources and prompts", () => {
     ["arguments that are no object", "/servers/echo/tools/echo/call", { arguments: [1] }, 400, "InvalidConfig"],
     ["unknown member", "/servers/echo/tools/echo/call", { args: {} }, 400, "InvalidConfig"],
     ["unknown resource", "/groups/default/resources/read", { uri: "other://x" }, 404, "ToolNotFound"],
-    ["no uri", "/groups/work/resources/read", {}, 400, "InvalidConfig"],
-    ["unknown prompt", "/groups/work/prompts/nothing/get", {}, 404, "ToolNotFound"],
+    ["no uri", "/groups/desk/resources/read", {}, 400, "InvalidConfig"],
+    ["unknown prompt", "/groups/desk/prompts/nothing/get", {}, 404, "ToolNotFound"],
   ])("%s", async (_, path, body, status, kind) => {
     const answer = await ask(path, post(body));
     expect([answer.status, answer.json.status, answer.json.kind]).toEqual([status, status, kind]);
   });
 
   it("reads a resource and gets a prompt, as the server gives them", async () => {
-    expect((await ask("/groups/work/resources/read", post({ uri: "test://items/7" }))).json).toMatchObject({
+    expect((await ask("/groups/desk/resources/read", post({ uri: "test://items/7" }))).json).toMatchObject({
       contents: [{ uri: "test://items/7", text: "of test://items/7" }],
     });
-    expect((await ask("/groups/work/prompts/greet/get", post({ arguments: { who: "Ada" } }))).json).toMatchObject({
+    expect((await ask("/groups/desk/prompts/greet/get", post({ arguments: { who: "Ada" } }))).json).toMatchObject({
       messages: [{ role: "user", content: { text: "Greet Ada" } }],
     });
-    const refused = await ask("/groups/work/prompts/greet/get", post({ arguments: { who: 7 } }));
+    const refused = await ask("/groups/desk/prompts/greet/get", post({ arguments: { who: 7 } }));
     expect(refused.json).toMatchObject({ status: 400, field: "arguments.who" });
   });
 
@@ -908,12 +908,12 @@ describe("groups", () => {
     const { json } = await ask("/groups");
     expect(json.map(({ name, declared }: Record<string, unknown>) => [name, declared])).toEqual(
       expect.arrayContaining([
-        ["work", true],
+        ["desk", true],
         ["hinted", false],
         ["default", false],
       ]),
     );
-    expect((await ask("/groups/work")).json).toMatchObject({
+    expect((await ask("/groups/desk")).json).toMatchObject({
       servers: ["echo"],
       tools: ["echo", "add"],
       tool_count: 2,
@@ -1224,11 +1224,11 @@ describe("MG-1 the typed client", () => {
       success: true,
       content: [{ text: "3" }],
     });
-    expect(await client.callGroupTool("work", "echo", { text: "hi" })).toMatchObject({ success: true });
-    expect(await client.readResource("work", "test://static")).toMatchObject({ contents: [{ uri: "test://static" }] });
-    expect(await client.getPrompt("work", "greet", { who: "you" })).toMatchObject({ messages: [{ role: "user" }] });
+    expect(await client.callGroupTool("desk", "echo", { text: "hi" })).toMatchObject({ success: true });
+    expect(await client.readResource("desk", "test://static")).toMatchObject({ contents: [{ uri: "test://static" }] });
+    expect(await client.getPrompt("desk", "greet", { who: "you" })).toMatchObject({ messages: [{ role: "user" }] });
     expect((await client.listGroups()).length).toBe(3);
-    expect((await client.listGroupTools("work")).length).toBe(2);
+    expect((await client.listGroupTools("desk")).length).toBe(2);
     expect((await client.latency("echo"))[0]?.total_calls).toBeGreaterThan(0);
     expect((await client.calls({ limit: 1 })).items).toHaveLength(1);
     expect(await client.serverLogs("echo", 3)).toEqual({ server: "echo", text: "", lines: [] });

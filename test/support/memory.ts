@@ -4,12 +4,16 @@ import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** What is reachable in this process, in bytes: objects, and the bytes of buffers. */
-export function reachableBytes(): number {
+export function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- there since the flag above
   const collect = runInNewContext("gc") as () => void;
   collect();
+}
+
+/** What is reachable in this process, in bytes: objects, and the bytes of buffers. */
+export function reachableBytes(): number {
+  collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }

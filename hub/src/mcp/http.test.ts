@@ -30,7 +30,7 @@ beforeEach(async () => {
   const guard = new Guard({ instance: "test" });
   const world = { variables: {}, secrets, guard, eras, instance: "test", redactor: new Redactor() };
   const supervisor = new Supervisor(world, { onStatus: () => undefined, onOffer: () => undefined });
-  const groups = ["work", "a b", "ä"].map((name) => ({ name, servers: [], tools: [] }));
+  const groups = ["desk", "a b", "ä"].map((name) => ({ name, servers: [], tools: [] }));
   const catalog = Catalog.build({ servers: [], groups }, new Map());
   mcp = new McpHttp({
     catalog: () => catalog,
@@ -74,9 +74,9 @@ describe("McpHttp", () => {
     ["/mcp/", "default"],
     ["/mcp?x=1", "default"],
     ["/mcp/default", "default"],
-    ["/mcp/work", "work"],
-    ["/mcp/work/", "work"],
-    ["/mcp/work?x=1", "work"],
+    ["/mcp/desk", "desk"],
+    ["/mcp/desk/", "desk"],
+    ["/mcp/desk?x=1", "desk"],
     ["/mcp/a%20b", "a b"],
     ["/mcp/%C3%A4", "ä"],
   ])("GR-4 GR-7 %s is the group %j", async (path, group) => {
@@ -84,7 +84,7 @@ describe("McpHttp", () => {
     expect(await response.json()).toMatchObject({ result: { serverInfo: { title: `Plugboard: ${group}` } } });
   });
 
-  it.each(["/mcp/nowhere", "/mcp/WORK", "/mcp/%00", "/mcp/%E0%A4%A", "/mcp/__proto__", "/mcp/work%2Fx"])(
+  it.each(["/mcp/nowhere", "/mcp/DESK", "/mcp/%00", "/mcp/%E0%A4%A", "/mcp/__proto__", "/mcp/desk%2Fx"])(
     "GR-3 there is no group at %s",
     async (path) => {
       const response = await post(path);
@@ -96,20 +96,20 @@ describe("McpHttp", () => {
     },
   );
 
-  it.each(["/", "/mcpx", "/mcp/work/x", "/api/mcp", "/MCP"])("SE-5 %s is not its business", async (path) => {
+  it.each(["/", "/mcpx", "/mcp/desk/x", "/api/mcp", "/MCP"])("SE-5 %s is not its business", async (path) => {
     expect((await post(path)).status).toBe(418);
   });
 
   it("GR-7 a session of one group is none of another", async () => {
-    const session = { "mcp-session-id": (await post("/mcp/work")).headers.get("mcp-session-id") ?? "" };
+    const session = { "mcp-session-id": (await post("/mcp/desk")).headers.get("mcp-session-id") ?? "" };
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
-    expect((await post("/mcp/work", list, session)).status).toBe(200);
+    expect((await post("/mcp/desk", list, session)).status).toBe(200);
     expect((await post("/mcp", list, session)).status).toBe(404);
   });
 
   it("LC-5 the end ends every group's sessions", async () => {
     const sessions = await Promise.all(
-      ["/mcp", "/mcp/work"].map(async (path) => ({ path, id: (await post(path)).headers.get("mcp-session-id") ?? "" })),
+      ["/mcp", "/mcp/desk"].map(async (path) => ({ path, id: (await post(path)).headers.get("mcp-session-id") ?? "" })),
     );
     mcp.close();
     for (const { path, id } of sessions) {
