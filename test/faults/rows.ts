@@ -76,7 +76,9 @@ export function rows(table: readonly Row[], { hub }: Family): void {
     title,
     (row) => runRow(hub(), row),
   );
-  for (const row of table.filter(({ heavy }) => heavy === true)) it(`${title(row)}`, () => runRow(hub(), row));
+  for (const row of table.filter(({ heavy }) => heavy === true)) {
+    it(`${row.id} ${row.what}`, () => runRow(hub(), row));
+  }
 }
 
 /** A test for every few rows of any table; a failure says which of them it was. */
