@@ -1,59 +1,30 @@
 // One managed server: its status, its process or connection, its last listing. Starts it once however many ask,
 // and always knows the truth about it.
 
-import { randomBytes } from "node:crypto";
-import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
 import type { Isolation, ServerConfig } from "../config/types.ts";
 import { HubError, toHubError } from "../errors.ts";
-import type { SecretStore } from "../secrets/store.ts";
 import type { RawParams, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { LOCAL } from "./caller.ts";
 import { Circuit } from "./circuit.ts";
-import { childEnvironment } from "./environment.ts";
-import type { EraMemory } from "./era-memory.ts";
-import type { Guard } from "./guard.ts";
+import { Dialer } from "./dialer.ts";
 import { Health } from "./health.ts";
 import type { Hello } from "./handshake.ts";
 import { Instances } from "./instances.ts";
-import { launchCommand } from "./launch.ts";
-import type { Launches } from "./launches.ts";
-import type { ListingMemory } from "./listing-memory.ts";
-import { openStdio } from "./link.ts";
-import type { Places } from "./places.ts";
-import { openRemote } from "./remote-link.ts";
-import { createRedact, redactError, type Redact, type Redactor } from "./redaction.ts";
+import { createRedact, redactError, type Redact } from "./redaction.ts";
 import { isRefusal, withFix } from "./refusal.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
-import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import { ResourceWatches, type OnUpdate } from "./resource-watches.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
 import { Slots } from "./slots.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
-import { Upstream, type Ask, type ConnectOptions } from "./upstream.ts";
-
-/** What every managed server shares. */
-export interface ServerWorld {
-  readonly variables: Readonly<Record<string, string | undefined>>;
-  readonly secrets: SecretStore;
-  readonly guard: Guard;
-  readonly eras: EraMemory;
-  readonly instance: string;
-  /** Without it every server starts at once. */
-  readonly launches?: Launches;
-  /** Without it a server that is started on demand is started once at the hub's start. */
-  readonly listings?: ListingMemory;
-  readonly redactor: Redactor;
-  /** For the instances of all servers whose callers do not share one. Without it each server has its own bound only. */
-  readonly places?: Places;
-  /** Who knows where remote servers are. */
-  readonly lookup?: LookupFunction;
-}
+import type { Ask, Upstream } from "./upstream.ts";
+import type { ServerWorld } from "./world.ts";
 
 export interface ServerObserver {
   onStatus(server: ManagedServer): void;
@@ -67,10 +38,6 @@ export interface ServerObserver {
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
 }
 
-/** A launcher may have to download the server first. */
-const START_MS = { npx: 120_000, uvx: 120_000, docker: 120_000, binary: 30_000, remote: 30_000 } as const;
-const PROBE_MS = { npx: 20_000, uvx: 20_000, docker: 20_000, binary: 5000, remote: 5000 } as const;
-const REQUEST_MS = { stdio: 120_000, remote: 30_000 } as const;
 const RELIST_MS = 100;
 const CHECK_MS = 30_000;
 /** A caller who retries waits no longer than this. */
@@ -81,6 +48,7 @@ export class ManagedServer {
   readonly #world: ServerWorld;
   readonly #observer: ServerObserver;
   readonly #log: ServerLog;
+  readonly #dialer: Dialer;
   readonly circuit: Circuit;
   readonly #restarts: Restarts;
   readonly #health: Health;
@@ -128,6 +96,7 @@ export class ManagedServer {
     this.#watches = watches;
     this.#redact = createRedact(world.redactor);
     this.#log = new ServerLog({ redact: this.#redact, onLine: (line) => observer.onLog?.(this, line) });
+    this.#dialer = new Dialer({ config: () => this.#config, world, redact: this.#redact, log: this.#log });
     // Before it starts for the first time too: another server's call may carry them.
     world.redactor.setSecrets(this, secretsOf(config));
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
@@ -357,25 +326,12 @@ export class ManagedServer {
 
   /** As a start, but what the server offers is known, and its status does not hang on it. */
   async #openInstance(signal: AbortSignal, owner: object): Promise<Upstream> {
-    const startMs = this.#startMs;
-    const deadline = AbortSignal.timeout(startMs);
-    const either = AbortSignal.any([signal, deadline]);
-    let over: (() => void) | undefined;
-    try {
-      const resolved = await resolveServer(this.config, this.#world);
-      this.#world.redactor.setSecrets(owner, resolved.secrets);
-      over = await this.#world.launches?.next({ signal: either, limitMs: startMs });
-      // That its lists changed says nothing about the one that they were read from.
-      const onTaskStatus = (params: RawParams | undefined) => this.#observer.onTaskStatus?.(this, params);
-      const silent = { onListChanged: none, onResourceUpdated: none, onTaskStatus, onGap: none, onStage: none };
-      const upstream = await this.#connect(resolved, { signal: either, startMs, ...silent });
-      if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
-      return upstream;
-    } catch (thrown) {
-      throw startError(thrown, { cancelled: signal.aborted, timedOut: deadline.aborted });
-    } finally {
-      over?.();
-    }
+    const onTaskStatus = (params: RawParams | undefined) => this.#observer.onTaskStatus?.(this, params);
+    // That its lists changed says nothing about the one that they were read from.
+    const silent = { onListChanged: none, onResourceUpdated: none, onGap: none, onStage: none };
+    const upstream = await this.#dialer.open({ signal, owner, onTaskStatus, ...silent });
+    if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
+    return upstream;
   }
 
   /** Whoever wants to hear when a resource changes: that starts a server that is asleep, and keeps it awake. */
@@ -425,9 +381,8 @@ export class ManagedServer {
   }
 
   /** How long a request may take in all. */
-  requestMs({ timeoutMs }: Pick<Ask, "timeoutMs"> = {}): number {
-    const { timeouts, transport } = this.#config;
-    return timeoutMs ?? timeouts.requestMs ?? REQUEST_MS[transport.type === "stdio" ? "stdio" : "remote"];
+  requestMs(ask?: Pick<Ask, "timeoutMs">): number {
+    return this.#dialer.requestMs(ask);
   }
 
   /** Calls back when it is running; the function that comes back ends the wait. */
@@ -472,22 +427,11 @@ export class ManagedServer {
     if (this.#stopping !== undefined) await this.#stopping;
     if (signal.aborted) throw new HubError("Cancelled", "The start was cancelled");
     this.#set({ type: "start", at: Date.now() });
-    const startMs = this.#startMs;
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), startMs);
-    const either = AbortSignal.any([signal, deadline.signal]);
-    let upstream: Upstream | undefined;
-    let over: (() => void) | undefined;
+    await this.#leaving;
     try {
-      await this.#leaving;
-      const resolved = await resolveServer(this.config, this.#world);
-      this.#world.redactor.setSecrets(this, resolved.secrets);
-      this.#set({ type: "stage", stage: "launching" });
-      const { launches } = this.#world;
-      over = await launches?.next({ signal: either, limitMs: startMs });
-      upstream = await this.#connect(resolved, {
-        signal: either,
-        startMs,
+      const upstream = await this.#dialer.open({
+        signal,
+        owner: this,
         onListChanged: () => {
           this.#outdated = true;
           if (this.#relisting === undefined) this.#relisting = this.#relist();
@@ -496,42 +440,25 @@ export class ManagedServer {
         onTaskStatus: (params) => this.#observer.onTaskStatus?.(this, params),
         onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
         onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
+        ready: (connected, inTime) => this.#getToKnow(connected, inTime),
       });
-      this.#world.eras.remember(this.config.transport, upstream.era);
-      this.#set({ type: "stage", stage: "listing" });
-      const listing = await upstream.list(either);
-      either.throwIfAborted();
-      this.#introduction = upstream.hello;
-      this.#learn(listing);
       this.#running(upstream);
     } catch (thrown) {
-      await upstream?.close();
-      const reason = startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
+      const reason = toHubError(thrown);
       const error = redactError(isRefusal(reason) ? withFix(reason, this.config) : reason, this.#redact);
       if (signal.aborted) this.#set({ type: "stopped" });
       else this.#down(error);
       throw error;
-    } finally {
-      over?.();
-      clearTimeout(timer);
     }
   }
 
-  #connect(resolved: ResolvedServer, { startMs, ...role }: Connecting): Promise<Upstream> {
-    return Upstream.connect({
-      known: this.#world.eras.recall(this.config.transport),
-      probeMs: PROBE_MS[this.#method],
-      timeoutMs: startMs,
-      requestMs: this.requestMs(),
-      open: (handlers) => {
-        if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers, { lookup: this.#world.lookup });
-        const { instance, guard } = this.#world;
-        const command = launchCommand(resolved, { instance, unique: randomBytes(4).toString("hex") });
-        const env = childEnvironment(this.#world.variables, command.env, { tag: instance, launcher: command.launcher });
-        return openStdio({ ...command, env }, handlers, { guard, redact: this.#redact, onStderr: this.#log.start() });
-      },
-      ...role,
-    });
+  async #getToKnow(upstream: Upstream, signal: AbortSignal): Promise<void> {
+    this.#world.eras.remember(this.config.transport, upstream.era);
+    this.#set({ type: "stage", stage: "listing" });
+    const listing = await upstream.list(signal);
+    signal.throwIfAborted();
+    this.#introduction = upstream.hello;
+    this.#learn(listing);
   }
 
   /** The first listing of a start. Of one that was asleep it may be another one than clients have seen. */
@@ -666,15 +593,6 @@ export class ManagedServer {
     this.#observer.onOffer(this);
   }
 
-  get #startMs(): number {
-    return this.config.timeouts.startMs ?? START_MS[this.#method];
-  }
-
-  get #method(): keyof typeof START_MS {
-    const { transport } = this.config;
-    return transport.type === "stdio" ? transport.launcher : "remote";
-  }
-
   #set(event: StatusEvent): void {
     const next = nextStatus(this.#status, event);
     if (next === this.#status) return;
@@ -685,24 +603,8 @@ export class ManagedServer {
   }
 }
 
-interface Connecting extends Pick<
-  ConnectOptions,
-  "signal" | "onListChanged" | "onResourceUpdated" | "onTaskStatus" | "onGap" | "onStage"
-> {
-  readonly startMs: number;
-}
-
 const none = () => undefined;
 
 function toolNames(listing: Listing | undefined): string[] {
   return (listing?.tools ?? []).map((tool) => String(tool["name"]));
-}
-
-/** Why a start failed, in the words of the requirements. */
-function startError(thrown: unknown, { cancelled, timedOut }: { cancelled: boolean; timedOut: boolean }): HubError {
-  const error = toHubError(thrown);
-  if (cancelled) return new HubError("Cancelled", "The start was cancelled", { cause: thrown });
-  if (!timedOut && error.kind !== "Timeout") return error;
-  const { detail } = error;
-  return new HubError("Timeout", "Handshake timed out", { cause: thrown, ...(detail === undefined ? {} : { detail }) });
 }

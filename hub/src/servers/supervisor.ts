@@ -7,7 +7,8 @@ import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.
 import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { ResourceWatches, WatchBudget } from "./resource-watches.ts";
-import { ManagedServer, type ServerObserver, type ServerWorld } from "./server.ts";
+import { ManagedServer, type ServerObserver } from "./server.ts";
+import type { ServerWorld } from "./world.ts";
 
 /** What a trial of an unsaved config found. The shape is the management API's. */
 export interface TestResult {
