@@ -20,6 +20,8 @@ export interface ConfigurationOptions {
   readonly events: HubEvents;
   /** Another config is in force. */
   readonly onChange: () => void;
+  /** A server is gone, and has finished what it was asked. */
+  readonly onRemoved: (server: string) => void;
 }
 
 export class Configuration {
@@ -175,12 +177,12 @@ export class Configuration {
 
   /** Servers that the config does not change keep their process and their clients' sessions. */
   #apply(loaded: LoadedConfig): ConfigChanges {
-    const { supervisor, events, onChange } = this.#options;
+    const { supervisor, events, onChange, onRemoved } = this.#options;
     const previous = this.#current;
     this.#take(loaded);
     const changes = diffConfig(previous, this.#current);
     if (isUnchanged(changes)) return changes;
-    for (const name of changes.removed) this.#inBackground(supervisor.remove(name));
+    for (const name of changes.removed) this.#inBackground(supervisor.remove(name).then(() => onRemoved(name)));
     for (const server of changes.described) supervisor.get(server.name).redescribe(server);
     for (const server of changes.added) this.#inBackground(this.#start(supervisor.add(server)));
     for (const server of changes.restarted) {

@@ -62,6 +62,13 @@ export class Calls {
     return this.#retries;
   }
 
+  /** Of one that was removed no figures are kept: else a hub whose servers come and go would grow. */
+  forget(server: string): void {
+    if (this.#options.supervisor.has(server)) return; // it came back meanwhile
+    this.#retries.delete(server);
+    this.#options.latency.forget(server);
+  }
+
   /** How many requests are under way. */
   get underWay(): number {
     return this.#slots.taken;

@@ -81,6 +81,18 @@ describe("Latency", () => {
     expect(latency.metrics("_other")[0]?.total_calls).toBe(101);
   });
 
+  it("RS-5 F47 a server that was removed makes room for another", () => {
+    const latency = new Latency();
+    for (let n = 0; n < 3000; n++) {
+      latency.record(`s${n}`, "t", 1, true);
+      if (n > 0) latency.forget(`s${n}`);
+    }
+    latency.forget("nobody");
+    latency.record("last", "t", 1, true);
+    expect(latency.metrics().map(({ server_name }) => server_name)).toEqual(["s0", "last"]);
+    expect(latency.tools("last").map(({ tool_name }) => tool_name)).toEqual(["t"]);
+  });
+
   it("RS-5 Prometheus gets cumulative buckets with their sum and count", () => {
     const { latency } = latencyAt();
     for (const ms of [5, 15, 700, 400_000]) latency.record("git", "log", ms, true);

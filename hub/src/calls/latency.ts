@@ -81,6 +81,11 @@ export class Latency {
     histogram.sumSeconds += seconds;
   }
 
+  forget(server: string): void {
+    this.#toolCount -= this.#servers.get(server)?.tools.size ?? 0;
+    this.#servers.delete(server);
+  }
+
   /** Of every server that was called, or of one. */
   metrics(server?: string): MCPLatencyMetrics[] {
     return [...this.#servers]

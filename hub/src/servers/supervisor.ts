@@ -62,6 +62,10 @@ export class Supervisor {
     return [...this.#servers.values()];
   }
 
+  has(name: string): boolean {
+    return this.#servers.has(name);
+  }
+
   get(name: string): ManagedServer {
     const server = this.#servers.get(name) ?? this.servers.find(({ config }) => config.id === name);
     if (server !== undefined) return server;
@@ -79,7 +83,7 @@ export class Supervisor {
 
   /** Unknown while nobody answers for the name. */
   eraOf(name: string): Era | undefined {
-    return this.#servers.has(name) ? this.answering(name).hello?.era : undefined;
+    return this.has(name) ? this.answering(name).hello?.era : undefined;
   }
 
   add(config: ServerConfig): ManagedServer {
