@@ -134,7 +134,7 @@ const isBytes = (body: unknown): body is string | Buffer => typeof body === "str
 export function filledLog(count: number): MemoryCallLog {
   const log = new MemoryCallLog({ redactor: new Redactor() });
   for (let n = 1; n <= count; n++) {
-    append(log, {
+    void append(log, {
       at: 1_700_000_000_000 + n,
       server: n % 2 === 0 ? "even" : "odd",
       tool: "t",

@@ -6,8 +6,9 @@ import type { CallEnd, CallLog, CallStart } from "../../hub/src/calls/log.ts";
 
 export type CallEntry = CallStart & CallEnd;
 
-export function append(log: Pick<CallLog, "begin">, entry: CallEntry): void {
-  log.begin(entry).finish(entry);
+/** Resolves when it is on record. */
+export async function append(log: Pick<CallLog, "begin">, entry: CallEntry): Promise<void> {
+  await log.begin(entry).finish(entry);
 }
 
 /** All bytes of the call log in a data folder: of its database and of what is not entered yet. */

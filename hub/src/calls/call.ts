@@ -87,15 +87,17 @@ export class Calls {
     const entry = this.#begin(call);
     const span = this.#options.tracing?.serve(call);
     try {
+      // On record before it is forwarded: a kill must not hide that it may have run.
+      if (entry.begun !== undefined) await entry.begun;
       const { resilience } = this.#options.supervisor.answering(call.server);
       const repeat = repeatOf(call.name, call.tool, resilience);
       const reply = await this.#forward(call.server, call, { repeat, span });
-      this.#finish(call, entry, startedAt, { ok: succeeded(reply), reply });
+      await this.#finish(call, entry, startedAt, { ok: succeeded(reply), reply });
       span?.end({ reply });
       return reply;
     } catch (thrown) {
       const error = toHubError(thrown);
-      this.#finish(call, entry, startedAt, { ok: false, error });
+      await this.#finish(call, entry, startedAt, { ok: false, error });
       span?.end({ error });
       throw error;
     } finally {
@@ -135,7 +137,6 @@ export class Calls {
     return reply;
   }
 
-  /** On record before it is forwarded: a kill must not hide that it may have run. */
   #begin(call: ToolCall): OpenCall {
     const { group, server, name: tool, client, params } = call;
     const workflowId = workflowOf(call);
@@ -151,14 +152,20 @@ export class Calls {
   }
 
   /** The caller gets its answer after this, so that no answered call is missing after a kill. */
-  #finish(call: ToolCall, entry: OpenCall, startedAt: number, { ok, reply, error }: Outcome): void {
+  #finish(
+    call: ToolCall,
+    entry: OpenCall,
+    startedAt: number,
+    { ok, reply, error }: Outcome,
+  ): Promise<void> | undefined {
     const { group, server, name: tool } = call;
     const durationMs = performance.now() - startedAt;
     const result = reply === undefined ? undefined : reply.ok ? reply.result.bytes : reply.error.bytes;
     this.#options.latency.record(server, tool, durationMs, ok);
-    entry.finish({ result, success: ok, durationMs, ...(error === undefined ? {} : { errorCode: error.code }) });
+    const recorded = entry.finish({ result, success: ok, durationMs, ...(error && { errorCode: error.code }) });
     const failure = error === undefined ? {} : { error: error.toJSON() };
     this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, ...failure });
+    return recorded;
   }
 }
 

@@ -76,8 +76,10 @@ export interface CallPage {
 
 /** A call that is under way. */
 export interface OpenCall {
-  /** Once it returns, no kill of the hub can undo the record. */
-  finish(end: CallEnd): void;
+  /** Settled when no kill of the hub can undo the record that it has begun. Never rejects. */
+  readonly begun?: Promise<void> | undefined;
+  /** Settled when none can undo the record of how it ended. Never rejects. */
+  finish(end: CallEnd): Promise<void> | undefined;
 }
 
 export interface CallLog {

@@ -44,7 +44,7 @@ beforeAll(async () => {
   memory = new MemoryCallLog({ redactor, retention });
   for (let index = 0; index < COUNT; index += 1000) {
     const entries = Array.from({ length: 1000 }, (_, offset) => entryAt(index + offset));
-    for (const log of [file, memory]) for (const entry of entries) append(log, entry);
+    for (const log of [file, memory]) for (const entry of entries) await append(log, entry);
   }
 });
 afterAll(async () => {
@@ -108,7 +108,7 @@ describe("RS-5 statistics from the call log", () => {
   it("take whatever a damaged file holds", async () => {
     const path = join(dir, "odd.db");
     const log = new SqliteCallLog(path, { redactor, retention });
-    for (let index = 1; index <= 4; index++) append(log, entryAt(index));
+    for (let index = 1; index <= 4; index++) await append(log, entryAt(index));
     await log.close();
     const db = await connect(path);
     db.exec("UPDATE call SET duration_us = 'a 1 2' WHERE id = 1; UPDATE call SET duration_us = -1.5 WHERE id = 2");
@@ -126,7 +126,7 @@ describe("RS-5 statistics from the call log", () => {
 
   it("have a bound: beyond 2,000 tools all others are one", async () => {
     const many = new MemoryCallLog({ redactor, retention });
-    for (let index = 0; index < 2100; index++) append(many, { ...entryAt(1), tool: `tool-${index}` });
+    for (let index = 0; index < 2100; index++) await append(many, { ...entryAt(1), tool: `tool-${index}` });
     const stats = await many.stats({});
     expect(stats.map(({ server_name, total_calls }) => [server_name, total_calls])).toEqual([
       ["_other", 100],

@@ -51,7 +51,7 @@ describe.each(adapters)("%s", (_name, open) => {
 
   it("RS-4 keeps everything about a call", async () => {
     const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-    append(
+    await append(
       log,
       entry({
         at,
@@ -88,14 +88,14 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 what was not given is null", async () => {
-    append(log, entry({ params: undefined, result: undefined }));
+    await append(log, entry({ params: undefined, result: undefined }));
     const [row] = (await log.query({})).items;
     expect(row).toMatchObject({ client: null, workflow_id: null, params: null, result: null, error_code: null });
   });
 
   it("RS-4 T12 secrets are hidden before anything is kept, and long payloads are cut", async () => {
     const result = json({ password: "x", text: "ghp_verysecret", long: "y".repeat(100_000) });
-    append(log, entry({ params: json({ header: "Bearer ghp_verysecret" }), result }));
+    await append(log, entry({ params: json({ header: "Bearer ghp_verysecret" }), result }));
     const [row] = (await log.query({})).items;
     expect(row).toMatchObject({
       params: { header: "Bearer ***" },
@@ -105,14 +105,14 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 of a server's calls only the shape is kept, where that is wanted", async () => {
-    append(log, entry({ server: "private", params: json({ q: "who", n: 3 }), result: undefined }));
+    await append(log, entry({ server: "private", params: json({ q: "who", n: 3 }), result: undefined }));
     const [row] = (await log.query({})).items;
     expect(row).toMatchObject({ params: { q: "string of 3", n: "number" }, result: null });
   });
 
   it("RS-4 T41 strange names come back as they are, and stay apart", async () => {
     const names = ["a\nb", "a", "", "'; DROP TABLE call; --", "\u0000x", "é😀", "__proto__", 'x\n{"level":"error"}'];
-    for (const server of names) for (const tool of names) append(log, entry({ server, tool }));
+    for (const server of names) for (const tool of names) await append(log, entry({ server, tool }));
     const { items } = await log.query({ limit: 1000 });
     const shown = names.map((name) => name.replace("\u0000", "\uFFFD"));
     const expected = shown.flatMap((server) => shown.map((tool) => [server, tool]));
@@ -122,7 +122,7 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 an absurd time or duration does not break it", async () => {
-    for (const value of [NaN, Infinity, -1, 1e300]) append(log, entry({ at: value, durationMs: value }));
+    for (const value of [NaN, Infinity, -1, 1e300]) await append(log, entry({ at: value, durationMs: value }));
     expect((await log.query({})).items).toHaveLength(4);
   });
 
@@ -142,7 +142,7 @@ describe.each(adapters)("%s", (_name, open) => {
         }),
       );
     }
-    for (const call of calls) append(log, call);
+    for (const call of calls) await append(log, call);
     const queries: [CallQuery, (call: CallEntry) => boolean][] = [
       [{}, () => true],
       [{ server: "b" }, ({ server }) => server === "b"],
@@ -169,14 +169,14 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 pages go from the newest to the oldest, and stay stable while calls arrive", async () => {
-    for (let count = 0; count < 120; count++) append(log, entry({ durationMs: count }));
+    for (let count = 0; count < 120; count++) await append(log, entry({ durationMs: count }));
     const seen: CallRow[] = [];
     let cursor: string | null | undefined;
     while (cursor !== null) {
       const page = await log.query({ cursor, limit: 25 });
       seen.push(...page.items);
       cursor = page.next_cursor;
-      append(log, entry({ tool: "new" }));
+      await append(log, entry({ tool: "new" }));
     }
     expect(seen.map(({ id }) => id)).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index));
     expect((await log.query({})).items).toHaveLength(50);
@@ -184,7 +184,7 @@ describe.each(adapters)("%s", (_name, open) => {
   });
 
   it("RS-4 a follower asks for what came after the last id it saw", async () => {
-    for (let count = 0; count < 10; count++) append(log, entry());
+    for (let count = 0; count < 10; count++) await append(log, entry());
     expect(await ids({ after: 7 })).toEqual([10, 9, 8]);
     const page = await log.query({ after: 7, limit: 2 });
     expect(await ids({ after: 7, cursor: page.next_cursor ?? "" })).toEqual([8]);
@@ -202,7 +202,7 @@ describe.each(adapters)("%s", (_name, open) => {
     "YzFl",
     Buffer.from("c99999999999999999999").toString("base64url"),
   ])("RS-4 a cursor that nobody was given is refused: %j", async (cursor) => {
-    append(log, entry());
+    await append(log, entry());
     // «YzE» is the cursor of call 1.
     if (cursor === "YzE") await expect(log.query({ cursor })).resolves.toMatchObject({ items: [] });
     else await expect(log.query({ cursor })).rejects.toMatchObject({ kind: "InvalidConfig", field: "cursor" });
@@ -214,12 +214,12 @@ describe.each(adapters)("%s", (_name, open) => {
 
   it("RS-4 calls go when they are too old", async () => {
     const day = 24 * 3_600_000;
-    for (const days of [40, 31, 29, 31, 1]) append(log, entry({ at: NOW - days * day }));
+    for (const days of [40, 31, 29, 31, 1]) await append(log, entry({ at: NOW - days * day }));
     expect(await log.prune(NOW)).toBe(3);
     expect(await ids({})).toEqual([5, 3]);
     expect(await log.prune(NOW)).toBe(0);
     expect(await log.prune(NOW + 100 * day)).toBe(2);
-    append(log, entry());
+    await append(log, entry());
     // An id that was given never comes back.
     expect(await ids({})).toEqual([6]);
   });
@@ -227,7 +227,7 @@ describe.each(adapters)("%s", (_name, open) => {
   it("RS-4 calls go when they are too many", async () => {
     await log.close();
     log = open({ maxRows: 100 });
-    for (let count = 0; count < 250; count++) append(log, entry());
+    for (let count = 0; count < 250; count++) await append(log, entry());
     await log.prune(NOW);
     expect(await ids({ limit: 1000 })).toEqual(Array.from({ length: 100 }, (_, index) => 250 - index));
   });
@@ -237,7 +237,7 @@ describe.each(adapters)("%s", (_name, open) => {
     log = open({ maxBytes: 2 * 1024 * 1024 });
     const result = json({ text: "x".repeat(10_000) });
     for (let turn = 0; turn < 20; turn++) {
-      for (let n = 0; n < 50; n++) append(log, entry({ result }));
+      for (let n = 0; n < 50; n++) await append(log, entry({ result }));
     }
     await log.prune(NOW);
     const { items } = await log.query({ limit: 1000 });

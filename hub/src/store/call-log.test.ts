@@ -72,7 +72,7 @@ const countOf = async (log: SqliteCallLog) => {
 describe("SqliteCallLog", () => {
   it("RS-4 what was appended is in the journal at once, and then in the database, for every other process", async () => {
     const log = open();
-    append(log, entry({ tool: "first" }));
+    await append(log, entry({ tool: "first" }));
     expect(await journaled()).toContain('"first"');
     await log.query({});
     const other = await openRaw();
@@ -84,7 +84,7 @@ describe("SqliteCallLog", () => {
 
   it("RS-4 calls get into the database without being asked for", async () => {
     const log = open();
-    append(log, entry());
+    await append(log, entry());
     await vi.waitFor(async () => {
       const other = await openRaw();
       const row = other.prepare("SELECT count(*) AS count FROM call").get();
@@ -96,9 +96,9 @@ describe("SqliteCallLog", () => {
   it("RS-4 a call that is under way is no row yet, and one however long it takes", async () => {
     const log = open();
     const call = log.begin(entry({ tool: "slow" }));
-    append(log, entry());
+    await append(log, entry());
     expect(await toolsOf(log)).toEqual(["t"]);
-    call.finish(entry());
+    await call.finish(entry());
     expect(await toolsOf(log)).toEqual(["t", "slow"]);
   });
 
@@ -108,11 +108,11 @@ describe("SqliteCallLog", () => {
     const result = Buffer.from(JSON.stringify("x".repeat(60_000)));
     const names = new Set<string>();
     for (let turn = 0; names.size < 3; turn++) {
-      for (let count = 0; count < 50; count++) append(log, entry({ result, tool: `t${turn}` }));
+      for (let count = 0; count < 50; count++) await append(log, entry({ result, tool: `t${turn}` }));
       for (const name of await readdir(journals())) names.add(name);
       await log.query({ limit: 1 });
     }
-    call.finish(entry());
+    await call.finish(entry());
     expect((await log.query({ tool: "slow" })).items).toHaveLength(1);
     // What has been entered is removed.
     expect((await readdir(journals())).length).toBe(1);
@@ -131,13 +131,13 @@ describe("SqliteCallLog", () => {
 
   it("RS-4 calls survive closing and opening, and ids go on", async () => {
     const first = open();
-    append(first, entry());
+    await append(first, entry());
     await first.close();
-    append(first, entry());
+    await append(first, entry());
     expect(first.lost).toBe(1);
     await expect(first.query({})).rejects.toMatchObject({ kind: "DatabaseError" });
     const second = open();
-    append(second, entry());
+    await append(second, entry());
     expect((await second.query({})).items.map(({ id }) => id)).toEqual([2, 1]);
   });
 
@@ -149,7 +149,7 @@ describe("SqliteCallLog", () => {
     });
     const log = new SqliteCallLog(path, { redactor, onWarning: (message) => warnings.push(message) });
     logs.push(log);
-    append(log, entry());
+    await append(log, entry());
     expect((await log.query({})).items).toMatchObject([{ tool_name: "t", params: null, result: null }]);
     expect(new Set(warnings)).toEqual(new Set(["The contents of a call to s are not kept: a mistake of ours"]));
   });
@@ -157,8 +157,8 @@ describe("SqliteCallLog", () => {
   it("RS-4 two processes can write to one file", async () => {
     const [a, b] = [open(), open()];
     for (let turn = 0; turn < 20; turn++) {
-      append(a, entry());
-      append(b, entry({ tool: `t${turn}` }));
+      await append(a, entry());
+      await append(b, entry({ tool: `t${turn}` }));
       if (turn % 5 === 0) await Promise.all([a.query({}), b.query({})]);
     }
     await b.query({});
@@ -169,7 +169,7 @@ describe("SqliteCallLog", () => {
     const log = open();
     const result = Buffer.from(JSON.stringify({ text: "x".repeat(60_000) }));
     for (let turn = 0; turn < 4; turn++) {
-      for (let n = 0; n < 50; n++) append(log, entry({ result }));
+      for (let n = 0; n < 50; n++) await append(log, entry({ result }));
     }
     const page = await log.query({ limit: 1000 });
     expect(page.items.length).toBeLessThan(160);
@@ -182,7 +182,7 @@ describe("SqliteCallLog", () => {
     const at = Date.now() - 29 * 24 * 3_600_000;
     const result = Buffer.from(JSON.stringify({ text: "x".repeat(5000) }));
     for (let turn = 0; turn < 100; turn++) {
-      for (let n = 0; n < 200; n++) append(log, entry({ at, result }));
+      for (let n = 0; n < 200; n++) await append(log, entry({ at, result }));
     }
     let turns = 0;
     const watch = setInterval(() => turns++, 1);
@@ -196,7 +196,7 @@ describe("SqliteCallLog", () => {
     const old = process.umask(0);
     try {
       const log = open();
-      append(log, entry());
+      await append(log, entry());
       await log.query({});
       const modeOf = async (name: string) => ((await stat(name)).mode & 0o777).toString(8);
       const [journal = ""] = await readdir(journals());
@@ -213,7 +213,7 @@ describe("SqliteCallLog", () => {
     await log.query({});
     const other = await openRaw();
     other.exec("BEGIN IMMEDIATE");
-    append(log, entry());
+    await append(log, entry());
     expect(await journaled()).not.toBe("");
     other.exec("ROLLBACK");
     expect([await countOf(log), log.degraded]).toEqual([1, undefined]);
@@ -222,13 +222,13 @@ describe("SqliteCallLog", () => {
 
   it("F35 a lock that stays degrades the log; calls go on, and are entered when it is gone", async () => {
     const log = open();
-    append(log, entry());
+    await append(log, entry());
     await log.query({});
     const other = await openRaw();
     other.exec("BEGIN IMMEDIATE");
-    append(log, entry());
+    await append(log, entry());
     await vi.waitFor(() => expect(log.degraded).toMatch(/locked/), 20_000);
-    for (let count = 0; count < 100; count++) append(log, entry());
+    for (let count = 0; count < 100; count++) await append(log, entry());
     // Reading is not held up by a writer.
     expect(await countOf(log)).toBe(1);
     other.exec("ROLLBACK");
@@ -244,14 +244,14 @@ describe("SqliteCallLog", () => {
     await log.query({});
     const other = await openRaw();
     other.exec("BEGIN IMMEDIATE");
-    for (let count = 0; count < 2000; count++) append(log, entry());
+    for (let count = 0; count < 2000; count++) await append(log, entry());
     const { lost } = log;
     expect(lost).toBeGreaterThan(500);
     other.exec("ROLLBACK");
     await other.close();
     await vi.waitFor(async () => expect(await countOf(log)).toBe(2000 - lost), 20_000);
     await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 20_000);
-    append(log, entry());
+    await append(log, entry());
     expect([await countOf(log), log.lost]).toEqual([2001 - lost, lost]);
   });
 
@@ -260,7 +260,7 @@ describe("SqliteCallLog", () => {
     await log.query({});
     const other = await openRaw();
     other.exec("BEGIN IMMEDIATE");
-    append(log, entry());
+    await append(log, entry());
     await log.close();
     other.exec("ROLLBACK");
     await other.close();
@@ -269,10 +269,10 @@ describe("SqliteCallLog", () => {
 
   it.skipIf(process.platform === "win32")("RS-4 a file that is removed is started anew", async () => {
     const log = open();
-    append(log, entry({ tool: "before" }));
+    await append(log, entry({ tool: "before" }));
     await log.query({});
     for (const side of ["", "-wal", "-shm"]) await rm(path + side);
-    append(log, entry({ tool: "after" }));
+    await append(log, entry({ tool: "after" }));
     // What is still in the journal comes back.
     expect(await toolsOf(log)).toEqual(["before", "after"]);
     await expect(stat(path)).resolves.toBeDefined();
@@ -281,16 +281,16 @@ describe("SqliteCallLog", () => {
   it.skipIf(process.platform === "win32")("RS-4 journals that are removed are started anew", async () => {
     const log = open();
     const call = log.begin(entry({ tool: "slow" }));
-    append(log, entry({ tool: "before" }));
+    await append(log, entry({ tool: "before" }));
     await log.query({});
     await rm(journals(), { recursive: true });
     // Noticed when it is synced, within about a second.
     await vi.waitFor(async () => {
-      append(log, entry({ tool: "again" }));
+      await append(log, entry({ tool: "again" }));
       expect(await readdir(journals())).toHaveLength(1);
     }, 20_000);
-    call.finish(entry());
-    append(log, entry({ tool: "after" }));
+    await call.finish(entry());
+    await append(log, entry({ tool: "after" }));
     const tools = await toolsOf(log);
     expect([tools[0], ...tools.slice(-2)]).toEqual(["before", "slow", "after"]);
   });
@@ -298,7 +298,7 @@ describe("SqliteCallLog", () => {
   it("RS-4 a log that cannot be opened is degraded, and comes up by itself", async () => {
     await writeFile(join(dir, "data"), "not a folder");
     const log = open();
-    append(log, entry());
+    await append(log, entry());
     expect(log.degraded).toMatch(/cannot be written/);
     await expect(log.query({})).rejects.toMatchObject({ kind: "DatabaseError" });
     await rm(join(dir, "data"));
@@ -327,17 +327,17 @@ describe("a full disk", () => {
       try {
         const log = open({}, join(disk, "calls.db"));
         const result = Buffer.from(JSON.stringify({ text: "x".repeat(10_000) }));
-        append(log, entry({ tool: "t0" }));
+        await append(log, entry({ tool: "t0" }));
         await log.query({});
         let appended = 1;
         for (; log.degraded === undefined && appended < 1000; appended++) {
-          append(log, entry({ result, tool: `t${appended}` }));
+          await append(log, entry({ result, tool: `t${appended}` }));
         }
         expect(log.degraded).toMatch(/full/);
         expect(appended).toBeLessThan(400);
         // What was entered before can be read.
         expect(await countOf(log)).toBeGreaterThan(0);
-        for (let count = 0; count < 10; count++) append(log, entry({ tool: `t${appended + count}` }));
+        for (let count = 0; count < 10; count++) await append(log, entry({ tool: `t${appended + count}` }));
         expect(spawnSync("mount", ["-o", "remount,size=64m", disk]).status).toBe(0);
         await vi.waitFor(() => expect(log.degraded).toBeUndefined(), 20_000);
         expect(log.lost).toBe(0);

@@ -1,6 +1,6 @@
-// The call log on the disk. A call is written to a journal before it is forwarded and before it is answered, which takes
-// microseconds; a thread enters the journal into the SQLite file behind it. Where writing fails calls go on: some wait in
-// memory, and writing is tried again until it works.
+// The call log on the disk. A call is written to a journal before it is forwarded and before it is answered, together with
+// all others of the same turn of the event loop; a thread enters the journal into the SQLite file behind it. Where writing
+// fails calls go on: some wait in memory, and writing is tried again until it works.
 
 import { readdirSync } from "node:fs";
 import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
@@ -16,7 +16,7 @@ import { newWriter } from "./journal-writer.ts";
 import { WaitingRecords, type WaitingRecord } from "./waiting-records.ts";
 
 /** The thread is told of new calls so often at most: what it takes in one go is cheaper than one by one. */
-const ENTER_EVERY_MS = 50;
+const ENTER_EVERY_MS = 250;
 const RETRY_MS = 500;
 /** A journal is read from its beginning after a kill, so it does not grow for ever. */
 const MAX_JOURNAL_BYTES = 8 << 20;
@@ -42,6 +42,8 @@ export class SqliteCallLog implements CallLog {
   /** The beginnings of calls that are under way: a new journal starts with them. */
   readonly #open = new Map<number, Buffer>();
   readonly #waiting = new WaitingRecords();
+  /** Those of this turn: a file costs by the write, not by the byte. */
+  #turn: Turn | undefined;
   #lastId = 0;
   /** Bytes, of all journals. */
   #written = 0;
@@ -85,9 +87,8 @@ export class SqliteCallLog implements CallLog {
   begin(call: CallStart): OpenCall {
     const id = ++this.#lastId;
     const bytes = encodeBegin(id, this.#startOf(call));
-    const isKept = this.#put({ bytes, isEnd: false });
-    if (isKept) this.#open.set(id, bytes);
-    return { finish: (end) => this.#finish(id, call.server, end, isKept) };
+    const begun = this.#put({ id, bytes, isEnd: false });
+    return { begun, finish: (end) => this.#finish(id, call.server, end) };
   }
 
   async query(query: CallQuery): Promise<CallPage> {
@@ -113,6 +114,7 @@ export class SqliteCallLog implements CallLog {
     if (this.#isClosed) return;
     clearTimeout(this.#enterTimer);
     clearTimeout(this.#retryTimer);
+    this.#writeTurn();
     this.#writeWaiting();
     this.#isClosed = true;
     this.#lost += this.#waiting.calls;
@@ -120,25 +122,56 @@ export class SqliteCallLog implements CallLog {
     if (this.#written > 0 || this.#thread.isRunning) await this.#thread.close();
   }
 
-  #finish(id: number, server: string, end: CallEnd, isBegun: boolean): void {
-    this.#open.delete(id);
-    // After closing it is a call that outlasted the hub's patience: its answer must not fail for that.
-    const isKept = isBegun && this.#put({ bytes: encodeEnd(id, this.#endOf(server, end)), isEnd: true });
-    if (!isKept) this.#lost++;
+  #finish(id: number, server: string, end: CallEnd): Promise<void> | undefined {
+    // Without its beginning the end says nothing.
+    if (!this.#open.delete(id)) return this.#lose();
+    return this.#put({ id, bytes: encodeEnd(id, this.#endOf(server, end)), isEnd: true });
   }
 
-  /** False where it will never be written. */
-  #put(record: WaitingRecord): boolean {
-    if (this.#isClosed || this.#written - this.#entered > this.#maxBehindBytes) return false;
+  #put(record: JournalEntry): Promise<void> | undefined {
+    // After closing it is a call that outlasted the hub's patience: its answer must not fail for that.
+    const isRefused = this.#isClosed || this.#written - this.#entered > this.#maxBehindBytes;
+    if (isRefused) return record.isEnd ? this.#lose() : undefined;
+    if (!record.isEnd) this.#open.set(record.id, record.bytes);
+    this.#turn ??= this.#startTurn();
+    this.#turn.records.push(record);
+    return this.#turn.written;
+  }
+
+  #startTurn(): Turn {
+    const written = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        this.#writeTurn();
+        resolve();
+      });
+    });
+    return { records: [], written };
+  }
+
+  #writeTurn(): void {
+    if (this.#turn === undefined) return;
+    const { records } = this.#turn;
+    this.#turn = undefined;
     // In order: an end must not come before its beginning.
-    if (!this.#waiting.isEmpty) return this.#waiting.keep(record);
+    if (!this.#waiting.isEmpty) return this.#keep(records);
     try {
-      this.#write(record.bytes);
-      return true;
+      this.#write(Buffer.concat(records.map(({ bytes }) => bytes)));
     } catch (error) {
       this.#degrade(error);
-      return this.#waiting.keep(record);
+      this.#keep(records);
     }
+  }
+
+  #keep(records: readonly JournalEntry[]): void {
+    for (const record of records) {
+      if (this.#waiting.keep(record)) continue;
+      if (record.isEnd) this.#lose();
+      else this.#open.delete(record.id);
+    }
+  }
+
+  #lose(): undefined {
+    this.#lost++;
   }
 
   #write(bytes: Buffer): void {
@@ -150,6 +183,7 @@ export class SqliteCallLog implements CallLog {
   /** Whoever asks next finds every call. */
   #enterNow(): void {
     if (this.#isClosed) throw new HubError("DatabaseError", "The call log is closed");
+    this.#writeTurn();
     this.#enter();
   }
 
@@ -212,6 +246,15 @@ export class SqliteCallLog implements CallLog {
   #warnOfContents(server: string, error: unknown): void {
     this.#warn(`The contents of a call to ${server} are not kept: ${messageOf(error)}`);
   }
+}
+
+interface JournalEntry extends WaitingRecord {
+  readonly id: number;
+}
+
+interface Turn {
+  readonly records: JournalEntry[];
+  readonly written: Promise<void>;
 }
 
 /** Beside the database. */

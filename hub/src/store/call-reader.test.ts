@@ -32,7 +32,7 @@ function entryAt(index: number): CallEntry {
 }
 
 function append(logs: readonly CallLog[], from: number, to: number): void {
-  for (let index = from; index < to; index++) for (const log of logs) add(log, entryAt(index));
+  for (let index = from; index < to; index++) for (const log of logs) void add(log, entryAt(index));
 }
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });

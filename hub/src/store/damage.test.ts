@@ -65,7 +65,7 @@ describe("a damaged file", () => {
     await mkdir(join(dir, "data"));
     await writeFile(path, content);
     const log = open();
-    append(log, entry());
+    await append(log, entry());
     expect([log.degraded, await countOf(log)]).toEqual([undefined, 1]);
     const [aside, ...others] = await asides();
     expect(others).toEqual([]);
@@ -78,7 +78,7 @@ describe("a damaged file", () => {
     await mkdir(join(dir, "data"));
     await writeFile(path, "");
     const log = open();
-    append(log, entry());
+    await append(log, entry());
     expect([await countOf(log), await asides(), warnings]).toEqual([1, [], []]);
   });
 
@@ -96,7 +96,7 @@ describe("a damaged file", () => {
 
   it("F36 a log of a newer version is set aside as such", async () => {
     const first = open();
-    append(first, entry());
+    await append(first, entry());
     await first.close();
     const raw = await connect(path);
     raw.exec("PRAGMA user_version = 99");
@@ -130,7 +130,7 @@ describe("a damaged file", () => {
           result: Buffer.from(JSON.stringify("x".repeat(turn * 300))),
         }),
       );
-      for (const call of calls) append(first, call);
+      for (const call of calls) await append(first, call);
     }
     await first.close();
     const bytes = await readFile(good);

@@ -19,7 +19,7 @@ beforeEach(async () => {
   const log = new SqliteCallLog(path, { redactor: new Redactor() });
   const call = { at: Date.now(), server: "s", tool: "t", group: "g", success: true, durationMs: 1 };
   const result = Buffer.from(JSON.stringify("x".repeat(5000)));
-  for (let index = 0; index < 50; index++) append(log, { ...call, params: undefined, result });
+  for (let index = 0; index < 50; index++) await append(log, { ...call, params: undefined, result });
   await log.close();
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));

@@ -41,7 +41,7 @@ export class MemoryCallLog implements CallLog {
     // Nothing of it outlives the process.
   }
 
-  #add(call: StoredCall): void {
+  #add(call: StoredCall): undefined {
     this.#calls.push({ id: ++this.#lastId, call });
     this.#bytes += sizeBytes(call);
     // Removing one by one would move all the others each time.
