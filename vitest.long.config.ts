@@ -3,7 +3,19 @@ import { defineConfig } from "vitest/config";
 // The long lane: thousands of kills, minutes of load. On demand, one after the other, with nothing else on the machine.
 export default defineConfig({
   test: {
-    include: ["test/**/*.long.ts"],
+    include: [
+      "test/**/*.long.ts",
+      "test/fuzz/*.test.ts",
+      "test/integration/{config-kill,call-log-kill,cross-talk}.test.ts",
+    ],
+    // What the usual run does with fewer.
+    env: {
+      FUZZ_RUNS: "1000000",
+      CROSS_TALK_CALLS: "1000000",
+      KILLED_SAVES: "500",
+      KILLS: "200",
+      ...process.env,
+    },
     testTimeout: 3_600_000,
     hookTimeout: 180_000,
     maxWorkers: 1,

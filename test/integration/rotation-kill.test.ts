@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { FileSecrets } from "../../hub/src/secrets/file-store.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 100);
+const KILLS = Number(process.env["KILLS"] ?? 25);
 /** Starting a process costs more than many rotations, so each one changes several folders and dies in all of them. */
 const FOLDERS = 4;
 /** Several rotations long, so that a kill meets every part of one. */

@@ -14,7 +14,7 @@ import { Redactor } from "../calls/redact.ts";
 import { SqliteCallLog } from "./call-log.ts";
 import { connect } from "./driver.ts";
 
-const KILLS = Number(process.env["PLUGBOARD_KILLS"] ?? 50);
+const KILLS = Number(process.env["PLUGBOARD_KILLS"] ?? 15);
 const DIST = process.env["PLUGBOARD_DIST"] ?? fileURLToPath(new URL("../../dist", import.meta.url));
 const APPEND_LOOP = fileURLToPath(new URL("append-loop.mjs", import.meta.url));
 const LANES = 3;
