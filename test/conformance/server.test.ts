@@ -18,6 +18,9 @@ const TRANSPORTS = ["stdio", "http"] as const;
 /** A server behind the hub, by its era and transport; it is alone in the group of its name. */
 const BEHIND = ERAS.flatMap((era) => TRANSPORTS.map((transport) => ({ era, transport, name: `${era}-${transport}` })));
 
+/** On the pipe of a legacy server nothing says which call a question belongs to, unless there is only one. */
+const ALONE = "legacy-stdio-per-call";
+
 /** All runs together, on a machine that has much else to do. */
 const PATIENCE_MS = 900_000;
 
@@ -45,8 +48,11 @@ beforeAll(async () => {
       return [name, transport === "stdio" ? stdio : { url: await startFixture(era) }] as const;
     }),
   );
-  const groups = Object.fromEntries(BEHIND.map(({ name }) => [name, { servers: [name] }]));
-  home = await makeHome(Object.fromEntries(servers), groups);
+  const alone = { command: process.execPath, args: [FIXTURE, "--era=legacy"], isolation: "per-call" };
+  const groups = Object.fromEntries(
+    [...BEHIND.map(({ name }) => name), ALONE].map((name) => [name, { servers: [name] }]),
+  );
+  home = await makeHome({ ...Object.fromEntries(servers), [ALONE]: alone }, groups);
   hub = await startHub(home);
   const targets = [
     ["direct", direct] as const,
@@ -60,12 +66,21 @@ beforeAll(async () => {
     }
   };
   await Promise.all([lane(), lane()]);
+  runs.set(ALONE, await runServerSuite(`${hub.url}/mcp/${ALONE}`, "modern"));
 }, PATIENCE_MS);
 
 afterAll(async () => {
   await hub?.stop();
   await home?.remove();
   for (const stop of stops) await stop();
+});
+
+describe("the suite as a modern client of the hub, with a legacy server that has a process for each call", () => {
+  const asking = scenariosOf("modern", "server").filter(({ name }) => name.startsWith("input-required-result-"));
+  const expected = [...expectedOfHub("modern", "legacy", "http")].filter(([name]) =>
+    asking.some((each) => each.name === name),
+  );
+  testScenarios(asking, () => runs.get(ALONE), new Map(expected));
 });
 
 describe.each(ERAS)("the suite as a %s client", (client) => {

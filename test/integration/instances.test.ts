@@ -255,6 +255,15 @@ describe("who is who", () => {
     expect(await callText(hub, "it", "pid")).toBe(pids[0]);
   });
 
+  it("LC-2 per call: each has a process of its own, which ends with the answer", async () => {
+    const { url, home } = await open(stateful({ isolation: "per-call" }));
+    const before = processesWithMark(home.mark).length;
+    const [one, two] = [await session(url), sessionless(url)];
+    const pids = await Promise.all([one, one, two, two].map((client) => client.call("pid")));
+    expect(new Set(pids).size).toBe(4);
+    await vi.waitUntil(() => processesWithMark(home.mark).length === before, { timeout: 20_000 });
+  });
+
   it("LC-2 shared, as it is where nothing is said: all have one, and none besides", async () => {
     const { hub, url, home } = await open({ it: { ...fixture("stateful"), isolation: "shared" } });
     const clients = [await session(url), await session(url, ANNA), sessionless(url)];

@@ -211,6 +211,7 @@ describe("CF-1 isolation", () => {
     ["shared", undefined],
     ["per-session", "per-session"],
     ["per-principal", "per-principal"],
+    ["per-call", "per-call"],
   ])("%s", (isolation, expected) => {
     expect(normalizeServer("x", { command: "c", ...(isolation && { isolation }) }).isolation).toBe(expected);
   });

@@ -78,8 +78,8 @@ const timeoutMs = z
   .min(1, "A timeout must be at least 1 ms")
   .max(limits.TIMEOUT_MAX_MS, "A timeout must be at most one day");
 
-const isolation = z.enum(["shared", "per-session", "per-principal"], {
-  error: 'isolation is "shared", "per-session" or "per-principal"',
+const isolation = z.enum(["shared", "per-session", "per-principal", "per-call"], {
+  error: 'isolation is "shared", "per-session", "per-principal" or "per-call"',
 });
 
 /** Everything but the name, which may also be the entry's key. */

@@ -34,7 +34,7 @@ export interface RemoteTransport {
 export type Transport = StdioTransport | RemoteTransport;
 
 /** Who shares a process or connection with whom. Not said: everybody. */
-export type Isolation = "per-session" | "per-principal";
+export type Isolation = "per-session" | "per-principal" | "per-call";
 
 export type Source =
   | { readonly type: "official"; readonly name: string; readonly version: string }

@@ -13,7 +13,7 @@ export interface Caller {
 export const LOCAL: Caller = { principal: () => "local" };
 
 /** Callers with the same key share an instance. Without a session there is nothing but the user to tell them apart. */
-export function instanceKey({ session, principal }: Caller, isolation: Isolation): string {
+export function instanceKey({ session, principal }: Caller, isolation: Exclude<Isolation, "per-call">): string {
   return isolation === "per-session" && session !== undefined ? sessionKey(session) : `principal ${principal()}`;
 }
 

@@ -26,6 +26,7 @@ export class Instances {
   readonly #byKey = new Map<string, Instance>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #places: readonly Places[];
+  #calls = 0;
 
   constructor(options: InstancesOptions) {
     this.#options = options;
@@ -44,7 +45,8 @@ export class Instances {
   }
 
   keyOf(caller: Caller): string {
-    return instanceKey(caller, this.#options.isolation);
+    const { isolation } = this.#options;
+    return isolation === "per-call" ? `call ${++this.#calls}` : instanceKey(caller, isolation);
   }
 
   has(key: string): boolean {
@@ -57,7 +59,9 @@ export class Instances {
     if (known !== undefined) return known.ask(ask, limitMs);
     // Its session may have ended with it, and nobody would end what is opened for it now.
     if (ask.signal?.aborted === true) throw new HubError("Cancelled", "The caller no longer waits");
-    return this.#open(key).ask(ask, limitMs);
+    const instance = this.#open(key);
+    if (this.#options.isolation !== "per-call") return instance.ask(ask, limitMs);
+    return instance.ask(ask, limitMs).finally(() => void instance.end());
   }
 
   sessionEnded(session: string): void {

@@ -330,7 +330,8 @@ export class ManagedServer {
     // That its lists changed says nothing about the one that they were read from.
     const silent = { onListChanged: none, onResourceUpdated: none, onGap: none, onStage: none };
     const upstream = await this.#dialer.open({ signal, owner, onTaskStatus, ...silent });
-    if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
+    // Before its first call, whose logs somebody wants; and nothing else depends on it.
+    if (this.#logLevel !== undefined) await upstream.setLogLevel(this.#logLevel).catch(() => undefined);
     return upstream;
   }
 

@@ -24,7 +24,7 @@ const serverConfig = z
     source: json.optional(),
     config: z.unknown().optional(),
     timeouts: z.object({ start_ms: z.number().optional(), request_ms: z.number().optional() }).optional(),
-    isolation: z.enum(["per-session", "per-principal"]).optional(),
+    isolation: z.enum(["per-session", "per-principal", "per-call"]).optional(),
     resilience: resilienceEntry.optional(),
     groups: z.array(z.string()).optional(),
   })
