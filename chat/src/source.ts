@@ -94,7 +94,13 @@ export type SourceEvent =
       readonly at: number;
     }
   /** Messages between these times may be missing. */
-  | { readonly type: "gap"; readonly chat?: string; readonly from: number; readonly to: number; readonly reason: string }
+  | {
+      readonly type: "gap";
+      readonly chat?: string;
+      readonly from: number;
+      readonly to: number;
+      readonly reason: string;
+    }
   /** Where to go on after a restart; stored in the same commit as the events before it. */
   | { readonly type: "checkpoint"; readonly state: Readonly<Record<string, string>> };
 
@@ -148,7 +154,12 @@ export interface ChatSource {
   /** Connects and stays connected, reconnecting by itself, until the signal; resolves when it has ended. Never rejects. */
   run(context: SourceContext): Promise<void>;
   /** Older messages of a chat, handed to the sink. */
-  backfill?(request: { chat: string; before?: number; limit: number; signal: AbortSignal }): Promise<{ exhausted: boolean }>;
+  backfill?(request: {
+    chat: string;
+    before?: number;
+    limit: number;
+    signal: AbortSignal;
+  }): Promise<{ exhausted: boolean }>;
   send?(request: SendRequest): Promise<{ id: string; at: number }>;
 }
 
@@ -181,6 +192,10 @@ export interface ImportFile {
   readonly dateOrder?: "DMY" | "MDY" | "YMD";
   /** The user's own name, where the file does not tell who that is. */
   readonly self?: string;
-  readonly onProgress?: (done: { readonly bytes: number; readonly totalBytes: number; readonly messages: number }) => void;
+  readonly onProgress?: (done: {
+    readonly bytes: number;
+    readonly totalBytes: number;
+    readonly messages: number;
+  }) => void;
   readonly signal: AbortSignal;
 }
