@@ -24,6 +24,7 @@ const CODES: Readonly<Record<ChatErrorCode, number>> = {
   BUSY: SERVER_ERROR,
   TIMEOUT: SERVER_ERROR,
   IMPORT_FAILED: SERVER_ERROR,
+  STORE_UNUSABLE: SERVER_ERROR,
 };
 
 /** Whether an error that leaves means that a resource is not there: its number differs between the eras. */
