@@ -7,8 +7,23 @@ import { ChatError } from "../errors.ts";
 import { makeHome, type ChatHome } from "./home.ts";
 import { ChatConfigFile } from "./schema.ts";
 
+type ConfigInput = z.input<typeof ChatConfigFile>;
+export type SourceInput = NonNullable<ConfigInput["sources"]>[string];
+
 /** An absent file is an empty one. */
 export async function readConfig(home: ChatHome): Promise<ChatConfigFile> {
+  return ChatConfigFile.parse(await readWritten(home));
+}
+
+/** Puts a source into the file, in place of one with its id, and leaves the rest as the user wrote it. */
+export async function writeSource(home: ChatHome, id: string, entry: SourceInput): Promise<void> {
+  const written = await readWritten(home);
+  const sources = { ...written.sources, [id]: entry };
+  check(home, { ...written, sources });
+  await writeWritten(home, { ...written, sources });
+}
+
+async function readWritten(home: ChatHome): Promise<ConfigInput> {
   const text = await readFile(home.config, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "{}";
     throw broken(home.config, `cannot be read: ${error.message}`, "Check the file's rights");
@@ -19,14 +34,19 @@ export async function readConfig(home: ChatHome): Promise<ChatConfigFile> {
   } catch (error) {
     throw broken(home.config, `is not JSON: ${error instanceof Error ? error.message : ""}`, "Correct it at that place");
   }
+  return check(home, json);
+}
+
+function check(home: ChatHome, json: unknown): ConfigInput {
   const parsed = ChatConfigFile.safeParse(json);
-  if (parsed.success) return parsed.data;
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- it has just been found to be one
+  if (parsed.success) return json as ConfigInput;
   const { message, field } = firstIssue(parsed.error);
   throw broken(home.config, `${field}: ${message}`, `Correct ${field} in ${home.config}`, field);
 }
 
 /** Replaced as a whole, so that a reader sees the old one or the new one. */
-export async function writeConfig(home: ChatHome, config: ChatConfigFile): Promise<void> {
+async function writeWritten(home: ChatHome, config: ConfigInput): Promise<void> {
   await makeHome(home);
   const draft = `${home.config}.${randomUUID()}`;
   try {

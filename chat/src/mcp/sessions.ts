@@ -1,6 +1,6 @@
 // Clients of the revisions before 2026-07-28 over HTTP: each has a session, with an SDK server and subscriptions of its own.
 
-import { WebStandardStreamableHTTPServerTransport, type JSONRPCMessage, type TransportSendOptions } from "@modelcontextprotocol/server";
+import { WebStandardStreamableHTTPServerTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { randomUUID } from "node:crypto";
 import type { App } from "../app.ts";
 import { Subscriptions } from "../live/subscriptions.ts";
