@@ -3,7 +3,7 @@
 import { Server, type CallToolResult, type ServerCapabilities, type Tool as McpTool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { App } from "../app.ts";
-import { invalid } from "../errors.ts";
+import { CHAT_ERROR_CODES, invalid } from "../errors.ts";
 import type { Subscriptions } from "../live/subscriptions.ts";
 import type { Tool } from "../tools/tool.ts";
 import { toolsFor } from "../tools/tools.ts";
@@ -112,11 +112,37 @@ function toListed({ name, title, description, input, output, annotations }: Tool
     description,
     annotations,
     inputSchema: toJsonSchema(input, "input"),
-    outputSchema: toJsonSchema(output, "output"),
+    outputSchema: withFailure(toJsonSchema(output, "output")),
   };
 }
 
-function toJsonSchema(schema: z.ZodType, io: "input" | "output"): McpTool["inputSchema"] {
+/** Clients check what they get also where it is an error: an answer has the fields of one, or `error`. */
+function withFailure({ properties, required, ...rest }: ObjectSchema): ObjectSchema {
+  return {
+    ...rest,
+    properties: { ...properties, error: ERROR_SCHEMA },
+    anyOf: [{ required: required ?? [] }, { required: ["error"] }],
+  };
+}
+
+type ObjectSchema = McpTool["inputSchema"];
+
+const ERROR_SCHEMA = {
+  type: "object",
+  description: "instead of everything else, where the call failed",
+  properties: {
+    code: { type: "string", enum: [...CHAT_ERROR_CODES] },
+    message: { type: "string" },
+    field: { type: "string", description: "the parameter that is wrong" },
+    hint: { type: "string" },
+    candidates: { type: "array", items: { type: "string" } },
+    retry_after_s: { type: "number" },
+  },
+  required: ["code", "message"],
+};
+
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): ObjectSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io });
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- every tool's schema is an object
-  return z.toJSONSchema(schema, { io }) as McpTool["inputSchema"];
+  return json as ObjectSchema;
 }
