@@ -140,7 +140,8 @@ class AccountReader {
       // The parser's words would quote the message.
       return this.#reading.skip(`byte ${offset}`, "no JSON");
     }
-    if (text.includes("\ufffd")) this.#reading.flag(`byte ${offset}`, "characters that are no UTF-8, or were lost before");
+    if (text.includes("\ufffd"))
+      this.#reading.flag(`byte ${offset}`, "characters that are no UTF-8, or were lost before");
     const last = path.at(-1) ?? "";
     if (CHAT_FIELDS.includes(last)) this.#head = { ...this.#head, [last]: value };
     else this.#onObject(path, fieldsOf(value), offset);

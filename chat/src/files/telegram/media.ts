@@ -99,7 +99,9 @@ function placeWords(message: Fields): string {
   const latitude = numberOf(point?.["latitude"]);
   const longitude = numberOf(point?.["longitude"]);
   const where = latitude === undefined || longitude === undefined ? undefined : `${latitude},${longitude}`;
-  return [textOf(message["place_name"]), textOf(message["address"]), where].filter((part) => part !== undefined).join(", ");
+  return [textOf(message["place_name"]), textOf(message["address"]), where]
+    .filter((part) => part !== undefined)
+    .join(", ");
 }
 
 function otherWords(message: Fields): string | undefined {

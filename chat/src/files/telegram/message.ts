@@ -28,7 +28,9 @@ export function toMessage(fields: Fields, context: MessageContext): NativeMessag
   }
   const at = timeIn(fields, "date", context);
   if (at === undefined) return "a message without a time";
-  return fields["type"] === "service" ? service(fields, { id, chat, at }) : userMessage(fields, { id, chat, at }, context);
+  return fields["type"] === "service"
+    ? service(fields, { id, chat, at })
+    : userMessage(fields, { id, chat, at }, context);
 }
 
 interface Core {

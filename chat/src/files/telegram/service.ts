@@ -30,7 +30,8 @@ export function isCall(service: Fields): boolean {
 
 export function serviceWords(service: Fields): string {
   const action = textOf(service["action"]);
-  const words = WORDS.get(action ?? "")?.(service) ?? textOf(service["information_text"]) ?? action?.replaceAll("_", " ");
+  const words =
+    WORDS.get(action ?? "")?.(service) ?? textOf(service["information_text"]) ?? action?.replaceAll("_", " ");
   return [textOf(service["actor"]), words].filter((part) => part !== undefined).join(" ");
 }
 

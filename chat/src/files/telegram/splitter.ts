@@ -107,11 +107,11 @@ export class JsonSplitter {
 
   #run(last: boolean): void {
     while (this.#at < this.#window.length && !this.#ended) {
-      const from = this.#at;
-      if (this.#inside === undefined) this.#structure(last);
-      else this.#value(this.#inside, last);
+      const [at, inside] = [this.#at, this.#inside];
+      if (inside === undefined) this.#structure(last);
+      else this.#value(inside, last);
       // Too little is there to go on.
-      if (this.#at === from) break;
+      if (this.#at === at && this.#inside === inside) break;
     }
     if (this.#ended) this.#afterEnd(this.#window.subarray(this.#at));
     if (this.#at >= this.#window.length && this.#inside?.taken !== true) {
@@ -257,7 +257,10 @@ export class JsonSplitter {
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         depth++;
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-        if (--depth === 0) return this.#finish(inside, at + 1);
+        if (--depth > 0) continue;
+        if (!this.#isEarly(inside, at)) return this.#finish(inside, at + 1);
+        inside.damaged = true;
+        depth = 1;
       } else if (byte === NEWLINE && inside.indent !== undefined) {
         const { indent } = inside;
         if (at + indent + 1 >= end && !last) break;
@@ -279,6 +282,11 @@ export class JsonSplitter {
     if (inside.taken && at - inside.start > this.#options.maxBytes) this.#refuse(inside);
   }
 
+  /** It began a line, and so its end should stand below its beginning. */
+  #isEarly({ indent, start }: Inside, at: number): boolean {
+    return indent !== undefined && this.#lineStart > start && at - this.#lineStart !== indent;
+  }
+
   #skipScalar(inside: Inside, last: boolean): void {
     const window = this.#window;
     let at = this.#at;
@@ -295,11 +303,7 @@ export class JsonSplitter {
     if (!inside.taken) return;
     if (inside.damaged) return this.#damage(inside.start, "a value is damaged");
     if (end - inside.start > this.#options.maxBytes) return this.#damage(inside.start, "a value is too large");
-    this.#options.onValue(
-      inside.path,
-      this.#window.subarray(inside.start, end),
-      this.#windowOffset + inside.start,
-    );
+    this.#options.onValue(inside.path, this.#window.subarray(inside.start, end), this.#windowOffset + inside.start);
   }
 
   /** Its own end was lost: the line says that what is around it goes on. */
