@@ -179,9 +179,17 @@ export interface ImportReport {
 export interface FileImporter {
   readonly format: string;
   readonly sourceKind: string;
-  /** Whether the file looks like one, by its name and first bytes. */
-  recognises(file: { readonly path: string; readonly head: Buffer }): boolean;
+  /** Whether the file looks like one, by its name, its first bytes, and the names of what is in it. */
+  recognises(file: FileSigns): boolean;
   read(file: ImportFile): AsyncGenerator<readonly SourceEvent[], ImportReport>;
+}
+
+export interface FileSigns {
+  readonly path: string;
+  /** Empty where it is a folder. */
+  readonly head: Buffer;
+  /** Of the files in a folder or zip; of the file itself where it is neither. */
+  readonly names: readonly string[];
 }
 
 export interface ImportFile {
