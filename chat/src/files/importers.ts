@@ -1,21 +1,28 @@
-// The kinds of export files that can be imported.
+// The kinds of export files that can be imported. A new one is a line below; which of them a file is, is asked in this order.
 
-import { open } from "node:fs/promises";
 import { ChatError } from "../errors.ts";
 import type { FileImporter } from "../source.ts";
+import { openArchive, readHead } from "./archive.ts";
 import { jsonlImporter } from "./jsonl.ts";
+import { telegramImporter } from "./telegram/importer.ts";
+import { whatsappImporter } from "./whatsapp/importer.ts";
 
-const IMPORTERS: readonly FileImporter[] = [jsonlImporter];
+export const IMPORTERS: readonly FileImporter[] = [telegramImporter, jsonlImporter, whatsappImporter];
 
+const HEAD_BYTES = 65_536;
+
+/** Who can read this file, folder or zip. */
 export async function recognise(path: string): Promise<FileImporter> {
-  const file = await open(path, "r");
+  const archive = await openArchive(path);
   try {
-    const head = Buffer.alloc(65_536);
-    const { bytesRead } = await file.read(head, 0, head.length, 0);
-    const found = IMPORTERS.find((importer) => importer.recognises({ path, head: head.subarray(0, bytesRead) }));
+    const names = archive.members.map(({ name }) => name);
+    const head = await readHead(path, HEAD_BYTES).catch(() => Buffer.alloc(0)); // a folder
+    const found = IMPORTERS.find((importer) => importer.recognises({ path, head, names }));
     if (found !== undefined) return found;
   } finally {
-    await file.close();
+    archive.close();
   }
-  throw new ChatError("IMPORT_FAILED", `${path} is no export that is known here`);
+  throw new ChatError("IMPORT_FAILED", `${path} is no export that is known here`, {
+    hint: `Known are ${IMPORTERS.map(({ format }) => format).join(", ")}`,
+  });
 }

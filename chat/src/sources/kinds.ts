@@ -9,6 +9,8 @@ import type { ChatSource } from "../source.ts";
 import { createBroken } from "./broken.ts";
 import { createImported } from "./imported.ts";
 import { createJsonl } from "./jsonl.ts";
+import { createSignalCli } from "./signal-cli/signal-cli.ts";
+import { createTelegramBot } from "./telegram-bot/telegram-bot.ts";
 
 interface Identity {
   readonly id: string;
@@ -33,6 +35,15 @@ const KINDS: Readonly<Record<string, Kind>> = {
   import: kind("Imported files", z.strictObject({}), (identity) => createImported(identity)),
   jsonl: kind("Event file", z.strictObject({ path: z.string().min(1) }), (identity, { path }) =>
     createJsonl({ ...identity, path }),
+  ),
+  "telegram-bot": kind(
+    "Telegram",
+    z.strictObject({ token: z.string().min(1), api_root: z.url().exactOptional() }),
+    (identity, { token, api_root: apiRoot }) =>
+      createTelegramBot({ ...identity, token: async () => token, ...(apiRoot === undefined ? {} : { apiRoot }) }),
+  ),
+  signal: kind("Signal", z.strictObject({ url: z.url(), account: z.string().exactOptional() }), (identity, options) =>
+    createSignalCli({ ...identity, ...options }),
   ),
 };
 

@@ -7,6 +7,7 @@ import { VERSION } from "../version.ts";
 import { addCommand } from "./add.ts";
 import { callCommand } from "./call.ts";
 import { callsCommand } from "./calls.ts";
+import { chatCommand } from "./chat.ts";
 import { completeCommand } from "./complete.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
@@ -76,7 +77,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     configCommand,
   ],
   "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
-  "More:": [completionCommand, versionCommand, completeCommand],
+  "More:": [chatCommand, completionCommand, versionCommand, completeCommand],
 };
 
 const USAGE_ERROR = 2;
