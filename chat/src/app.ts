@@ -5,10 +5,10 @@ import { readConfig } from "./config/file.ts";
 import type { ChatConfigFile } from "./config/schema.ts";
 import { Requests, type Limits } from "./limits.ts";
 import { Feed } from "./live/feed.ts";
-import { Outgoing } from "./outgoing.ts";
+import { NO_REDACTION, Outgoing } from "./outgoing.ts";
 import type { ChatStore } from "./query.ts";
 import { Reader } from "./reader.ts";
-import { createRedactor } from "./redaction.ts";
+import { Redactor } from "./redact.ts";
 import { SentLog } from "./sent-log.ts";
 import { createSource } from "./sources/kinds.ts";
 import { Sources } from "./sources/sources.ts";
@@ -49,14 +49,14 @@ export async function openApp({ log, now = Date.now, limits, ...surroundings }: 
     })),
   );
   const store = await openStore(home.database);
-  const feed = new Feed();
-  const sources = new Sources(configured, { store, feed, log, now });
+  const feed = new Feed(now);
+  const sources = new Sources(configured, { files: home, store, feed, log, now });
   const visibility = new Visibility({
     rules: new Map(entries.map(([id, { chats }]) => [id, chats])),
     maxAge: config.max_age,
     clock,
   });
-  const outgoing = new Outgoing(createRedactor(config.redact), clock.zone);
+  const outgoing = new Outgoing(config.redact === undefined ? NO_REDACTION : new Redactor(config.redact), clock.zone);
   const reader = new Reader({ store, sources, visibility, outgoing, clock, allowStale: config.allow_stale });
   return {
     home,

@@ -3,7 +3,7 @@
 
 import { Command, CommanderError } from "commander";
 import { homedir } from "node:os";
-import { ChatError } from "../errors.ts";
+import { toChatError } from "../mcp/failure.ts";
 import { VERSION } from "../version.ts";
 import { addCommand } from "./add.ts";
 import { importCommand } from "./import.ts";
@@ -51,11 +51,12 @@ function createProgram(context: Context, name: string): Command {
 }
 
 function printError(thrown: unknown, io: Io, json: boolean): void {
-  if (!(thrown instanceof ChatError)) {
+  const error = toChatError(thrown);
+  if (error === undefined) {
     io.stderr.write(`error: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
     return;
   }
-  const { code, message, details } = thrown;
+  const { code, message, details } = error;
   if (json) {
     io.stderr.write(`${JSON.stringify({ error: { code, message, ...details } })}\n`);
     return;

@@ -19,6 +19,7 @@ interface FilterOptions extends ReadOptions {
   readonly sender?: string;
   readonly search?: string;
   readonly limit: string;
+  readonly cursor?: string;
   readonly mode?: string;
 }
 
@@ -95,8 +96,8 @@ export function messagesCommand(program: Command, { io }: Context): void {
     .option("--search <words>", "only with these words")
     .action(async (source: string | undefined, chat: string | undefined, options: FilterOptions) => {
       const { getMessages } = await import("../tools/get-messages.ts");
-      const { since, before, sender, search, limit } = options;
-      await show(io, getMessages, { source, chat, since, before, sender, search, limit: Number(limit) }, options);
+      const { since, before, sender, search, limit, cursor } = options;
+      await show(io, getMessages, { source, chat, since, before, sender, search, cursor, limit: Number(limit) }, options);
     });
 }
 
@@ -107,8 +108,8 @@ export function searchCommand(program: Command, { io }: Context): void {
     .addOption(new Option("--mode <mode>", "how words are meant").choices(["words", "phrase", "prefix", "substring"]))
     .action(async (words: readonly string[], options: FilterOptions) => {
       const { searchMessages } = await import("../tools/search-messages.ts");
-      const { source, chat, since, before, sender, mode, limit } = options;
-      await show(io, searchMessages, { query: words.join(" "), source, chat, since, before, sender, mode, limit: Number(limit) }, options);
+      const { source, chat, since, before, sender, mode, limit, cursor } = options;
+      await show(io, searchMessages, { query: words.join(" "), source, chat, since, before, sender, mode, cursor, limit: Number(limit) }, options);
     });
 }
 
@@ -118,6 +119,7 @@ function filters(command: Command): Command {
     .option("--before <time>", "before then")
     .option("--sender <who>", "only from this person")
     .option("--limit <n>", "how many", "50")
+    .option("--cursor <cursor>", "next_cursor of the page before")
     .option("--json", "machine-readable output");
 }
 

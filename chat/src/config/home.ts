@@ -17,6 +17,8 @@ export interface ChatHome {
   readonly sent: string;
   /** Held by the process that runs the sources. */
   readonly lock: string;
+  /** What that process knows of them. */
+  readonly states: string;
 }
 
 /** @example chatHome({ env: process.env, platform: process.platform, home: homedir() }).database */
@@ -28,6 +30,7 @@ export function chatHome(surroundings: Surroundings): ChatHome {
     database: join(dir, "chat.db"),
     sent: join(dir, "sent.jsonl"),
     lock: join(dir, "sources.lock"),
+    states: join(dir, "sources.json"),
   };
 }
 

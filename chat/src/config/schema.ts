@@ -1,6 +1,7 @@
 // What may stand in chat.json. Options of a source belong to its kind and are checked there (sources/kinds.ts).
 
 import { z } from "zod";
+import { REDACTION_KINDS } from "../redact.ts";
 import { Zone } from "../zone.ts";
 
 const Names = z.array(z.string().min(1)).max(10_000);
@@ -21,14 +22,10 @@ const SourceEntry = z.strictObject({
     .describe("absent: nothing is ever sent"),
 });
 
-export const Redaction = z.strictObject({
-  phone: z.boolean().default(false),
-  email: z.boolean().default(false),
-  card: z.boolean().default(false),
-  iban: z.boolean().default(false),
-  code: z.boolean().default(false).describe("one-time codes"),
+const Redaction = z.strictObject({
+  kinds: z.array(z.enum(REDACTION_KINDS)).default([]),
   patterns: z
-    .array(z.strictObject({ tag: z.string().regex(/^[a-z][a-z0-9-]{0,30}$/), pattern: z.string().refine(isPattern, "is no regular expression") }))
+    .array(z.strictObject({ name: z.string().regex(/^[a-z][a-z0-9_-]{0,30}$/), pattern: z.string().min(1) }))
     .max(100)
     .default([]),
 });
@@ -52,19 +49,10 @@ export const ChatConfigFile = z.strictObject({
 
 export type ChatConfigFile = z.infer<typeof ChatConfigFile>;
 export type SourceEntry = z.infer<typeof SourceEntry>;
-export type Redaction = z.infer<typeof Redaction>;
 
 function isZone(name: string): boolean {
   try {
     return new Zone(name).name === name;
-  } catch {
-    return false;
-  }
-}
-
-function isPattern(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, "u").source !== "";
   } catch {
     return false;
   }

@@ -3,11 +3,24 @@
 import type { StoredMessage } from "../query.ts";
 
 const MAX_REMEMBERED = 20_000;
+/** Where another process has stored it: what was written so lately has come live, older ones were imported. */
+const LATELY_MS = 600_000;
 
 export class Feed {
   readonly #listeners = new Set<() => void>();
   /** Keys of the latest messages that came live, oldest first: imports and backfills are no news. */
   readonly #news = new Set<number>();
+  readonly #now: () => number;
+  #follows = false;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** Whether another process runs the sources. */
+  follow(follows: boolean): void {
+    this.#follows = follows;
+  }
 
   publish(messages: readonly StoredMessage[]): void {
     if (messages.length === 0) return;
@@ -24,8 +37,8 @@ export class Feed {
     for (const listener of this.#listeners) listener();
   }
 
-  isNews({ key }: { readonly key: number }): boolean {
-    return this.#news.has(key);
+  isNews({ key, at }: { readonly key: number; readonly at: number }): boolean {
+    return this.#news.has(key) || (this.#follows && at >= this.#now() - LATELY_MS);
   }
 
   /** The function that ends it. */
@@ -46,9 +59,5 @@ export class Feed {
       if (signal.aborted) done();
       else signal.addEventListener("abort", done);
     });
-  }
-
-  get listeners(): number {
-    return this.#listeners.size;
   }
 }
