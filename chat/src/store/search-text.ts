@@ -7,9 +7,11 @@ const ASCII = /^[\s\x20-\x7e]*$/;
 const SPLIT =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Bopomofo}]/gu;
 const EMOJI = /\p{Extended_Pictographic}|[\u{1f1e6}-\u{1f1ff}]/gu;
-/** Vowel signs of Hebrew and Arabic, which most writers leave out; the Arabic stretcher; how an emoji is to be drawn. */
+/** Vowel signs of Hebrew and Arabic, which most writers leave out, and the Arabic stretcher. */
 const OPTIONAL_MARKS =
-  /[\u{591}-\u{5bd}\u{5bf}\u{5c1}\u{5c2}\u{5c4}\u{5c5}\u{5c7}\u{610}-\u{61a}\u{640}\u{64b}-\u{65f}\u{670}\u{fe00}-\u{fe0f}]/gu;
+  /[\u{591}-\u{5bd}\u{5bf}\u{5c1}\u{5c2}\u{5c4}\u{5c5}\u{5c7}\u{610}-\u{61a}\u{640}\u{64b}-\u{65f}\u{670}]/gu;
+/** How an emoji is to be drawn. */
+const VARIATION = /\p{VS}/gu;
 /** No tokenizer of any age takes a private character for a separator, and nobody types one. */
 const EMOJI_MARK = "\ue000";
 /** What the tokenizer makes words of, as the schema says. */
@@ -22,6 +24,7 @@ export function toSearchText(text: string): string {
     .replace(EMOJI, (emoji) => ` ${EMOJI_MARK}${emoji.codePointAt(0)?.toString(16)} `)
     .normalize("NFKC")
     .replace(OPTIONAL_MARKS, "")
+    .replace(VARIATION, "")
     .replace(SPLIT, " $& ");
 }
 
