@@ -23,6 +23,11 @@ const ORDERS: readonly DateOrder[] = ["DMY", "MDY", "YMD"];
 const DAY_MS = 86_400_000;
 /** The calendar of Thailand counts from the death of the Buddha. */
 const BUDDHIST_YEARS = 543;
+/** WhatsApp's first. */
+const FIRST_YEAR = 2009;
+const LAST_YEAR = 2100;
+/** Of the dates: quoted heads that are none. */
+const SLIPS = 0.1;
 
 interface Tally {
   readonly order: DateOrder;
@@ -60,9 +65,14 @@ export class DateVotes {
     }
   }
 
-  decide({ wish, halfWord }: { readonly wish?: DateOrder | undefined; readonly halfWord?: string | undefined }): Decision {
-    const least = Math.min(...this.#tallies.map(({ impossible }) => impossible));
-    const possible = this.#tallies.filter(({ impossible }) => impossible === least);
+  decide({
+    wish,
+    halfWord,
+  }: {
+    readonly wish?: DateOrder | undefined;
+    readonly halfWord?: string | undefined;
+  }): Decision {
+    const possible = this.#possible();
     const [only] = possible;
     if (only !== undefined && possible.length === 1) return this.#proven(only, wish);
     const wished = possible.find(({ order }) => order === wish);
@@ -70,11 +80,24 @@ export class DateVotes {
     return byJumps(possible) ?? byClock(possible, halfWord) ?? bySpan(possible);
   }
 
+  /** What the calendar speaks against least. Years of two digits come last but in few places: that takes more than a slip. */
+  #possible(): readonly Tally[] {
+    const yearLast = this.#tallies.filter(({ order }) => order !== "YMD");
+    const best = leastImpossible(yearLast);
+    const isPlausible = (best[0]?.impossible ?? 0) <= this.#count * SLIPS;
+    return isPlausible ? best : leastImpossible(this.#tallies);
+  }
+
   #proven({ order }: Tally, wish: DateOrder | undefined): Decision {
-    const others = this.#tallies.filter((tally) => tally.order !== order).map(({ impossible }) => impossible);
+    const others = this.#tallies.flatMap((tally) => (tally.order === order ? [] : [tally.impossible]));
     const against = wish === undefined || wish === order ? "" : `; it cannot be ${wish}, as you said`;
     return { order, why: `${Math.min(...others)} of ${this.#count} dates allow no other${against}` };
   }
+}
+
+function leastImpossible(tallies: readonly Tally[]): readonly Tally[] {
+  const least = Math.min(...tallies.map(({ impossible }) => impossible));
+  return tallies.filter(({ impossible }) => impossible === least);
 }
 
 function byJumps(possible: readonly Tally[]): Decision | undefined {
@@ -113,7 +136,7 @@ export function toDay([first, second, third]: Numbers, order: DateOrder): Day | 
       : order === "DMY"
         ? { year: fullYear(third), month: second, day: first }
         : { year: fullYear(third), month: first, day: second };
-  if (day.year < 2000 || day.year > 2100) return undefined;
+  if (day.year < FIRST_YEAR || day.year > LAST_YEAR) return undefined;
   return exists({ ...day, hour: 0, minute: 0, second: 0 }) ? day : undefined;
 }
 

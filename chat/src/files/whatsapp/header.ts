@@ -33,8 +33,24 @@ export function parseHeader(line: string): Header | undefined {
   const { text, ends } = fold(line);
   const match = HEADER.exec(text);
   if (match === null) return undefined;
-  const [all, bracket, first, sep, second, sep2, third, dot, gap = "", hours, colon, minutes, colon2, seconds, after = "", end] =
-    match;
+  const [
+    all,
+    bracket,
+    first,
+    sep,
+    second,
+    sep2,
+    third,
+    dot,
+    gap = "",
+    hours,
+    colon,
+    minutes,
+    colon2,
+    seconds,
+    after = "",
+    end,
+  ] = match;
   const before = readGap(gap);
   const afterHalf = dayHalfOf(after);
   if (before === undefined || (after.trim() !== "" && afterHalf === undefined)) return undefined;
@@ -48,7 +64,9 @@ export function parseHeader(line: string): Header | undefined {
   return {
     numbers: [Number(first), Number(second), Number(third)],
     time,
-    style: [bracket, isYearFirst, sep, sep2, isYearLast, dot, before.words, place, colon, colon2, end?.trim()].join("|"),
+    style: [bracket, isYearFirst, sep, sep2, isYearLast, dot, before.words, place, colon, colon2, end?.trim()].join(
+      "|",
+    ),
     halfWord: half === undefined ? undefined : (place === "before" ? before.word : after).trim(),
     end: ends[all.length] ?? line.length,
   };

@@ -23,7 +23,9 @@ export class MessageIds {
 
   next({ wallMs, sender, text }: IdParts): string {
     const parts = [this.#chat, String(wallMs), sender ?? "", text];
-    const base = createHash("sha256").update(parts.map((part) => `${part.length}:${part}`).join("")).digest("base64url");
+    const base = createHash("sha256")
+      .update(parts.map((part) => `${part.length}:${part}`).join(""))
+      .digest("base64url");
     const ordinal = this.#seen.get(base) ?? 0;
     if (this.#seen.size >= MAX_COUNTED) this.#seen.clear();
     this.#seen.set(base, ordinal + 1);

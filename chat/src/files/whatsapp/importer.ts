@@ -29,7 +29,10 @@ export const whatsappImporter: FileImporter = {
   recognises({ path, head, names }: FileSigns): boolean {
     if (head.length === 0 || head.toString("latin1", 0, 2) === "PK") return names.some(isChatText);
     if (!path.toLowerCase().endsWith(".txt")) return false;
-    return head.toString("utf8").split("\n", HEAD_LINES).some((line) => parseHeader(line) !== undefined);
+    return head
+      .toString("utf8")
+      .split("\n", HEAD_LINES)
+      .some((line) => parseHeader(line) !== undefined);
   },
 
   async *read(file: ImportFile): AsyncGenerator<readonly SourceEvent[], ImportReport> {

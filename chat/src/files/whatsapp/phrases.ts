@@ -32,12 +32,62 @@ const OMITTED: Readonly<Record<AttachmentKind | "any", readonly string[]>> = {
     "省略多媒體檔",
     "忽略多媒体文件",
   ],
-  image: ["image omitted", "bild weggelassen", "imagen omitida", "image absente", "immagine omessa", "imagem ocultada", "afbeelding weggelaten", "изображение опущено"],
-  video: ["video omitted", "video weggelassen", "video omitido", "vidéo absente", "video omesso", "vídeo omitido", "video weggelaten", "gif omitted", "gif weggelassen", "gif omitido", "gif retiré", "video note omitted", "видео опущено"],
-  audio: ["audio omitted", "audio weggelassen", "audio omitido", "audio omis", "audio omesso", "áudio ocultado", "audio weggelaten", "аудио опущено"],
+  image: [
+    "image omitted",
+    "bild weggelassen",
+    "imagen omitida",
+    "image absente",
+    "immagine omessa",
+    "imagem ocultada",
+    "afbeelding weggelaten",
+    "изображение опущено",
+  ],
+  video: [
+    "video omitted",
+    "video weggelassen",
+    "video omitido",
+    "vidéo absente",
+    "video omesso",
+    "vídeo omitido",
+    "video weggelaten",
+    "gif omitted",
+    "gif weggelassen",
+    "gif omitido",
+    "gif retiré",
+    "video note omitted",
+    "видео опущено",
+  ],
+  audio: [
+    "audio omitted",
+    "audio weggelassen",
+    "audio omitido",
+    "audio omis",
+    "audio omesso",
+    "áudio ocultado",
+    "audio weggelaten",
+    "аудио опущено",
+  ],
   voice: ["voice message omitted"],
-  sticker: ["sticker omitted", "sticker weggelassen", "sticker omitido", "sticker omis", "sticker omesso", "figurinha omitida", "sticker weggelaten", "стикер опущен"],
-  file: ["document omitted", "dokument weggelassen", "documento omitido", "document omis", "documento omesso", "document weggelaten", "contact card omitted", "kontaktkarte ausgelassen"],
+  sticker: [
+    "sticker omitted",
+    "sticker weggelassen",
+    "sticker omitido",
+    "sticker omis",
+    "sticker omesso",
+    "figurinha omitida",
+    "sticker weggelaten",
+    "стикер опущен",
+  ],
+  file: [
+    "document omitted",
+    "dokument weggelassen",
+    "documento omitido",
+    "document omis",
+    "documento omesso",
+    "document weggelaten",
+    "contact card omitted",
+    "kontaktkarte ausgelassen",
+  ],
 };
 
 const ATTACHED: readonly string[] = [
@@ -101,7 +151,8 @@ const CALLS: readonly string[] = [
   "пропущенный аудиозвонок",
 ];
 
-const EDITED = /\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje\.?|Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada)>\s*$/iu;
+const EDITED =
+  /\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje\.?|Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada)>\s*$/iu;
 
 const OMITTED_KINDS: ReadonlyMap<string, AttachmentKind> = new Map(
   Object.entries(OMITTED).flatMap(([kind, phrases]) =>
