@@ -5,7 +5,14 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { invalid } from "./errors.ts";
 
-const Payload = z.tuple([z.literal(1), z.string(), z.number().nullable(), z.number().nullable(), z.number().nullable(), z.string()]);
+const Payload = z.tuple([
+  z.literal(1),
+  z.string(),
+  z.number().nullable(),
+  z.number().nullable(),
+  z.number().nullable(),
+  z.string(),
+]);
 
 export interface Place {
   /** Of the store. */
@@ -25,7 +32,11 @@ export function sealCursor({ cursor, since, before, newestChat }: Place, params:
 export function openCursor(text: string, params: unknown): Place {
   const [, cursor, since, before, newestChat, print] = parse(text);
   if (print !== fingerprint(params)) {
-    throw invalid("cursor", "The cursor belongs to other parameters", "Repeat the parameters of the first page, or leave out the cursor");
+    throw invalid(
+      "cursor",
+      "The cursor belongs to other parameters",
+      "Repeat the parameters of the first page, or leave out the cursor",
+    );
   }
   return { cursor, since: since ?? undefined, before: before ?? undefined, newestChat: newestChat ?? undefined };
 }

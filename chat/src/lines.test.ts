@@ -21,6 +21,8 @@ const message = (over: Partial<StoredMessage> = {}): StoredMessage => ({
   attachments: [],
   ...over,
 });
+/** Ends of lines, and what heads of lines are made of. */
+const NASTY = ["\n", "\r", "\v", "\f", "\u0085", "\u2028", "\u2029", "\u202e", "[", "]", ":", " ", "›", "·"];
 const options = { zone: new Zone("UTC"), withChat: false };
 
 describe("the text form", () => {
@@ -75,23 +77,32 @@ describe("the text form", () => {
   });
 
   it("CH-6 property: one line at the left edge for each message, whatever anybody writes or is called", () => {
-    const nasty = fc.string({ unit: fc.oneof(fc.constantFrom(..."\n\r\v\f\u0085\u2028\u2029\u202e[]: ›·", "[2025", "\u0000"), fc.string({ minLength: 1, maxLength: 3, unit: "binary" })) });
+    const nasty = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom(...NASTY, "[2025", "\u0000"),
+        fc.string({ minLength: 1, maxLength: 3, unit: "binary" }),
+      ),
+    });
     fc.assert(
-      fc.property(fc.array(fc.tuple(nasty, nasty, nasty, nasty), { maxLength: 20 }), fc.boolean(), (texts, withChat) => {
-        const messages = texts.map(([content, name, chat, preview]) =>
-          message({
-            content,
-            sender: { id: "u", name, isSelf: false, isBot: false },
-            chat: { key: 1, id: "c", name: chat },
-            replyTo: { id: "r", sender: name, preview },
-            attachments: [{ kind: "file", name: preview, mime: null, size: null, durationS: null, available: false }],
-          }),
-        );
-        const lines = toLines(messages, { zone: options.zone, withChat }).split(/[\n\r\v\f\u0085\u2028\u2029]/);
-        const heads = lines.filter((line) => line !== "" && !line.startsWith("  "));
-        expect(heads).toHaveLength(messages.length);
-        for (const head of heads) expect(head).toMatch(/^\[2025-01-13T09:01:00Z\] [^:]+:/u);
-      }),
+      fc.property(
+        fc.array(fc.tuple(nasty, nasty, nasty, nasty), { maxLength: 20 }),
+        fc.boolean(),
+        (texts, withChat) => {
+          const messages = texts.map(([content, name, chat, preview]) =>
+            message({
+              content,
+              sender: { id: "u", name, isSelf: false, isBot: false },
+              chat: { key: 1, id: "c", name: chat },
+              replyTo: { id: "r", sender: name, preview },
+              attachments: [{ kind: "file", name: preview, mime: null, size: null, durationS: null, available: false }],
+            }),
+          );
+          const lines = toLines(messages, { zone: options.zone, withChat }).split(/[\n\r\v\f\u0085\u2028\u2029]/);
+          const heads = lines.filter((line) => line !== "" && !line.startsWith("  "));
+          expect(heads).toHaveLength(messages.length);
+          for (const head of heads) expect(head).toMatch(/^\[2025-01-13T09:01:00Z\] [^:]+:/u);
+        },
+      ),
     );
   });
 });

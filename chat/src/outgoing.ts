@@ -73,7 +73,9 @@ export class Outgoing {
       ...(message.editedAt === null ? {} : { edited_at: this.time(message.editedAt) }),
       ...(replyTo === null
         ? {}
-        : { reply_to: { id: replyTo.id, ...present("sender", replyTo.sender), ...present("preview", replyTo.preview) } }),
+        : {
+            reply_to: { id: replyTo.id, ...present("sender", replyTo.sender), ...present("preview", replyTo.preview) },
+          }),
       ...present("thread_id", message.thread),
       ...present("forwarded_from", message.forwardedFrom),
       ...(message.reactions.length === 0

@@ -96,7 +96,8 @@ export class Reader {
   source(id: string, allowStale = false): ConfiguredSource {
     const found = this.sources.get(id);
     const state = this.sources.state(id);
-    if (allowStale || this.#options.allowStale || state.status === "connected" || state.status === "connecting") return found;
+    if (allowStale || this.#options.allowStale || state.status === "connected" || state.status === "connecting")
+      return found;
     throw new ChatError(
       "SOURCE_NOT_CONNECTED",
       `Source '${id}' is not connected: ${state.message}. To connect: ${state.howToConnect}`,
@@ -138,7 +139,9 @@ export class Reader {
     throw new ChatError("AMBIGUOUS_CHAT", `'${idOrName}' is the name of ${found.length} chats`, {
       field: "chat",
       hint: "Use the id of one of them, and its source",
-      candidates: found.map((chat) => `${this.outgoing.chatId(chat)} (${chat.name}, ${chat.type}, source ${chat.source})`),
+      candidates: found.map(
+        (chat) => `${this.outgoing.chatId(chat)} (${chat.name}, ${chat.type}, source ${chat.source})`,
+      ),
     });
   }
 
@@ -178,9 +181,23 @@ export class Reader {
 
   messages(args: MessageArgs, { limit, offset, cursor, order = "desc", budget }: PageArgs): MessagePage {
     if (cursor !== undefined && offset !== undefined) {
-      throw invalid("offset", "'offset' and 'cursor' exclude each other", "Use the cursor: it is stable while messages arrive");
+      throw invalid(
+        "offset",
+        "'offset' and 'cursor' exclude each other",
+        "Use the cursor: it is stable while messages arrive",
+      );
     }
-    const params = [args.source, args.chat, args.since, args.before, args.sender, args.search, args.mode, args.includeSystem, order];
+    const params = [
+      args.source,
+      args.chat,
+      args.since,
+      args.before,
+      args.sender,
+      args.search,
+      args.mode,
+      args.includeSystem,
+      order,
+    ];
     const place = cursor === undefined ? undefined : openCursor(cursor, params);
     if (place !== undefined) this.#refuseOldCursor(place);
     const selection = this.select(args, place);
@@ -207,10 +224,11 @@ export class Reader {
   message(chat: StoredChat, id: string): StoredMessage {
     const ours = /^msg-(\d{1,15})$/.exec(id)?.[1];
     const found =
-      this.store.message(chat.key, id) ??
-      (ours === undefined ? undefined : this.#messageByKey(chat, Number(ours)));
+      this.store.message(chat.key, id) ?? (ours === undefined ? undefined : this.#messageByKey(chat, Number(ours)));
     if (found !== undefined && found.at >= (this.#options.visibility.oldest() ?? -Infinity)) return found;
-    throw new ChatError("MESSAGE_NOT_FOUND", `Message '${id}' not found in chat '${chat.name}'`, { field: "message_id" });
+    throw new ChatError("MESSAGE_NOT_FOUND", `Message '${id}' not found in chat '${chat.name}'`, {
+      field: "message_id",
+    });
   }
 
   around(message: StoredMessage, before: number, after: number): readonly StoredMessage[] {
@@ -223,7 +241,9 @@ export class Reader {
     const { sources } = this;
     const found = this.store.people(text, limit);
     return found.flatMap((person) => {
-      const addresses = person.addresses.filter(({ source, id }) => sources.ids.includes(source) && this.#isMet(source, id));
+      const addresses = person.addresses.filter(
+        ({ source, id }) => sources.ids.includes(source) && this.#isMet(source, id),
+      );
       return addresses.length === 0 ? [] : [{ ...person, addresses }];
     });
   }

@@ -40,20 +40,37 @@ export class SentLog {
   }
 
   /** Sends unless this key was sent before. */
-  async once(sending: Sending, send: () => Promise<SentEntry>): Promise<{ readonly entry: SentEntry; readonly repeated: boolean }> {
+  async once(
+    sending: Sending,
+    send: () => Promise<SentEntry>,
+  ): Promise<{ readonly entry: SentEntry; readonly repeated: boolean }> {
     const name = JSON.stringify([sending.source, sending.chat, sending.key]);
     const running = this.#underWay.get(name);
     if (running !== undefined) return { entry: await running, repeated: true };
-    const line = { source: sending.source, chat: sending.chat, key: sending.key, hash: hashOf(sending.text), chars: sending.text.length };
+    const line = {
+      source: sending.source,
+      chat: sending.chat,
+      key: sending.key,
+      hash: hashOf(sending.text),
+      chars: sending.text.length,
+    };
     const before = await this.#find(sending);
     if (before !== undefined && before.hash !== line.hash) {
-      throw invalid("idempotency_key", `The key '${sending.key}' was used for another text`, "Use a new key for a new message");
+      throw invalid(
+        "idempotency_key",
+        `The key '${sending.key}' was used for another text`,
+        "Use a new key for a new message",
+      );
     }
     if (before?.outcome === "sent") return { entry: { id: before.id ?? "", at: before.at }, repeated: true };
     if (before?.outcome === "begun") {
-      throw new ChatError("SEND_NOT_ALLOWED", "It is not known whether this message was sent: the server was ended over it", {
-        hint: "Look into the chat; use a new idempotency_key to send it all the same",
-      });
+      throw new ChatError(
+        "SEND_NOT_ALLOWED",
+        "It is not known whether this message was sent: the server was ended over it",
+        {
+          hint: "Look into the chat; use a new idempotency_key to send it all the same",
+        },
+      );
     }
     const sent = this.#send(line, send);
     this.#underWay.set(name, sent);
@@ -90,7 +107,8 @@ export class SentLog {
     for (const raw of text.split("\n")) {
       if (!raw.includes(JSON.stringify(key))) continue;
       const line = Line.safeParse(parseJson(raw));
-      if (line.success && line.data.source === source && line.data.chat === chat && line.data.key === key) found = line.data;
+      if (line.success && line.data.source === source && line.data.chat === chat && line.data.key === key)
+        found = line.data;
     }
     return found;
   }

@@ -48,7 +48,9 @@ export const MessageShape = z.object({
   reply_to: z.object({ id: z.string(), sender: z.string().optional(), preview: z.string().optional() }).optional(),
   thread_id: z.string().optional(),
   forwarded_from: z.string().optional(),
-  reactions: z.array(z.object({ emoji: z.string(), count: z.number().int(), by: z.array(z.string()).optional() })).optional(),
+  reactions: z
+    .array(z.object({ emoji: z.string(), count: z.number().int(), by: z.array(z.string()).optional() }))
+    .optional(),
   attachments: z
     .array(
       z.object({

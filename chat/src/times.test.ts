@@ -59,7 +59,11 @@ describe("times", () => {
   it("CH-5 a time is written in the zone and reads back the same", () => {
     for (const name of ["UTC", "Europe/Helsinki", "America/St_Johns", "Pacific/Chatham"]) {
       const zone = new Zone(name);
-      for (let time = Date.parse("2026-01-01T00:00:00Z"); time < Date.parse("2027-01-01T00:00:00Z"); time += 12_345_678) {
+      for (
+        let time = Date.parse("2026-01-01T00:00:00Z");
+        time < Date.parse("2027-01-01T00:00:00Z");
+        time += 12_345_678
+      ) {
         expect(Date.parse(zone.format(time))).toBe(time);
         const again = zone.instant(zone.wallTime(time));
         expect(zone.wallTime(again)).toEqual(zone.wallTime(time));

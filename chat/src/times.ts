@@ -24,7 +24,9 @@ const MINUTE_MS = 60_000;
 export function parseTime(text: string, field: string, { now, zone }: Clock): number {
   const trimmed = text.trim();
   const time =
-    parseIso(trimmed, zone) ?? parseSpan(trimmed.toLowerCase(), now(), zone) ?? parseDay(trimmed.toLowerCase(), now(), zone);
+    parseIso(trimmed, zone) ??
+    parseSpan(trimmed.toLowerCase(), now(), zone) ??
+    parseDay(trimmed.toLowerCase(), now(), zone);
   if (time !== undefined && Number.isFinite(time)) return time;
   if (/^\d+\s?m$/i.test(trimmed)) {
     throw invalid(field, `'${text}' could be minutes or months: write ${trimmed}in or ${trimmed}o`, TIME_FORMATS);
@@ -86,6 +88,7 @@ function parseSpan(text: string, now: number, zone: Zone): number | undefined {
       return back(now, zone, { months: count });
     case "y":
       return back(now, zone, { months: count * 12 });
+    case undefined:
     default:
       return undefined;
   }

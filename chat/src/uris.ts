@@ -89,7 +89,11 @@ function parseQuery(query: string): Map<Parameter, string> {
     const [rawName = "", ...value] = part.split("=");
     const name = PARAMETERS.find((known) => known === decode(rawName));
     if (name === undefined) {
-      throw invalid(decode(rawName), `'${decode(rawName)}' is no parameter of a resource`, `Use ${PARAMETERS.join(", ")}`);
+      throw invalid(
+        decode(rawName),
+        `'${decode(rawName)}' is no parameter of a resource`,
+        `Use ${PARAMETERS.join(", ")}`,
+      );
     }
     if (given.has(name)) throw invalid(name, `'${name}' is given twice`);
     given.set(name, decode(value.join("=")));

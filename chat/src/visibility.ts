@@ -20,7 +20,10 @@ export interface VisibilityOptions {
 const PAGE = 500;
 
 export class Visibility {
-  readonly #rules: ReadonlyMap<string, { readonly allow: ReadonlySet<string> | undefined; readonly hide: ReadonlySet<string> }>;
+  readonly #rules: ReadonlyMap<
+    string,
+    { readonly allow: ReadonlySet<string> | undefined; readonly hide: ReadonlySet<string> }
+  >;
   readonly #maxAge: string | undefined;
   readonly #clock: Clock;
 

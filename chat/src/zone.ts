@@ -69,7 +69,6 @@ export class Zone {
     const wall = new Date(at + offset).toISOString().replace(/\.000Z$|Z$/, "");
     if (offset === 0) return `${wall}Z`;
     const minutes = Math.abs(Math.round(offset / 60_000));
-    const pad = (value: number): string => String(value).padStart(2, "0");
     return `${wall}${offset < 0 ? "-" : "+"}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
   }
 
@@ -110,4 +109,8 @@ export function toUtc({ year, month, day, hour, minute, second, ms }: WallTime):
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second, ms);
   return date.getTime();
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, "0");
 }

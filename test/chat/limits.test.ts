@@ -5,9 +5,24 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApp } from "../../chat/src/app.ts";
 import { HttpEnd } from "../../chat/src/mcp/http.ts";
-import { chat, connectChat, makeChatHome, message, person, runChat, startChat, type ChatHome, type Era, type RunningChat } from "../support/chat.ts";
+import {
+  chat,
+  connectChat,
+  makeChatHome,
+  message,
+  person,
+  runChat,
+  startChat,
+  type ChatHome,
+  type Era,
+  type RunningChat,
+} from "../support/chat.ts";
 
-const EVENTS = [person("alice", "Alice"), chat("antti", "Antti"), message("antti", "1", "alice", "2025-01-13T09:00:00Z", "hi")];
+const EVENTS = [
+  person("alice", "Alice"),
+  chat("antti", "Antti"),
+  message("antti", "1", "alice", "2025-01-13T09:00:00Z", "hi"),
+];
 
 describe("limits", () => {
   let home: ChatHome;
@@ -31,7 +46,9 @@ describe("limits", () => {
   ])("CH-11 the 101st request at once is refused with BUSY, for a $era client over $over", async ({ era, over }) => {
     const client = await connectChat(era, over === "http" ? server : { home });
     const word = `busy${era}${over}`;
-    const waiting = Array.from({ length: 100 }, () => client.call("wait_for_messages", { source: "telegram", search: word, timeout_s: 50 }));
+    const waiting = Array.from({ length: 100 }, () =>
+      client.call("wait_for_messages", { source: "telegram", search: word, timeout_s: 50 }),
+    );
     let refused = await client.call("list_sources");
     // The last of them may still be on their way when the first question comes.
     while (!refused.isError) refused = await client.call("list_sources");
@@ -70,7 +87,7 @@ describe("limits", () => {
       socket.resume();
       await once(socket, "connect");
       socket.write(said);
-      await once(socket, "close");
+      await expect(once(socket, "close")).resolves.toEqual([false]);
     }
     await end.close();
     await app.close();

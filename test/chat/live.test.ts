@@ -4,7 +4,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
-import { chat, CHAT_BIN, connectChat, makeChatHome, message, person, startChat, type ChatClient, type Era } from "../support/chat.ts";
+import {
+  chat,
+  CHAT_BIN,
+  connectChat,
+  makeChatHome,
+  message,
+  person,
+  startChat,
+  type ChatClient,
+  type Era,
+} from "../support/chat.ts";
 import { makeHome, startHub } from "../support/hub.ts";
 
 const EVENTS = [
@@ -18,26 +28,32 @@ const live = (chatId: string, id: string, content: string, sender = "alice") =>
   message(chatId, id, sender, Date.now(), content, { origin: "live" });
 
 describe("live messages", () => {
-  it.each<Era>(["legacy", "modern"])("CH-10 a burst of 300 is told in few updates, each with 50 at most; what is left out is counted, for a %s client", async (era) => {
-    const home = await makeChatHome({ telegram: { events: EVENTS } });
-    const server = await startChat(home);
-    const client = await connectChat(era, server);
-    await connected(client);
-    await client.watch("messages://telegram/*");
-    await home.append("telegram", ...Array.from({ length: 300 }, (_, index) => live("work", `b${index}`, `burst ${index}`)));
-    let told = 0;
-    for (let count = 1; told < 300; count += 1) {
-      const { messages, meta } = await client.update(count);
-      expect(messages.length).toBeLessThanOrEqual(50);
-      told += messages.length + Number(meta["plugboard-chat/dropped"] ?? 0);
-    }
-    expect(told).toBe(300);
-    expect(client.updates.length).toBeLessThan(10);
-    expect(client.updates.at(-1)?.messages.at(-1)?.["id"]).toBe("b299");
-    await client.close();
-    await server.stop();
-    await home.remove();
-  });
+  it.each<Era>(["legacy", "modern"])(
+    "CH-10 a burst of 300 is told in few updates, each with 50 at most; what is left out is counted, for a %s client",
+    async (era) => {
+      const home = await makeChatHome({ telegram: { events: EVENTS } });
+      const server = await startChat(home);
+      const client = await connectChat(era, server);
+      await connected(client);
+      await client.watch("messages://telegram/*");
+      await home.append(
+        "telegram",
+        ...Array.from({ length: 300 }, (_, index) => live("work", `b${index}`, `burst ${index}`)),
+      );
+      let told = 0;
+      for (let count = 1; told < 300; count += 1) {
+        const { messages, meta } = await client.update(count);
+        expect(messages.length).toBeLessThanOrEqual(50);
+        told += messages.length + Number(meta["plugboard-chat/dropped"] ?? 0);
+      }
+      expect(told).toBe(300);
+      expect(client.updates.length).toBeLessThan(10);
+      expect(client.updates.at(-1)?.messages.at(-1)?.["id"]).toBe("b299");
+      await client.close();
+      await server.stop();
+      await home.remove();
+    },
+  );
 
   it("CH-10 filters in the URI: sender and words; imports and edits are no news", async () => {
     const home = await makeChatHome({ telegram: { events: EVENTS } });
@@ -82,7 +98,8 @@ describe("live messages", () => {
     await connected(two);
     await Promise.all([one, two].map((client) => client.watch("messages://telegram/*")));
     await home.append("telegram", live("work", "1", "for both"));
-    for (const client of [one, two]) expect((await client.update(1)).messages.map(({ preview }) => preview)).toEqual(["for both"]);
+    for (const client of [one, two])
+      expect((await client.update(1)).messages.map(({ preview }) => preview)).toEqual(["for both"]);
     expect((await two.call("list_sources")).json.sources[0].is_connected).toBe(true);
     first.process.kill("SIGKILL");
     await first.ended;
@@ -106,7 +123,10 @@ describe("live messages", () => {
     await home.append("telegram", live("work", "1", "my own", "me"), live("work", "2", "wake up"));
     expect(await next()).toMatchObject({
       method: "notifications/claude/channel",
-      params: { content: "wake up", meta: { source: "telegram", chat_id: "work", chat_name: "Work", sender: "Alice", message_id: "2" } },
+      params: {
+        content: "wake up",
+        meta: { source: "telegram", chat_id: "work", chat_name: "Work", sender: "Alice", message_id: "2" },
+      },
     });
     child.stdin.end();
     await once(child, "exit");
@@ -120,34 +140,39 @@ describe("the hub in front of the chat server", () => {
     { era: "modern", chatOver: "stdio" },
     { era: "legacy", chatOver: "http" },
     { era: "modern", chatOver: "http" },
-  ])("CH-10 tools, resources, errors and live messages for a $era client, the chat server over $chatOver", async ({ era, chatOver }) => {
-    const home = await makeChatHome({ telegram: { events: EVENTS }, whatsapp: { entry: { kind: "import" } } });
-    const server = chatOver === "http" ? await startChat(home) : undefined;
-    const entry =
-      server === undefined
-        ? { command: process.execPath, args: [CHAT_BIN], env: { PLUGBOARD_CHAT_HOME: home.dir } }
-        : { url: server.url };
-    const hubHome = await makeHome({ chat: entry });
-    const hub = await startHub(hubHome);
-    const client = await connectChat(era, { url: `${hub.url}/mcp` });
-    const tools = (await client.tools()).map(({ name }) => name);
-    const getMessages = tools.find((name) => name.endsWith("get_messages")) ?? "";
-    const { json } = await client.call(getMessages, { source: "telegram", chat: "Antti" });
-    expect(json.messages.map(({ content }: { content: string }) => content)).toEqual(["hi"]);
-    expect(await client.read("messages://telegram/Antti")).toBe("[2025-01-13T09:00:00Z] Alice: hi\n");
-    const wrong = await client.call(getMessages, { source: "signal" });
-    expect(wrong).toMatchObject({ isError: true, json: { error: { code: "SOURCE_NOT_FOUND" } } });
-    expect(await client.watch("messages://telegram/*")).toEqual(["messages://telegram/*"]);
-    await home.append("telegram", live("work", "1", "through the hub"));
-    const { messages, uri } = await client.update(1);
-    expect(uri).toBe("messages://telegram/*");
-    expect(messages).toMatchObject([{ source: "telegram", chat_name: "Work", sender: "Alice", preview: "through the hub" }]);
-    await client.close();
-    await hub.stop();
-    await hubHome.remove();
-    await server?.stop();
-    await home.remove();
-  });
+  ])(
+    "CH-10 tools, resources, errors and live messages for a $era client, the chat server over $chatOver",
+    async ({ era, chatOver }) => {
+      const home = await makeChatHome({ telegram: { events: EVENTS }, whatsapp: { entry: { kind: "import" } } });
+      const server = chatOver === "http" ? await startChat(home) : undefined;
+      const entry =
+        server === undefined
+          ? { command: process.execPath, args: [CHAT_BIN], env: { PLUGBOARD_CHAT_HOME: home.dir } }
+          : { url: server.url };
+      const hubHome = await makeHome({ chat: entry });
+      const hub = await startHub(hubHome);
+      const client = await connectChat(era, { url: `${hub.url}/mcp` });
+      const tools = (await client.tools()).map(({ name }) => name);
+      const getMessages = tools.find((name) => name.endsWith("get_messages")) ?? "";
+      const { json } = await client.call(getMessages, { source: "telegram", chat: "Antti" });
+      expect(json.messages.map(({ content }: { content: string }) => content)).toEqual(["hi"]);
+      expect(await client.read("messages://telegram/Antti")).toBe("[2025-01-13T09:00:00Z] Alice: hi\n");
+      const wrong = await client.call(getMessages, { source: "signal" });
+      expect(wrong).toMatchObject({ isError: true, json: { error: { code: "SOURCE_NOT_FOUND" } } });
+      expect(await client.watch("messages://telegram/*")).toEqual(["messages://telegram/*"]);
+      await home.append("telegram", live("work", "1", "through the hub"));
+      const { messages, uri } = await client.update(1);
+      expect(uri).toBe("messages://telegram/*");
+      expect(messages).toMatchObject([
+        { source: "telegram", chat_name: "Work", sender: "Alice", preview: "through the hub" },
+      ]);
+      await client.close();
+      await hub.stop();
+      await hubHome.remove();
+      await server?.stop();
+      await home.remove();
+    },
+  );
 });
 
 async function connected(client: ChatClient): Promise<void> {

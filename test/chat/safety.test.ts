@@ -55,13 +55,25 @@ describe("what must not be seen", () => {
     await note(client.resources());
     await note(client.watch("messages://telegram/*", "messages://telegram/hidden-id-77", "messages://allowed/*"));
     const source = fc.constantFrom(undefined, "telegram", "allowed", "nobody");
-    const name = fc.constantFrom(undefined, "Open", "open", PHONE, HIDDEN, "hidden-id-77", "Work", "chat-1", "chat-2", "chat-3", "chat-6");
+    const chatName = fc.constantFrom(
+      undefined,
+      "Open",
+      "open",
+      PHONE,
+      HIDDEN,
+      "hidden-id-77",
+      "Work",
+      "chat-1",
+      "chat-2",
+      "chat-3",
+      "chat-6",
+    );
     const word = fc.constantFrom(undefined, "meeting", "hiddenword", "ancientword", "number", "hello", PHONE);
     const sender = fc.constantFrom(undefined, "Alice", PHONE, HIDDEN, "zyx");
     const since = fc.constantFrom(undefined, "20y", "2025-01-01", "2010-01-01");
     await fc.assert(
       fc.asyncProperty(
-        fc.record({ source, chat: name, search: word, sender, since, limit: fc.constantFrom(1, 2, 50) }),
+        fc.record({ source, chat: chatName, search: word, sender, since, limit: fc.constantFrom(1, 2, 50) }),
         async (given) => {
           const args = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
           const own = seen.length;
@@ -73,12 +85,24 @@ describe("what must not be seen", () => {
             seen.push(said.reduce((text, name) => text.replaceAll(name ?? "", ""), JSON.stringify(page)));
           } else {
             seen.push(JSON.stringify(page), decoded(json.next_cursor));
-            if (json.next_cursor !== undefined) await note(client.call("get_messages", { ...args, cursor: json.next_cursor }));
+            if (json.next_cursor !== undefined)
+              await note(client.call("get_messages", { ...args, cursor: json.next_cursor }));
             for (const { source: of, chat_id, id } of json.messages) {
-              await note(client.call("get_message_context", { source: of, chat: chat_id, message_id: id, before: 50, after: 50 }));
+              await note(
+                client.call("get_message_context", {
+                  source: of,
+                  chat: chat_id,
+                  message_id: id,
+                  before: 50,
+                  after: 50,
+                }),
+              );
             }
           }
-          if (given.search !== undefined) await note(client.call("search_messages", { query: given.search === PHONE ? "number" : given.search, context: 5 }));
+          if (given.search !== undefined)
+            await note(
+              client.call("search_messages", { query: given.search === PHONE ? "number" : given.search, context: 5 }),
+            );
           for (const text of seen.slice(own)) for (const leak of LEAKS) expect(text).not.toContain(leak);
         },
       ),
@@ -100,7 +124,9 @@ describe("what must not be seen", () => {
     );
     const update = await client.update(1);
     seen.push(JSON.stringify(update), decoded(update.meta["plugboard-chat/cursor"]));
-    expect(update.messages).toMatchObject([{ preview: "I am [phone-1]", chat_id: expect.stringMatching(/^chat-\d+$/) }]);
+    expect(update.messages).toMatchObject([
+      { preview: "I am [phone-1]", chat_id: expect.stringMatching(/^chat-\d+$/) },
+    ]);
     for (const text of seen) for (const leak of LEAKS) expect(text).not.toContain(leak);
     // And it is not empty because nothing worked.
     expect(seen.join("")).toContain("call [phone-1] or write to [email-1] about the meeting");
@@ -116,7 +142,9 @@ describe("what must not be seen", () => {
     for (const name of ["hidden-id-77", "never-was"]) {
       const { json } = await client.call("get_messages", { source: "telegram", chat: name });
       answers.push(JSON.stringify(json).replaceAll(name, "NAME"));
-      await expect(client.watch(`messages://telegram/${name}`)).rejects.toMatchObject({ data: { code: "CHAT_NOT_FOUND" } });
+      await expect(client.watch(`messages://telegram/${name}`)).rejects.toMatchObject({
+        data: { code: "CHAT_NOT_FOUND" },
+      });
     }
     expect(answers[0]).toBe(answers[1]);
     await client.close();
@@ -136,8 +164,12 @@ describe("what must not be seen", () => {
 
 describe("paging", () => {
   it("CH-5 a cursor is stable while messages arrive, and is refused with other parameters", async () => {
-    const many = Array.from({ length: 100 }, (_, index) => message("open", `m${index}`, "alice", Date.now() - 100_000 + index * 1000, `m${index}`));
-    const home = await makeChatHome({ telegram: { events: [person("alice", "Alice"), chat("open", "Open"), ...many] } });
+    const many = Array.from({ length: 100 }, (_, index) =>
+      message("open", `m${index}`, "alice", Date.now() - 100_000 + index * 1000, `m${index}`),
+    );
+    const home = await makeChatHome({
+      telegram: { events: [person("alice", "Alice"), chat("open", "Open"), ...many] },
+    });
     const client = await connectChat("modern", { home });
     await connected(client);
     const args = { source: "telegram", chat: "Open", since: "7d", limit: 30 };
@@ -160,14 +192,23 @@ describe("paging", () => {
   });
 
   it("CH-5 an answer is cut between messages at max_chars, and goes on from there; one that is too long by itself is cut", async () => {
-    const many = Array.from({ length: 20 }, (_, index) => message("open", `m${index}`, "alice", 1_700_000_000_000 + index, "x".repeat(index === 3 ? 9000 : 900)));
-    const home = await makeChatHome({ telegram: { events: [person("alice", "Alice"), chat("open", "Open"), ...many] } });
+    const many = Array.from({ length: 20 }, (_, index) =>
+      message("open", `m${index}`, "alice", 1_700_000_000_000 + index, "x".repeat(index === 3 ? 9000 : 900)),
+    );
+    const home = await makeChatHome({
+      telegram: { events: [person("alice", "Alice"), chat("open", "Open"), ...many] },
+    });
     const client = await connectChat("legacy", { home });
     await connected(client);
     const ids: string[] = [];
     let cursor: string | undefined;
     do {
-      const { json, text } = await client.call("get_messages", { source: "telegram", chat: "Open", max_chars: 5000, ...(cursor === undefined ? {} : { cursor }) });
+      const { json, text } = await client.call("get_messages", {
+        source: "telegram",
+        chat: "Open",
+        max_chars: 5000,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
       for (const each of json.messages) expect(each.content.length).toBeLessThanOrEqual(5000);
       expect(text.length).toBeLessThan(6000);
       ids.push(...json.messages.map(({ id }: { id: string }) => id));
@@ -188,8 +229,20 @@ describe("sending", () => {
     const client = await connectChat("modern", { home });
     expect((await client.tools()).map(({ name }) => name)).toContain("send_message");
     await connectedOnly(client);
-    await api.message({ message_id: 1, date: 1_736_758_860, text: "hi", chat: { id: 7, type: "private", first_name: "Antti" }, from: { id: 7, is_bot: false, first_name: "Antti" } });
-    await api.message({ message_id: 2, date: 1_736_758_861, text: "hi", chat: { id: 8, type: "private", first_name: "Bob" }, from: { id: 8, is_bot: false, first_name: "Bob" } });
+    await api.message({
+      message_id: 1,
+      date: 1_736_758_860,
+      text: "hi",
+      chat: { id: 7, type: "private", first_name: "Antti" },
+      from: { id: 7, is_bot: false, first_name: "Antti" },
+    });
+    await api.message({
+      message_id: 2,
+      date: 1_736_758_861,
+      text: "hi",
+      chat: { id: 8, type: "private", first_name: "Bob" },
+      from: { id: 8, is_bot: false, first_name: "Bob" },
+    });
     while ((await client.call("list_chats")).json.chats.length < 2);
     const send = (args: object) => client.call("send_message", { source: "telegram", text: "on my way", ...args });
     expect((await send({ chat: "Bob" })).json.error.code).toBe("SEND_NOT_ALLOWED");
@@ -197,14 +250,29 @@ describe("sending", () => {
     expect(sent).toEqual([]);
     const first = await send({ chat: "Antti", idempotency_key: "k1" });
     expect(first.json).toMatchObject({ chat_name: "Antti", repeated: false });
-    expect((await send({ chat: "Antti", idempotency_key: "k1" })).json).toMatchObject({ repeated: true, id: first.json.id });
-    expect((await send({ chat: "Antti", idempotency_key: "k1", text: "another" })).json.error).toMatchObject({ code: "INVALID_PARAMETER", field: "idempotency_key" });
+    expect((await send({ chat: "Antti", idempotency_key: "k1" })).json).toMatchObject({
+      repeated: true,
+      id: first.json.id,
+    });
+    expect((await send({ chat: "Antti", idempotency_key: "k1", text: "another" })).json.error).toMatchObject({
+      code: "INVALID_PARAMETER",
+      field: "idempotency_key",
+    });
     expect(sent).toMatchObject([{ chat_id: expect.anything(), text: "on my way" }]);
     await client.close();
     // Also by another process, later.
     const later = await connectChat("legacy", { home });
     await connectedOnly(later);
-    expect((await later.call("send_message", { source: "telegram", chat: "Antti", text: "on my way", idempotency_key: "k1" })).json.repeated).toBe(true);
+    expect(
+      (
+        await later.call("send_message", {
+          source: "telegram",
+          chat: "Antti",
+          text: "on my way",
+          idempotency_key: "k1",
+        })
+      ).json.repeated,
+    ).toBe(true);
     expect(sent).toHaveLength(1);
     await later.close();
     const record = await readFile(join(home.dir, "sent.jsonl"), "utf8");
@@ -224,7 +292,11 @@ describe("sending", () => {
     const client = await connectChat("modern", server);
     while (!(await client.call("list_sources")).json.sources[1].is_connected);
     const { json } = await client.call("list_sources");
-    expect(json.sources[0]).toMatchObject({ is_connected: false, status: "error", message: expect.stringContaining("NO_SUCH_TOKEN is not set") });
+    expect(json.sources[0]).toMatchObject({
+      is_connected: false,
+      status: "error",
+      message: expect.stringContaining("NO_SUCH_TOKEN is not set"),
+    });
     expect(json.sources[2]).toMatchObject({ status: "error", how_to_connect: expect.stringContaining("telegram-bot") });
     await client.close();
     await server.stop();
@@ -252,7 +324,12 @@ async function botApi(sent: unknown[]) {
         answer(waiting());
       } else if (request.url?.endsWith("/sendMessage") === true) {
         sent.push(body);
-        answer({ message_id: 100 + sent.length, date: 1_736_758_900, text: body["text"], chat: { id: 7, type: "private", first_name: "Antti" } });
+        answer({
+          message_id: 100 + sent.length,
+          date: 1_736_758_900,
+          text: body["text"],
+          chat: { id: 7, type: "private", first_name: "Antti" },
+        });
       } else answer({ id: 1, is_bot: true, first_name: "Bot", username: "bot" });
     })();
   });
@@ -279,13 +356,20 @@ async function bodyOf(request: IncomingMessage): Promise<Readonly<Record<string,
 function decoded(cursor: unknown): string {
   if (typeof cursor !== "string") return "";
   const outer = Buffer.from(cursor, "base64url").toString("utf8");
-  return outer + outer.replaceAll(/"([\w-]{8,})"/g, (_, inner: string) => Buffer.from(inner, "base64url").toString("utf8"));
+  return (
+    outer + outer.replaceAll(/"([\w-]{8,})"/g, (_, inner: string) => Buffer.from(inner, "base64url").toString("utf8"))
+  );
 }
 
 async function connected(client: ChatClient): Promise<void> {
   for (;;) {
     const { json } = await client.call("list_sources");
-    if (json.sources.every((source: { is_connected: boolean; message_count: number }) => source.is_connected && source.message_count > 0)) return;
+    if (
+      json.sources.every(
+        (source: { is_connected: boolean; message_count: number }) => source.is_connected && source.message_count > 0,
+      )
+    )
+      return;
   }
 }
 

@@ -75,19 +75,29 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
     const { json } = await client.call("list_sources");
     expect(json.sources.map((source: { id: string }) => source.id)).toEqual(["telegram", "signal", "whatsapp"]);
     for (const source of json.sources) {
-      expect(source).toMatchObject({ id: expect.any(String), name: expect.any(String), is_connected: expect.any(Boolean) });
+      expect(source).toMatchObject({
+        id: expect.any(String),
+        name: expect.any(String),
+        is_connected: expect.any(Boolean),
+      });
     }
   });
 
   it("CH-3 Scenario: Include connection status", async () => {
     const { json } = await client.call("list_sources");
-    const connected = Object.fromEntries(json.sources.map((source: { id: string; is_connected: boolean }) => [source.id, source.is_connected]));
+    const connected = Object.fromEntries(
+      json.sources.map((source: { id: string; is_connected: boolean }) => [source.id, source.is_connected]),
+    );
     expect(connected).toEqual({ telegram: true, signal: false, whatsapp: true });
   });
 
   it("CH-4 Scenario: List all chats from source", async () => {
     const { json } = await client.call("list_chats", { source: "telegram" });
-    expect(json.chats.map(({ id, name, type, participant_count }: Record<string, unknown>) => [id, name, type, participant_count]).sort()).toEqual([
+    expect(
+      json.chats
+        .map(({ id, name, type, participant_count }: Record<string, unknown>) => [id, name, type, participant_count])
+        .toSorted(),
+    ).toEqual([
       ["antti", "Antti", "direct", 3],
       ["family", "Family", "group", 5],
       ["friends", "Friends", "group", 8],
@@ -97,7 +107,7 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
 
   it("CH-4 Scenario: Filter chats by type", async () => {
     const { json } = await client.call("list_chats", { source: "telegram", filter: { chat_type: "group" } });
-    expect(json.chats.map(({ name }: { name: string }) => name).sort()).toEqual(["Family", "Friends", "Work"]);
+    expect(json.chats.map(({ name }: { name: string }) => name).toSorted()).toEqual(["Family", "Friends", "Work"]);
   });
 
   it("CH-4 Scenario: Filter chats by name pattern", async () => {
@@ -116,7 +126,12 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
   });
 
   it("CH-5 Scenario: Filter messages by time range", async () => {
-    const all = await everyPage(client, { source: "telegram", chat: "Antti", since: "2025-01-13T00:00:00Z", limit: 500 });
+    const all = await everyPage(client, {
+      source: "telegram",
+      chat: "Antti",
+      since: "2025-01-13T00:00:00Z",
+      limit: 500,
+    });
     const times = all.map(({ timestamp }) => Date.parse(timestamp));
     expect(Math.min(...times)).toBeGreaterThanOrEqual(Date.parse("2025-01-13T00:00:00Z"));
     expect(all).toHaveLength(1000 - (12 * 1000) / 30);
@@ -136,7 +151,9 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
 
   it("CH-5 Scenario: Limit number of results: exactly the 10 most recent", async () => {
     const { json } = await client.call("get_messages", { source: "telegram", chat: "Antti", limit: 10 });
-    expect(json.messages.map(({ id }: { id: string }) => id)).toEqual(Array.from({ length: 10 }, (_, back) => `a${999 - back}`));
+    expect(json.messages.map(({ id }: { id: string }) => id)).toEqual(
+      Array.from({ length: 10 }, (_, back) => `a${999 - back}`),
+    );
   });
 
   it("CH-5 Scenario: Query all chats in source: matches name their chat", async () => {
@@ -150,22 +167,33 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
   it("CH-6 Scenario: Read messages resource: lines [timestamp] sender: content, oldest first", async () => {
     const lines = (await client.read("messages://telegram/Antti")).trimEnd().split("\n");
     expect(lines).toHaveLength(50);
-    for (const line of lines) expect(line).toMatch(/^\[\d{4}-\d{2}-\d{2}T[\d:.]+Z\] (Alice|Bob): (message|meeting) number \d+$/);
+    for (const line of lines)
+      expect(line).toMatch(/^\[\d{4}-\d{2}-\d{2}T[\d:.]+Z\] (Alice|Bob): (message|meeting) number \d+$/);
     expect(lines.at(-1)).toMatch(/number 999$/);
   });
 
   it("CH-6 Scenario: Resource with query parameters", async () => {
     const now = Date.now();
-    const recent = [9, 5, 1].map((days) => message("news", `n${days}`, "alice", now - days * DAY_MS, `${days} days ago`));
+    const recent = [9, 5, 1].map((days) =>
+      message("news", `n${days}`, "alice", now - days * DAY_MS, `${days} days ago`),
+    );
     await home.append("telegram", chat("news", "News", "channel"), ...recent);
-    await until(async () => (await client.call("list_chats", { source: "telegram", filter: { name_pattern: "News" } })).json.chats.length === 1);
+    await until(
+      async () =>
+        (await client.call("list_chats", { source: "telegram", filter: { name_pattern: "News" } })).json.chats
+          .length === 1,
+    );
     const lines = (await client.read("messages://telegram/News?since=7d&limit=100")).trimEnd().split("\n");
     expect(lines.map((line) => line.split(": ")[1])).toEqual(["5 days ago", "1 days ago"]);
     expect((await client.read("messages://telegram/News?since=7d&limit=1")).trimEnd()).toMatch(/1 days ago$/);
   });
 
   it("CH-6 Scenario: Resource pagination: offset 100 is messages 101 to 200, and a cursor goes on", async () => {
-    const numbers = (text: string) => text.trimEnd().split("\n").map((line) => Number(/number (\d+)$/.exec(line)?.[1]));
+    const numbers = (text: string) =>
+      text
+        .trimEnd()
+        .split("\n")
+        .map((line) => Number(/number (\d+)$/.exec(line)?.[1]));
     const uri = "messages://telegram/Antti?limit=100&offset=100";
     expect(numbers(await client.read(uri))).toEqual(Array.from({ length: 100 }, (_, index) => 800 + index));
     const next = String((await client.readMeta(uri))["plugboard-chat/next_uri"]);
@@ -201,7 +229,10 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
   it("CH-8 Scenario: Chat not found", async () => {
     const { isError, json } = await client.call("get_messages", { source: "telegram", chat: "Invalid" });
     expect(isError).toBe(true);
-    expect(json.error).toMatchObject({ code: "CHAT_NOT_FOUND", message: "Chat 'Invalid' not found in source 'telegram'" });
+    expect(json.error).toMatchObject({
+      code: "CHAT_NOT_FOUND",
+      message: "Chat 'Invalid' not found in source 'telegram'",
+    });
     await expect(client.read("messages://telegram/Invalid")).rejects.toMatchObject({
       code: era === "legacy" ? -32_002 : -32_602,
       data: { code: "CHAT_NOT_FOUND" },
@@ -249,8 +280,12 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
     expect(messages?.uriTemplate).toBe("messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor}");
     expect(messages?.description).toMatch(/since.*limit.*offset.*cursor/s);
     const uris = (await client.resources()).map(({ uri }) => uri);
-    expect(uris).toEqual(expect.arrayContaining(["chats://telegram", "messages://telegram/*", "messages://telegram/antti"]));
-    expect(await client.read("chats://telegram")).toContain("Antti (direct, 3 participants, id antti): messages://telegram/antti");
+    expect(uris).toEqual(
+      expect.arrayContaining(["chats://telegram", "messages://telegram/*", "messages://telegram/antti"]),
+    );
+    expect(await client.read("chats://telegram")).toContain(
+      "Antti (direct, 3 participants, id antti): messages://telegram/antti",
+    );
     expect((await client.prompts()).map(({ name }) => name)).toEqual(["analyze_conversation", "catch_up"]);
   });
 
@@ -308,13 +343,29 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
 
   it("CH-10 wait_for_messages answers when one comes, and misses none between two calls", async () => {
     const first = client.call("wait_for_messages", { source: "telegram", search: `waited${era}`, timeout_s: 50 });
-    await home.append("telegram", message("work", `wait1-${era}-${over}`, "bob", Date.now(), `waited${era} one`, { origin: "live" }));
+    await home.append(
+      "telegram",
+      message("work", `wait1-${era}-${over}`, "bob", Date.now(), `waited${era} one`, { origin: "live" }),
+    );
     const { json } = await first;
     expect(json.messages.map(({ content }: { content: string }) => content)).toEqual([`waited${era} one`]);
-    await home.append("telegram", message("work", `wait2-${era}-${over}`, "bob", Date.now(), `waited${era} two`, { origin: "live" }));
-    const second = await client.call("wait_for_messages", { source: "telegram", search: `waited${era}`, timeout_s: 50, after_cursor: json.cursor });
+    await home.append(
+      "telegram",
+      message("work", `wait2-${era}-${over}`, "bob", Date.now(), `waited${era} two`, { origin: "live" }),
+    );
+    const second = await client.call("wait_for_messages", {
+      source: "telegram",
+      search: `waited${era}`,
+      timeout_s: 50,
+      after_cursor: json.cursor,
+    });
     expect(second.json.messages.map(({ content }: { content: string }) => content)).toEqual([`waited${era} two`]);
-    const third = await client.call("wait_for_messages", { source: "telegram", search: `waited${era}`, timeout_s: 0, after_cursor: second.json.cursor });
+    const third = await client.call("wait_for_messages", {
+      source: "telegram",
+      search: `waited${era}`,
+      timeout_s: 0,
+      after_cursor: second.json.cursor,
+    });
     expect(third.json).toMatchObject({ messages: [], timed_out: true });
   });
 });
@@ -342,22 +393,27 @@ describe("the life of the server", () => {
     await home.remove();
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)("CH-1 Scenario: Graceful shutdown by %s over HTTP: what is under way is answered, exit 0", async (signal) => {
-    const home = await makeChatHome({ telegram: { events: TELEGRAM } });
-    const server = await startChat(home);
-    const client = await connectChat("modern", server);
-    const legacy = await connectChat("legacy", server);
-    await legacy.watch("messages://telegram/*");
-    const waiting = Promise.all([client, legacy].map((each) => each.call("wait_for_messages", { source: "telegram", timeout_s: 50 })));
-    await until(async () => (await fetch(new URL("/healthz", server.url))).ok);
-    // Both are under way when a request that was sent later is answered.
-    await Promise.all([client.call("list_sources"), legacy.call("list_sources")]);
-    server.process.kill(signal);
-    for (const { json } of await waiting) expect(json).toMatchObject({ messages: [], timed_out: true });
-    expect(await server.ended).toBe(0);
-    await Promise.allSettled([client.close(), legacy.close()]);
-    await home.remove();
-  });
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "CH-1 Scenario: Graceful shutdown by %s over HTTP: what is under way is answered, exit 0",
+    async (signal) => {
+      const home = await makeChatHome({ telegram: { events: TELEGRAM } });
+      const server = await startChat(home);
+      const client = await connectChat("modern", server);
+      const legacy = await connectChat("legacy", server);
+      await legacy.watch("messages://telegram/*");
+      const waiting = Promise.all(
+        [client, legacy].map((each) => each.call("wait_for_messages", { source: "telegram", timeout_s: 50 })),
+      );
+      await until(async () => (await fetch(new URL("/healthz", server.url))).ok);
+      // Both are under way when a request that was sent later is answered.
+      await Promise.all([client.call("list_sources"), legacy.call("list_sources")]);
+      server.process.kill(signal);
+      for (const { json } of await waiting) expect(json).toMatchObject({ messages: [], timed_out: true });
+      expect(await server.ended).toBe(0);
+      await Promise.allSettled([client.close(), legacy.close()]);
+      await home.remove();
+    },
+  );
 
   it("CH-1 Scenario: Graceful shutdown over stdio: what is under way is answered, exit 0", async () => {
     const home = await makeChatHome({ telegram: { events: TELEGRAM } });
@@ -374,7 +430,11 @@ describe("the life of the server", () => {
     const clientInfo = { name: "test", version: "1" };
     send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
     send({ method: "notifications/initialized" });
-    send({ id: 2, method: "tools/call", params: { name: "wait_for_messages", arguments: { source: "telegram", timeout_s: 50 } } });
+    send({
+      id: 2,
+      method: "tools/call",
+      params: { name: "wait_for_messages", arguments: { source: "telegram", timeout_s: 50 } },
+    });
     send({ id: 3, method: "ping" });
     await said('"id":3');
     child.kill("SIGTERM");
@@ -410,7 +470,12 @@ describe("authentication", () => {
   });
 
   it("CH-9 Scenario: Token-based authentication: no token and a wrong one are refused", async () => {
-    for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Basic c2VjcmV0MTIz" }, { authorization: "Bearer secret1234" }]) {
+    for (const headers of [
+      {},
+      { authorization: "Bearer wrong" },
+      { authorization: "Basic c2VjcmV0MTIz" },
+      { authorization: "Bearer secret1234" },
+    ]) {
       const response = await fetch(server.url, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
@@ -418,7 +483,9 @@ describe("authentication", () => {
       });
       expect(response.status).toBe(401);
       expect(response.headers.get("www-authenticate")).toMatch(/^Bearer realm=/);
-      expect(await response.json()).toMatchObject({ error: { message: expect.stringMatching(/^Authentication required/) } });
+      expect(await response.json()).toMatchObject({
+        error: { message: expect.stringMatching(/^Authentication required/) },
+      });
     }
     await expect(connectChat("legacy", { url: server.url })).rejects.toThrow();
   });
@@ -430,7 +497,10 @@ describe("authentication", () => {
   });
 });
 
-async function everyPage(client: ChatClient, args: Readonly<Record<string, unknown>>): Promise<{ id: string; timestamp: string }[]> {
+async function everyPage(
+  client: ChatClient,
+  args: Readonly<Record<string, unknown>>,
+): Promise<{ id: string; timestamp: string }[]> {
   const found: { id: string; timestamp: string }[] = [];
   let cursor: string | undefined;
   do {

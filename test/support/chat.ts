@@ -54,7 +54,10 @@ export const chat = (id: string, name: string, type = "direct", participantCount
   chat: { id, name, type, participantCount },
 });
 
-export const person = (id: string, name: string, more: Entry = {}) => ({ type: "person", person: { id, name, ...more } });
+export const person = (id: string, name: string, more: Entry = {}) => ({
+  type: "person",
+  person: { id, name, ...more },
+});
 
 export const message = (
   chatId: string,
@@ -147,7 +150,9 @@ export interface ChatClient {
   readonly updates: readonly Update[];
   /** The process that it started, over stdio. */
   readonly pid: number | null;
-  tools(): Promise<readonly { name: string; description?: string | undefined; inputSchema: unknown; outputSchema?: unknown }[]>;
+  tools(): Promise<
+    readonly { name: string; description?: string | undefined; inputSchema: unknown; outputSchema?: unknown }[]
+  >;
   templates(): Promise<readonly { uriTemplate: string; description?: string | undefined }[]>;
   resources(): Promise<readonly { uri: string; name: string }[]>;
   prompts(): Promise<readonly { name: string; arguments?: readonly { name: string }[] | undefined }[]>;
@@ -186,7 +191,9 @@ export async function connectChat(era: Era, where: Where): Promise<ChatClient> {
     return updates[count - 1] as Update;
   };
   const init =
-    "url" in where && where.token !== undefined ? { requestInit: { headers: { authorization: `Bearer ${where.token}` } } } : {};
+    "url" in where && where.token !== undefined
+      ? { requestInit: { headers: { authorization: `Bearer ${where.token}` } } }
+      : {};
   const launch =
     "home" in where
       ? {
@@ -199,8 +206,9 @@ export async function connectChat(era: Era, where: Where): Promise<ChatClient> {
   if (era === "legacy") {
     const client = new ClientV1(INFO);
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => heard(params));
-    const transport = launch === undefined ? new HttpV1(new URL((where as { url: string }).url), init) : new StdioV1(launch);
-    await client.connect(transport as Parameters<typeof client.connect>[0]);
+    const transport =
+      launch === undefined ? new HttpV1(new URL((where as { url: string }).url), init) : new StdioV1(launch);
+    await client.connect(transport);
     return {
       ...common(client as unknown as AnyClient),
       updates,
@@ -216,7 +224,8 @@ export async function connectChat(era: Era, where: Where): Promise<ChatClient> {
   }
   const client = new ClientV2(INFO, { versionNegotiation: { mode: { pin: MODERN } } });
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => heard(params));
-  const transport = launch === undefined ? new HttpV2(new URL((where as { url: string }).url), init) : new StdioV2(launch);
+  const transport =
+    launch === undefined ? new HttpV2(new URL((where as { url: string }).url), init) : new StdioV2(launch);
   await client.connect(transport);
   const open: { readonly uris: readonly string[]; close(): Promise<void> }[] = [];
   return {
@@ -239,7 +248,9 @@ export async function connectChat(era: Era, where: Where): Promise<ChatClient> {
 /** What both generations of the SDK have alike. */
 interface AnyClient {
   getServerCapabilities(): Readonly<Record<string, unknown>> | undefined;
-  listTools(): Promise<{ tools: readonly { name: string; description?: string; inputSchema: unknown; outputSchema?: unknown }[] }>;
+  listTools(): Promise<{
+    tools: readonly { name: string; description?: string; inputSchema: unknown; outputSchema?: unknown }[];
+  }>;
   listResourceTemplates(): Promise<{ resourceTemplates: readonly { uriTemplate: string; description?: string }[] }>;
   listResources(): Promise<{ resources: readonly { uri: string; name: string }[] }>;
   listPrompts(): Promise<{ prompts: readonly { name: string; arguments?: readonly { name: string }[] }[] }>;
@@ -248,7 +259,9 @@ interface AnyClient {
     content: readonly { type: string; text?: string }[];
     structuredContent?: unknown;
   }>;
-  readResource(params: { uri: string }): Promise<{ contents: readonly { text?: string; _meta?: Readonly<Record<string, unknown>> }[] }>;
+  readResource(params: {
+    uri: string;
+  }): Promise<{ contents: readonly { text?: string; _meta?: Readonly<Record<string, unknown>> }[] }>;
   getPrompt(params: { name: string; arguments: Readonly<Record<string, string>> }): Promise<{
     messages: readonly { content: { type: string; text?: string } }[];
   }>;

@@ -44,7 +44,15 @@ function createProgram(context: Context, name: string): Command {
       "after",
       `\nFirst:  ${name} import result.json      Then, in your agent's config:  ${name}\nFiles:  PLUGBOARD_CHAT_HOME, or your data folder`,
     );
-  const commands = [serveCommand, importCommand, addCommand, sourcesCommand, chatsCommand, messagesCommand, searchCommand];
+  const commands = [
+    serveCommand,
+    importCommand,
+    addCommand,
+    sourcesCommand,
+    chatsCommand,
+    messagesCommand,
+    searchCommand,
+  ];
   for (const register of commands) register(program, context);
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
   return program;
@@ -63,7 +71,8 @@ function printError(thrown: unknown, io: Io, json: boolean): void {
   }
   io.stderr.write(`error: ${message}\n`);
   if (details.hint !== undefined) io.stderr.write(`  fix:   ${details.hint}\n`);
-  if (details.candidates !== undefined && details.candidates.length > 0) io.stderr.write(`  among: ${details.candidates.join(", ")}\n`);
+  if (details.candidates !== undefined && details.candidates.length > 0)
+    io.stderr.write(`  among: ${details.candidates.join(", ")}\n`);
 }
 
 function processIo(): Io {

@@ -72,7 +72,12 @@ interface ImportOne {
   readonly signal: AbortSignal;
 }
 
-async function importOne(app: App, io: Io, importer: FileImporter, { file, source, options, signal }: ImportOne): Promise<Imported> {
+async function importOne(
+  app: App,
+  io: Io,
+  importer: FileImporter,
+  { file, source, options, signal }: ImportOne,
+): Promise<Imported> {
   const progress = new ImportProgress(io, file);
   const request: ImportFile = {
     path: file,
@@ -102,8 +107,10 @@ async function addImportSource(app: App, id: string): Promise<void> {
   await writeSource(app.home, id, { kind: "import" });
 }
 
-function printReport(io: Io, { file, source, format, messages, chats, added, skipped, notes, problems }: Imported): void {
-  const number = (value: number): string => value.toLocaleString("en-US");
+function printReport(
+  io: Io,
+  { file, source, format, messages, chats, added, skipped, notes, problems }: Imported,
+): void {
   io.stdout.write(
     `${file}: ${format}, ${number(messages)} messages in ${number(chats)} chats; ${number(added)} new in source ${source}, ${number(skipped)} skipped\n`,
   );
@@ -118,4 +125,8 @@ function requireZone(name: string): void {
     if (error instanceof ChatError) throw error;
     throw invalid("time-zone", `'${name}' is no IANA time zone`, "Use one such as Europe/Helsinki");
   }
+}
+
+function number(value: number): string {
+  return value.toLocaleString("en-US");
 }

@@ -2,7 +2,9 @@
 // that the user sees what an agent sees.
 
 import { Option, type Command } from "commander";
+import { z } from "zod";
 import { openApp, type App } from "../app.ts";
+import { ChatShape } from "../shapes.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Context, Io } from "./io.ts";
 import { table } from "./table.ts";
@@ -24,6 +26,7 @@ interface FilterOptions extends ReadOptions {
 }
 
 const NO_LIMIT_CHARS = 1_000_000;
+const Chats = z.object({ chats: z.array(ChatShape) });
 
 export function sourcesCommand(program: Command, { io }: Context): void {
   program
@@ -35,7 +38,7 @@ export function sourcesCommand(program: Command, { io }: Context): void {
         const { toSources } = await import("../tools/list-sources.ts");
         const sources = toSources(app.reader);
         // Nothing is connected by a command: what a running server knows of that is not known here.
-        const shown = sources.map(({ is_connected: _, status: __, ...source }) => source);
+        const shown = sources.map((source) => ({ ...source, is_connected: undefined, status: undefined }));
         if (json === true) return printJson(io, { sources: shown });
         const rows = shown.map(({ id, name, kind, live, chat_count: chats, message_count: messages, newest }) => [
           id,
@@ -46,7 +49,8 @@ export function sourcesCommand(program: Command, { io }: Context): void {
           `${messages} messages`,
           newest === null ? "" : `newest ${newest}`,
         ]);
-        if (rows.length === 0) io.stderr.write("No sources yet. First: plugboard-chat import FILE, or plugboard-chat add\n");
+        if (rows.length === 0)
+          io.stderr.write("No sources yet. First: plugboard-chat import FILE, or plugboard-chat add\n");
         io.stdout.write(table(rows, widthOf(io)));
       });
     });
@@ -60,35 +64,32 @@ export function chatsCommand(program: Command, { io }: Context): void {
     .option("--type <type>", "direct, group, channel, self or bot")
     .option("--limit <n>", "how many", "50")
     .option("--json", "machine-readable output")
-    .action(async (source: string | undefined, options: ReadOptions & { name?: string; type?: string; limit: string }) => {
-      const { listChats } = await import("../tools/list-chats.ts");
-      await withApp(io, async (app) => {
-        const filter = { name_pattern: options.name, chat_type: options.type };
-        const { structured } = await ask(app, listChats, { source, filter, limit: Number(options.limit), allow_stale: true });
-        if (options.json === true) return printJson(io, structured);
-        const { chats } = listChats.output.parse(structured) as { chats: readonly ChatRow[] };
+    .action(
+      async (source: string | undefined, options: ReadOptions & { name?: string; type?: string; limit: string }) => {
+        const { listChats } = await import("../tools/list-chats.ts");
+        await withApp(io, async (app) => {
+          const filter = { name_pattern: options.name, chat_type: options.type };
+          const { structured } = await ask(app, listChats, {
+            source,
+            filter,
+            limit: Number(options.limit),
+            allow_stale: true,
+          });
+          if (options.json === true) return printJson(io, structured);
+          const { chats } = Chats.parse(structured);
         const rows = chats.map((chat) => [
-          chat.source,
-          chat.id,
-          chat.name,
-          chat.type,
-          chat.participant_count === null ? "" : `${chat.participant_count} people`,
-          `${chat.message_count} messages`,
-          chat.last_message_at ?? "",
-        ]);
-        io.stdout.write(table(rows, widthOf(io)));
-      });
-    });
-}
-
-interface ChatRow {
-  readonly source: string;
-  readonly id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly participant_count: number | null;
-  readonly message_count: number;
-  readonly last_message_at: string | null;
+            chat.source,
+            chat.id,
+            chat.name,
+            chat.type,
+            chat.participant_count === null ? "" : `${chat.participant_count} people`,
+            `${chat.message_count} messages`,
+            chat.last_message_at ?? "",
+          ]);
+          io.stdout.write(table(rows, widthOf(io)));
+        });
+      },
+    );
 }
 
 export function messagesCommand(program: Command, { io }: Context): void {
@@ -97,7 +98,12 @@ export function messagesCommand(program: Command, { io }: Context): void {
     .action(async (source: string | undefined, chat: string | undefined, options: FilterOptions) => {
       const { getMessages } = await import("../tools/get-messages.ts");
       const { since, before, sender, search, limit, cursor } = options;
-      await show(io, getMessages, { source, chat, since, before, sender, search, cursor, limit: Number(limit) }, options);
+      await show(
+        io,
+        getMessages,
+        { source, chat, since, before, sender, search, cursor, limit: Number(limit) },
+        options,
+      );
     });
 }
 
@@ -109,7 +115,12 @@ export function searchCommand(program: Command, { io }: Context): void {
     .action(async (words: readonly string[], options: FilterOptions) => {
       const { searchMessages } = await import("../tools/search-messages.ts");
       const { source, chat, since, before, sender, mode, limit, cursor } = options;
-      await show(io, searchMessages, { query: words.join(" "), source, chat, since, before, sender, mode, cursor, limit: Number(limit) }, options);
+      await show(
+        io,
+        searchMessages,
+        { query: words.join(" "), source, chat, since, before, sender, mode, cursor, limit: Number(limit) },
+        options,
+      );
     });
 }
 

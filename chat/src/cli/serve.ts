@@ -72,7 +72,12 @@ async function openEnd(app: App, io: Io, { port, host, tokenFile, channel = fals
 async function readToken(io: Io, file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return io.env["PLUGBOARD_CHAT_TOKEN"] || undefined;
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new ChatError("INVALID_PARAMETER", `${file} cannot be read`, { field: "token-file", hint: "Check the path and its rights" }, error);
+    throw new ChatError(
+      "INVALID_PARAMETER",
+      `${file} cannot be read`,
+      { field: "token-file", hint: "Check the path and its rights" },
+      error,
+    );
   });
   if (text.trim() === "") throw invalid("token-file", `${file} is empty`, "Write a token into it");
   return text.trim();

@@ -12,9 +12,15 @@ const NO_WIDTH = /[\p{Mn}\p{Cf}]/u;
 export function table(rows: readonly (readonly string[])[], width = Infinity): string {
   const clean = rows.map((row) => row.map((cell) => cleanName(stripVTControlCharacters(cell))));
   const widths: number[] = [];
-  for (const row of clean) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell));
+  for (const row of clean)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell));
   return clean
-    .map((row) => row.map((cell, index) => cell + " ".repeat((widths[index] ?? 0) - widthOf(cell))).join(GAP).trimEnd())
+    .map((row) =>
+      row
+        .map((cell, index) => cell + " ".repeat((widths[index] ?? 0) - widthOf(cell)))
+        .join(GAP)
+        .trimEnd(),
+    )
     .map((line) => `${cut(line, width)}\n`)
     .join("");
 }

@@ -32,7 +32,11 @@ async function readWritten(home: ChatHome): Promise<ConfigInput> {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw broken(home.config, `is not JSON: ${error instanceof Error ? error.message : ""}`, "Correct it at that place");
+    throw broken(
+      home.config,
+      `is not JSON: ${error instanceof Error ? error.message : ""}`,
+      "Correct it at that place",
+    );
   }
   return check(home, json);
 }

@@ -40,10 +40,7 @@ export const ChatConfigFile = z.strictObject({
   allow_stale: z.boolean().default(false).describe("answer from what is stored where a source is not connected"),
   redact: Redaction.optional().describe("what leaves only as a tag, such as [phone-3]"),
   sources: z
-    .record(
-      z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "may have small letters, digits, - and _ only"),
-      SourceEntry,
-    )
+    .record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "may have small letters, digits, - and _ only"), SourceEntry)
     .default({}),
 });
 

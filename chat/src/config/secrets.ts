@@ -23,11 +23,7 @@ export async function resolveSecrets(
   return resolved;
 }
 
-function fromEnvironment(
-  value: string,
-  env: Readonly<Record<string, string | undefined>>,
-  field: string,
-): string {
+function fromEnvironment(value: string, env: Readonly<Record<string, string | undefined>>, field: string): string {
   const name = REFERENCE.exec(value)?.[1];
   if (name === undefined) return value;
   const found = env[name];
@@ -40,7 +36,12 @@ function fromEnvironment(
 
 async function readSecret(path: string, field: string): Promise<string> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new ChatError("INVALID_PARAMETER", `${field}: ${path} cannot be read`, { field, hint: "Check the path and its rights" }, error);
+    throw new ChatError(
+      "INVALID_PARAMETER",
+      `${field}: ${path} cannot be read`,
+      { field, hint: "Check the path and its rights" },
+      error,
+    );
   });
   return text.trim();
 }

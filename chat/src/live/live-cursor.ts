@@ -21,6 +21,10 @@ export function openLiveCursor(text: string): LiveCursor {
     const [, key, at] = Payload.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
     return { key, at };
   } catch {
-    throw invalid("after_cursor", "This is no cursor of new messages", "Take cursor from the answer before, or leave it out");
+    throw invalid(
+      "after_cursor",
+      "This is no cursor of new messages",
+      "Take cursor from the answer before, or leave it out",
+    );
   }
 }

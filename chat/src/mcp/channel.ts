@@ -6,7 +6,10 @@ import type { App } from "../app.ts";
 import { Watch } from "../live/watch.ts";
 
 /** The function that ends it. */
-export function startChannel({ reader, feed, log }: App, send: (notification: JSONRPCNotification) => void): () => void {
+export function startChannel(
+  { reader, feed, log }: App,
+  send: (notification: JSONRPCNotification) => void,
+): () => void {
   const watch = new Watch({
     store: reader.store,
     feed,

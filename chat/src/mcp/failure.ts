@@ -43,7 +43,8 @@ export function toChatError(thrown: unknown): ChatError | undefined {
 
 export function toToolResult(error: ChatError, outgoing: Outgoing): CallToolResult {
   const json = outgoing.error(error);
-  const candidates = json.candidates === undefined || json.candidates.length === 0 ? "" : ` Candidates: ${json.candidates.join("; ")}.`;
+  const candidates =
+    json.candidates === undefined || json.candidates.length === 0 ? "" : ` Candidates: ${json.candidates.join("; ")}.`;
   const hint = json.hint === undefined || json.message.includes(json.hint) ? "" : ` ${json.hint}.`;
   return {
     isError: true,

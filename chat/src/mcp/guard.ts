@@ -27,17 +27,22 @@ export class Guard {
     this.#loopback = LOOPBACK.test(host);
     this.#token = token === undefined ? undefined : digest(token);
     if (!this.#loopback && token === undefined) {
-      throw new ChatError("INVALID_PARAMETER", `Without a token nobody but this machine may connect: ${host} is no loopback address`, {
-        field: "host",
-        hint: "Give --token-file or PLUGBOARD_CHAT_TOKEN, or leave out --host",
-      });
+      throw new ChatError(
+        "INVALID_PARAMETER",
+        `Without a token nobody but this machine may connect: ${host} is no loopback address`,
+        {
+          field: "host",
+          hint: "Give --token-file or PLUGBOARD_CHAT_TOKEN, or leave out --host",
+        },
+      );
     }
   }
 
   check(headers: IncomingHttpHeaders): Refusal | undefined {
     const { host, origin, authorization } = headers;
     // A name that somebody else's DNS points here is how web pages reach local servers.
-    if (this.#loopback && !isLoopbackHost(host)) return refuse(403, "FORBIDDEN_HOST", "This server is for this machine only");
+    if (this.#loopback && !isLoopbackHost(host))
+      return refuse(403, "FORBIDDEN_HOST", "This server is for this machine only");
     if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) {
       return refuse(403, "FORBIDDEN_ORIGIN", "Web pages of other origins may not connect");
     }
@@ -51,7 +56,12 @@ export class Guard {
   }
 }
 
-function refuse(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}): Refusal {
+function refuse(
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Refusal {
   return { status, code, message, headers };
 }
 

@@ -38,7 +38,8 @@ export class HttpEnd {
   private constructor(app: App, { host, token, connectionMs = CONNECTION_MS }: HttpOptions) {
     const guard = new Guard({ host, token });
     const servers = new ChatServers(app);
-    const onError = (error: unknown): void => app.log(`warning: ${error instanceof Error ? error.message : String(error)}`);
+    const onError = (error: unknown): void =>
+      app.log(`warning: ${error instanceof Error ? error.message : String(error)}`);
     this.#host = host;
     this.#sessions = new Sessions(app, servers);
     this.#modern = createMcpHandler(() => servers.create(), { legacy: "reject" });
@@ -49,14 +50,21 @@ export class HttpEnd {
       notify: ({ uri, _meta }) => this.#modern.bus.publish({ kind: "resource_updated", uri, params: { _meta } }),
     });
     const answer = getRequestListener((request: Request) => this.#handle(request), { overrideGlobalObjects: false });
-    this.#server = createServer({ connectionsCheckingInterval: Math.min(CHECK_MS, connectionMs) }, (request, response) => {
-      const refused = guard.check(request.headers);
-      if (refused === undefined) return void answer(request, response).catch(onError);
-      const { status, code, message, headers } = refused;
-      const body = JSON.stringify({ jsonrpc: "2.0", error: { code: -32_001, message, data: { code } }, id: null });
-      response.writeHead(status, { ...headers, "content-type": "application/json", connection: "close" }).end(body);
+    this.#server = createServer(
+      { connectionsCheckingInterval: Math.min(CHECK_MS, connectionMs) },
+      (request, response) => {
+        const refused = guard.check(request.headers);
+        if (refused === undefined) return void answer(request, response).catch(onError);
+        const { status, code, message, headers } = refused;
+        const body = JSON.stringify({ jsonrpc: "2.0", error: { code: -32_001, message, data: { code } }, id: null });
+        response.writeHead(status, { ...headers, "content-type": "application/json", connection: "close" }).end(body);
+      },
+    );
+    Object.assign(this.#server, {
+      headersTimeout: connectionMs,
+      requestTimeout: connectionMs,
+      maxConnections: MAX_SOCKETS,
     });
-    Object.assign(this.#server, { headersTimeout: connectionMs, requestTimeout: connectionMs, maxConnections: MAX_SOCKETS });
   }
 
   static async open(app: App, options: HttpOptions): Promise<HttpEnd> {
@@ -90,7 +98,9 @@ export class HttpEnd {
     if (pathname === "/healthz") return Response.json({ status: "ok" });
     if (pathname !== PATH) return refusal(404, `There is nothing at this address; MCP is at ${PATH}`);
     if (request.method !== "POST") {
-      return request.headers.has("mcp-session-id") ? this.#sessions.handle(request, undefined) : refusal(405, "Method not allowed", { headers: { allow: "POST" } });
+      return request.headers.has("mcp-session-id")
+        ? this.#sessions.handle(request, undefined)
+        : refusal(405, "Method not allowed", { headers: { allow: "POST" } });
     }
     const body = await readRequestBody(request);
     if (body.tooLarge) return refusal(413, "The request is too large", { code: -32_000 });
@@ -104,11 +114,16 @@ export class HttpEnd {
     const listen = beginListen(parsedBody, this.#subscriptions);
     if (listen === undefined) return this.#modern.fetch(request, { parsedBody });
     const response = await this.#modern.fetch(request, { parsedBody: listen.message });
-    return bounded(response, { limit: MAX_WAITING, onEnd: listen.end });
+    return bounded(response, { limit: MAX_WAITING, onEnd: () => listen.end() });
   }
 }
 
 function listenError(error: Error, { host, port }: HttpOptions): ChatError {
   const reason = "code" in error && error.code === "EADDRINUSE" ? "is in use" : `cannot be opened: ${error.message}`;
-  return new ChatError("INVALID_PARAMETER", `Port ${port} of ${host} ${reason}`, { field: "port", hint: "Use another --port, or 0 for any" }, error);
+  return new ChatError(
+    "INVALID_PARAMETER",
+    `Port ${port} of ${host} ${reason}`,
+    { field: "port", hint: "Use another --port, or 0 for any" },
+    error,
+  );
 }

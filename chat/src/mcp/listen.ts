@@ -28,7 +28,10 @@ export function beginListen(message: unknown, subscriptions: Subscriptions): Lis
   const watched = wanted.filter((uri) => tryAdd(subscriptions, uri));
   return {
     id: parsed.data.id,
-    message: { ...rest, params: { ...params, notifications: { ...params.notifications, resourceSubscriptions: watched } } },
+    message: {
+      ...rest,
+      params: { ...params, notifications: { ...params.notifications, resourceSubscriptions: watched } },
+    },
     end: () => {
       for (const uri of watched.splice(0)) subscriptions.remove(uri);
     },

@@ -1,6 +1,6 @@
 // Prompts: a conversation with what is known of it, and what to do with it. What people wrote stands between marks, as data.
 
-import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
+import type { GetPromptResult, Prompt, PromptArgument } from "@modelcontextprotocol/server";
 import { ChatError, invalid } from "../errors.ts";
 import type { Reader } from "../reader.ts";
 import { toText } from "../tools/parameters.ts";
@@ -8,7 +8,11 @@ import { MAX_LIMIT } from "../uris.ts";
 
 type Arguments = Readonly<Record<string, string | undefined>>;
 
-interface PromptSpec extends Prompt {
+interface PromptSpec {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly PromptArgument[];
   readonly build: (args: Arguments, reader: Reader) => GetPromptResult;
 }
 
@@ -20,7 +24,8 @@ const PROMPTS: readonly PromptSpec[] = [
   {
     name: "analyze_conversation",
     title: "Analyze a conversation",
-    description: "The latest messages of a chat, with its participants, type and name, and the wish for an analysis of its patterns.",
+    description:
+      "The latest messages of a chat, with its participants, type and name, and the wish for an analysis of its patterns.",
     arguments: [
       { name: "source", description: "id of a source, from list_sources", required: true },
       { name: "chat", description: "id or name of a chat", required: true },
@@ -42,15 +47,17 @@ const PROMPTS: readonly PromptSpec[] = [
 ];
 
 export function listPrompts(): Prompt[] {
-  return PROMPTS.map(({ build: _, ...prompt }) => prompt);
+  return PROMPTS.map(({ name, title, description, arguments: [...args] }) => ({ name, title, description, arguments: [...args] }));
 }
 
 export function getPrompt(reader: Reader, name: string, args: Arguments): GetPromptResult {
   const found = PROMPTS.find((prompt) => prompt.name === name);
-  if (found === undefined) throw invalid("name", `There is no prompt '${name}'`, `Use ${PROMPTS.map((prompt) => prompt.name).join(" or ")}`);
-  const known = found.arguments?.map((argument) => argument.name) ?? [];
+  if (found === undefined)
+    throw invalid("name", `There is no prompt '${name}'`, `Use ${PROMPTS.map((prompt) => prompt.name).join(" or ")}`);
+  const known = found.arguments.map((argument) => argument.name);
   const stranger = Object.keys(args).find((argument) => !known.includes(argument));
-  if (stranger !== undefined) throw invalid(stranger, `'${stranger}' is no argument of ${name}`, `Use ${known.join(", ")}`);
+  if (stranger !== undefined)
+    throw invalid(stranger, `'${stranger}' is no argument of ${name}`, `Use ${known.join(", ")}`);
   return found.build(args, reader);
 }
 
@@ -65,7 +72,9 @@ function analyze(args: Arguments, reader: Reader): GetPromptResult {
   if (stored === undefined) throw new ChatError("CHAT_NOT_FOUND", "There is no such chat", { field: "chat" });
   const { outgoing } = reader;
   const chat = outgoing.chat(stored);
-  const people = reader.store.participants(stored.key, MAX_PEOPLE).map(({ name, isSelf }) => `${outgoing.name(name)}${isSelf ? " (the user)" : ""}`);
+  const people = reader.store
+    .participants(stored.key, MAX_PEOPLE)
+    .map(({ name, isSelf }) => `${outgoing.name(name)}${isSelf ? " (the user)" : ""}`);
   const focus = args["focus"];
   const text = [
     `Analyze the conversation "${chat.name}" from ${source}.`,
@@ -95,7 +104,9 @@ function catchUp(args: Arguments, reader: Reader): GetPromptResult {
   const text = [
     `Summarize what was written since ${since}, chat by chat: what matters, what is asked of me, what was decided.`,
     ...(nextCursor === undefined ? [] : ["These are the latest messages only; there are more."]),
-    ...(selection.notConnected.length === 0 ? [] : [`Not connected, and left out: ${selection.notConnected.join(", ")}.`]),
+    ...(selection.notConnected.length === 0
+      ? []
+      : [`Not connected, and left out: ${selection.notConnected.join(", ")}.`]),
     ...between(toText(reader, messages, { withChat: true, maxChars: MAX_CHARS })),
   ].join("\n");
   return { description: `Since ${since}`, messages: [{ role: "user", content: { type: "text", text } }] };

@@ -1,6 +1,10 @@
 // Chats and messages as resources: lists, templates, and reading one by its URI.
 
-import type { ListResourcesResult, ListResourceTemplatesResult, ReadResourceResult } from "@modelcontextprotocol/server";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+} from "@modelcontextprotocol/server";
 import { ChatError } from "../errors.ts";
 import { cleanName } from "../lines.ts";
 import type { Reader } from "../reader.ts";
@@ -9,6 +13,8 @@ import { CHATS_TEMPLATE, chatUri, MAX_LIMIT, MESSAGES_TEMPLATE, nextUri, parseUr
 
 const PAGE = 50;
 const MAX_CHARS = 200_000;
+/** What a line has beside the content, roughly. */
+const HEAD_CHARS = 50;
 const MIME = "text/plain; charset=utf-8";
 
 export const TEMPLATES: ListResourceTemplatesResult = {
@@ -53,7 +59,10 @@ export function listResources(reader: Reader, cursor: string | undefined): ListR
       mimeType: MIME,
     };
   });
-  return { resources: [...wholes, ...chats], ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+  return {
+    resources: [...wholes, ...chats],
+    ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
+  };
 }
 
 export function readResource(reader: Reader, uri: string): ReadResourceResult {
@@ -68,8 +77,7 @@ export function readResource(reader: Reader, uri: string): ReadResourceResult {
 }
 
 function readMessages(reader: Reader, uri: string, { args, page }: ChatUri & { kind: "messages" }): ReadResourceResult {
-  const cost = (message: { readonly content: string }): number => message.content.length + PAGE;
-  const { messages, nextCursor, selection } = reader.messages(args, { ...page, budget: { chars: MAX_CHARS, cost } });
+  const { messages, nextCursor, selection } = reader.messages(args, { ...page, budget: { chars: MAX_CHARS, cost: ({ content }) => content.length + HEAD_CHARS } });
   const text = toText(reader, messages, { withChat: selection.chat === undefined, maxChars: MAX_CHARS });
   const next = nextCursor === undefined ? undefined : nextUri(uri, nextCursor);
   return {

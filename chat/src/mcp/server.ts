@@ -1,6 +1,11 @@
 // The chat server as MCP has it: one SDK server for each connection (or request), with the handlers that all of them share.
 
-import { Server, type CallToolResult, type ServerCapabilities, type Tool as McpTool } from "@modelcontextprotocol/server";
+import {
+  Server,
+  type CallToolResult,
+  type ServerCapabilities,
+  type Tool as McpTool,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { App } from "../app.ts";
 import { CHAT_ERROR_CODES, invalid } from "../errors.ts";

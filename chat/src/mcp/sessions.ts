@@ -67,10 +67,12 @@ export class Sessions {
     });
     const server = this.#servers.create(subscriptions);
     const session: Session = { transport, subscriptions, usedAt: performance.now() };
+    // eslint-disable-next-line unicorn/prefer-add-event-listener -- of the SDK, and no event target
     server.onclose = () => {
       subscriptions.close();
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
     };
+    // eslint-disable-next-line unicorn/prefer-add-event-listener -- likewise
     server.onerror = onError;
     await server.connect(transport);
     return session;
@@ -91,12 +93,19 @@ export class Sessions {
 }
 
 class LegacyTransport extends WebStandardStreamableHTTPServerTransport {
-  override send(message: JSONRPCMessage, options?: Parameters<WebStandardStreamableHTTPServerTransport["send"]>[1]): Promise<void> {
+  override send(
+    message: JSONRPCMessage,
+    options?: Parameters<WebStandardStreamableHTTPServerTransport["send"]>[1],
+  ): Promise<void> {
     return super.send(withLegacyCode(message), options);
   }
 }
 
-export function refusal(status: number, message: string, { code = -32_001, data, headers = {} }: RefusalOptions = {}): Response {
+export function refusal(
+  status: number,
+  message: string,
+  { code = -32_001, data, headers = {} }: RefusalOptions = {},
+): Response {
   const error = { code, message, ...(data === undefined ? {} : { data }) };
   return Response.json({ jsonrpc: "2.0", error, id: null }, { status, headers: { ...headers } });
 }

@@ -28,18 +28,27 @@ export interface StdioEnd {
 export function serveStdio(app: App, { stdin, stdout, channel }: StdioOptions): StdioEnd {
   const servers = new ChatServers(app, { channel });
   const wire = new Wire(new StdioServerTransport(stdin, stdout));
-  const onError = (error: unknown): void => app.log(`warning: ${error instanceof Error ? error.message : String(error)}`);
+  const onError = (error: unknown): void =>
+    app.log(`warning: ${error instanceof Error ? error.message : String(error)}`);
   const handle = serve(
     ({ era }) => {
       const server = servers.create(wire.subscriptions);
       wire.era = era;
-      wire.notify = (update) => void server.notification({ method: "notifications/resources/updated", params: { ...update } }).catch(onError);
+      wire.notify = (update) =>
+        void server.notification({ method: "notifications/resources/updated", params: { ...update } }).catch(onError);
       return server;
     },
     { transport: wire, onerror: onError },
   );
-  wire.subscriptions = new Subscriptions({ reader: app.reader, feed: app.feed, notify: (update) => wire.notify(update), onError });
-  const stopChannel = channel ? startChannel(app, (notification) => void wire.send(notification).catch(onError)) : undefined;
+  wire.subscriptions = new Subscriptions({
+    reader: app.reader,
+    feed: app.feed,
+    notify: (update) => wire.notify(update),
+    onError,
+  });
+  const stopChannel = channel
+    ? startChannel(app, (notification) => void wire.send(notification).catch(onError))
+    : undefined;
   void wire.ended.then(() => {
     stopChannel?.();
     wire.subscriptions?.close();
@@ -55,12 +64,14 @@ class Wire implements Transport {
   readonly ended: Promise<void>;
   subscriptions: Subscriptions | undefined;
   era: "legacy" | "modern" = "legacy";
-  notify: (update: { readonly uri: string; readonly _meta: Readonly<Record<string, unknown>> }) => void = () => undefined;
+  notify: (update: { readonly uri: string; readonly _meta: Readonly<Record<string, unknown>> }) => void = () =>
+    undefined;
   readonly #pipe: StdioServerTransport;
   readonly #listens = new Map<string | number, Listen>();
 
   constructor(pipe: StdioServerTransport) {
     this.#pipe = pipe;
+    /* eslint-disable unicorn/prefer-add-event-listener -- of the SDK, and no event target */
     this.ended = new Promise((resolve) => {
       pipe.onclose = () => {
         resolve();
@@ -69,6 +80,7 @@ class Wire implements Transport {
     });
     pipe.onerror = (error) => this.onerror?.(error);
     pipe.onmessage = (message) => this.#receive(message);
+    /* eslint-enable unicorn/prefer-add-event-listener */
   }
 
   start(): Promise<void> {

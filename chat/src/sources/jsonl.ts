@@ -41,7 +41,11 @@ async function follow(path: string, context: SourceContext): Promise<void> {
       onState({ status: "connected" });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      onState({ status: "disconnected", message, howToConnect: `Let the program that writes ${path} run, or create the file` });
+      onState({
+        status: "disconnected",
+        message,
+        howToConnect: `Let the program that writes ${path} run, or create the file`,
+      });
       log.info(message);
     }
     await delay(LOOK_MS, undefined, { signal }).catch(() => undefined); // told to end
@@ -54,7 +58,10 @@ async function readOn(file: FileHandle, from: number, { sink, signal, log }: Sou
   // Written anew: what is known already changes nothing.
   let offset = size < from ? 0 : from;
   while (!signal.aborted && offset < size) {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(Math.min(CHUNK_BYTES, size - offset)), position: offset });
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(Math.min(CHUNK_BYTES, size - offset)),
+      position: offset,
+    });
     const end = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
     // A line that is still being written; one that is longer than a chunk is nothing that we could use.
     if (end === 0 && bytesRead < CHUNK_BYTES) break;

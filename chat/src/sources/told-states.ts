@@ -9,7 +9,11 @@ const States = z.record(
   z.string(),
   z.union([
     z.object({ status: z.enum(["connected", "connecting"]) }),
-    z.object({ status: z.enum(["disconnected", "needs_auth", "error"]), message: z.string(), howToConnect: z.string() }),
+    z.object({
+      status: z.enum(["disconnected", "needs_auth", "error"]),
+      message: z.string(),
+      howToConnect: z.string(),
+    }),
   ]),
 );
 

@@ -14,7 +14,9 @@ export const findContact = tool({
   output: z.object({ people: z.array(PersonShape) }),
   run: ({ query, limit }, { app: { reader } }) => {
     const people = reader.people(query, limit).map((person) => reader.outgoing.person(person));
-    const lines = people.map(({ name, addresses }) => `${name}: ${addresses.map(({ source, id }) => `${source} ${id}`).join(", ")}`);
+    const lines = people.map(
+      ({ name, addresses }) => `${name}: ${addresses.map(({ source, id }) => `${source} ${id}`).join(", ")}`,
+    );
     return { structured: { people }, text: lines.length === 0 ? "(nobody)" : lines.join("\n") };
   },
 });

@@ -1,7 +1,19 @@
 // `get_messages`: messages of one chat, of a source or of all, by time, sender and words.
 
 import { z } from "zod";
-import { AllowStale, Chat, Cursor, FILTERS, Limit, MaxChars, Offset, PAGE, pageAnswer, readPage, Source } from "./parameters.ts";
+import {
+  AllowStale,
+  Chat,
+  Cursor,
+  FILTERS,
+  Limit,
+  MaxChars,
+  Offset,
+  PAGE,
+  pageAnswer,
+  readPage,
+  Source,
+} from "./parameters.ts";
 import { tool } from "./tool.ts";
 
 export const getMessages = tool({
@@ -27,7 +39,16 @@ export const getMessages = tool({
   output: z.object(PAGE),
   run: (args, { app: { reader } }) => {
     const { source, chat, since, before, sender, search } = args;
-    const filter = { source, chat, since, before, sender, search, includeSystem: args.include_system, allowStale: args.allow_stale };
+    const filter = {
+      source,
+      chat,
+      since,
+      before,
+      sender,
+      search,
+      includeSystem: args.include_system,
+      allowStale: args.allow_stale,
+    };
     return pageAnswer(reader, readPage(reader, filter, args), args.max_chars);
   },
 });

@@ -17,7 +17,11 @@ export const listChats = tool({
     filter: z
       .strictObject({
         chat_type: z.enum(CHAT_TYPES).optional(),
-        name_pattern: z.string().min(1).optional().describe("part of the name; case and accents do not count, * and ? are wildcards"),
+        name_pattern: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("part of the name; case and accents do not count, * and ? are wildcards"),
         active_since: z.string().optional().describe("with a message since then: a time such as 7d or 2025-01-13"),
       })
       .default({}),

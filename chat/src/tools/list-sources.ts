@@ -34,7 +34,9 @@ export function toSources(reader: Reader): SourceJson[] {
       kind: source.kind,
       is_connected: state.status === "connected",
       status: state.status,
-      ...("message" in state ? { message: outgoing.text(state.message), how_to_connect: outgoing.text(state.howToConnect) } : {}),
+      ...("message" in state
+        ? { message: outgoing.text(state.message), how_to_connect: outgoing.text(state.howToConnect) }
+        : {}),
       live: source.capabilities.stream,
       history: source.capabilities.history,
       can_send: source.capabilities.send && sendTo !== undefined,

@@ -74,10 +74,12 @@ export function toText(
   messages: readonly StoredMessage[],
   { withChat, maxChars }: { readonly withChat: boolean; readonly maxChars: number },
 ): string {
-  const oldestFirst = [...messages].sort((a, b) => a.at - b.at || a.key - b.key);
+  const oldestFirst = messages.toSorted((a, b) => a.at - b.at || a.key - b.key);
   const lines = oldestFirst.map((message) => {
     const redacted = reader.outgoing.redacted(message);
-    return redacted.content.length <= maxChars ? redacted : { ...redacted, content: `${redacted.content.slice(0, maxChars)} …` };
+    return redacted.content.length <= maxChars
+      ? redacted
+      : { ...redacted, content: `${redacted.content.slice(0, maxChars)} …` };
   });
   return toLines(lines, { zone: reader.outgoing.zone, withChat });
 }

@@ -3,7 +3,19 @@
 import { z } from "zod";
 import type { StoredMessage } from "../query.ts";
 import { MessageShape } from "../shapes.ts";
-import { AllowStale, Chat, Cursor, FILTERS, Limit, MaxChars, PAGE, pageAnswer, readPage, Source, toJsonMessages } from "./parameters.ts";
+import {
+  AllowStale,
+  Chat,
+  Cursor,
+  FILTERS,
+  Limit,
+  MaxChars,
+  PAGE,
+  pageAnswer,
+  readPage,
+  Source,
+  toJsonMessages,
+} from "./parameters.ts";
 import { tool } from "./tool.ts";
 
 const MAX_CONTEXT = 10;
@@ -44,7 +56,8 @@ export const searchMessages = tool({
     const share = Math.max(500, Math.floor(args.max_chars / (1 + 2 * context)));
     const page = readPage(reader, filter, { ...args, max_chars: share });
     const { structured, text } = pageAnswer(reader, page, share);
-    const around = context === 0 ? [] : page.messages.map((hit) => ({ hit, messages: reader.around(hit, context, context) }));
+    const around =
+      context === 0 ? [] : page.messages.map((hit) => ({ hit, messages: reader.around(hit, context, context) }));
     return {
       structured: {
         ...structured,

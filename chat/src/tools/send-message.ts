@@ -21,9 +21,18 @@ export const sendMessage = tool({
     reply_to: z.string().min(1).optional().describe("id of the message that this answers"),
     idempotency_key: z.string().min(1).max(200).optional(),
   }),
-  output: z.object({ id: z.string(), chat_id: z.string(), chat_name: z.string(), timestamp: z.string(), repeated: z.boolean() }),
+  output: z.object({
+    id: z.string(),
+    chat_id: z.string(),
+    chat_name: z.string(),
+    timestamp: z.string(),
+    repeated: z.boolean(),
+  }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  run: async ({ source: id, chat: name, text, reply_to: replyTo, idempotency_key: given }, { app: { reader, sent } }) => {
+  run: async (
+    { source: id, chat: name, text, reply_to: replyTo, idempotency_key: given },
+    { app: { reader, sent } },
+  ) => {
     const { source, sendTo } = reader.source(id);
     if (sendTo === undefined || source.send === undefined) throw notAllowed(`Source '${id}' is read-only`);
     const chat = exactChat(reader, id, name);
@@ -32,9 +41,15 @@ export const sendMessage = tool({
     }
     const replied = replyTo === undefined ? undefined : reader.message(chat, replyTo);
     const key = given ?? randomUUID();
-    const { entry, repeated } = await sent.once({ source: id, chat: chat.id, key, text }, () =>
-      source.send?.({ chat: chat.id, text, idempotencyKey: key, ...(replied === undefined ? {} : { replyTo: replied.id }) }) ??
-      Promise.reject(notAllowed(`Source '${id}' is read-only`)),
+    const { entry, repeated } = await sent.once(
+      { source: id, chat: chat.id, key, text },
+      () =>
+        source.send?.({
+          chat: chat.id,
+          text,
+          idempotencyKey: key,
+          ...(replied === undefined ? {} : { replyTo: replied.id }),
+        }) ?? Promise.reject(notAllowed(`Source '${id}' is read-only`)),
     );
     const { outgoing } = reader;
     const answer = {
@@ -60,5 +75,7 @@ function exactChat(reader: Reader, source: string, name: string): StoredChat {
 }
 
 function notAllowed(message: string): ChatError {
-  return new ChatError("SEND_NOT_ALLOWED", message, { hint: "The user allows it in chat.json: sources.<id>.send.chats" });
+  return new ChatError("SEND_NOT_ALLOWED", message, {
+    hint: "The user allows it in chat.json: sources.<id>.send.chats",
+  });
 }

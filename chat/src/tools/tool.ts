@@ -17,7 +17,10 @@ export interface ToolAnswer {
   readonly text: string;
 }
 
-export interface ToolSpec<I extends z.ZodType, O extends z.ZodType<Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>>> {
+export interface ToolSpec<
+  I extends z.ZodType,
+  O extends z.ZodType<Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>>,
+> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -45,7 +48,10 @@ export interface Tool {
 
 const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
-export function tool<I extends z.ZodType, O extends z.ZodType<Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>>>(spec: ToolSpec<I, O>): Tool {
+export function tool<
+  I extends z.ZodType,
+  O extends z.ZodType<Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>>,
+>(spec: ToolSpec<I, O>): Tool {
   const { run, ...rest } = spec;
   return {
     annotations: READS,

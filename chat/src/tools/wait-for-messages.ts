@@ -41,7 +41,8 @@ export const waitForMessages = tool({
     const { reader } = context.app;
     const args = uri === undefined ? given : fromUri(uri, given);
     requireStream(reader, args.source);
-    const from = cursor === undefined ? { key: reader.store.newestKey(), at: reader.clock.now() } : openLiveCursor(cursor);
+    const from =
+      cursor === undefined ? { key: reader.store.newestKey(), at: reader.clock.now() } : openLiveCursor(cursor);
     reader.select({ ...args, allowStale: true }); // says at once what is wrong
     const { messages, key } = await untilSome(args, from, timeoutS * 1000, context);
     const next = messages.length === 0 ? { key, at: from.at } : { key, at: reader.clock.now() };
@@ -64,7 +65,11 @@ export const waitForMessages = tool({
 function fromUri(uri: string, given: Readonly<Record<string, unknown>>): MessageArgs {
   const parsed = parseUri(uri);
   if (parsed?.kind !== "messages") {
-    throw invalid("uri", `'${uri}' is no resource of messages`, "Use messages://{source}/{chat} or messages://{source}/*");
+    throw invalid(
+      "uri",
+      `'${uri}' is no resource of messages`,
+      "Use messages://{source}/{chat} or messages://{source}/*",
+    );
   }
   const [twice] = Object.keys(given);
   if (twice !== undefined) throw invalid(twice, `'${twice}' stands in the uri, or beside it: not both`);
