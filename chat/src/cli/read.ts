@@ -77,7 +77,7 @@ export function chatsCommand(program: Command, { io }: Context): void {
           });
           if (options.json === true) return printJson(io, structured);
           const { chats } = Chats.parse(structured);
-        const rows = chats.map((chat) => [
+          const rows = chats.map((chat) => [
             chat.source,
             chat.id,
             chat.name,

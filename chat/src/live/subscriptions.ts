@@ -22,9 +22,9 @@ export interface SubscriptionsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export const MESSAGES_META = "plugboard-chat/messages";
-export const CURSOR_META = "plugboard-chat/cursor";
-export const DROPPED_META = "plugboard-chat/dropped";
+const MESSAGES_META = "plugboard-chat/messages";
+const CURSOR_META = "plugboard-chat/cursor";
+const DROPPED_META = "plugboard-chat/dropped";
 const MAX_URIS = 1000;
 const PREVIEW_CHARS = 500;
 

@@ -47,7 +47,12 @@ const PROMPTS: readonly PromptSpec[] = [
 ];
 
 export function listPrompts(): Prompt[] {
-  return PROMPTS.map(({ name, title, description, arguments: [...args] }) => ({ name, title, description, arguments: [...args] }));
+  return PROMPTS.map(({ name, title, description, arguments: [...args] }) => ({
+    name,
+    title,
+    description,
+    arguments: [...args],
+  }));
 }
 
 export function getPrompt(reader: Reader, name: string, args: Arguments): GetPromptResult {

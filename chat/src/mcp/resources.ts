@@ -77,7 +77,10 @@ export function readResource(reader: Reader, uri: string): ReadResourceResult {
 }
 
 function readMessages(reader: Reader, uri: string, { args, page }: ChatUri & { kind: "messages" }): ReadResourceResult {
-  const { messages, nextCursor, selection } = reader.messages(args, { ...page, budget: { chars: MAX_CHARS, cost: ({ content }) => content.length + HEAD_CHARS } });
+  const { messages, nextCursor, selection } = reader.messages(args, {
+    ...page,
+    budget: { chars: MAX_CHARS, cost: ({ content }) => content.length + HEAD_CHARS },
+  });
   const text = toText(reader, messages, { withChat: selection.chat === undefined, maxChars: MAX_CHARS });
   const next = nextCursor === undefined ? undefined : nextUri(uri, nextCursor);
   return {
