@@ -255,6 +255,19 @@ describe("chats", () => {
   });
 });
 
+describe("gaps", () => {
+  it("CH-12 are remembered once, for a chat or for all of a source", () => {
+    const gap = { type: "gap", from: 5, to: 9, reason: "offline" } as const;
+    store.apply("telegram", [gap, gap, { ...gap, chat: "2", to: 20 }]);
+    expect(store.gaps("telegram", 10)).toEqual([
+      { chat: 2, from: 5, to: 20, reason: "offline" },
+      { chat: null, from: 5, to: 9, reason: "offline" },
+    ]);
+    expect(store.gaps("telegram", 1)).toHaveLength(1);
+    expect(store.gaps("signal", 10)).toEqual([]);
+  });
+});
+
 describe("people", () => {
   it("CH-12 are found by a part of their name, a number or a username", () => {
     const names = (text: string) => store.people(text, 10).map(({ name }) => name);
