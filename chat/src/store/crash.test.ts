@@ -57,25 +57,22 @@ it("CH-12 several processes write into one store, and all go on", async () => {
   const batches = 40;
   const sources = ["a", "b", "c"];
   const store = await openStore(path);
+  const running = new Set(sources);
   const exits = sources.map(async (source) => {
-    const child = spawn(process.execPath, [APPLY_LOOP, DIST, path, source, String(batches)], {
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    return (await once(child, "exit"))[0] as unknown;
+    const args = [APPLY_LOOP, DIST, path, source, String(batches)];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+    const [code] = (await once(child, "exit")) as unknown[];
+    running.delete(source);
+    return code;
   });
   // Meanwhile this one reads and writes.
   let live = 0;
-  let isDone = false;
-  const all = Promise.all(exits).then((codes) => {
-    isDone = true;
-    return codes;
-  });
-  while (!isDone) {
+  while (running.size > 0) {
     store.apply("live", [message({ id: String(++live), content: "live" }, "live")]);
     store.messages({ order: "desc", limit: 20, search: "text", includeSystem: false });
     await sleep(5);
   }
-  expect(await all).toEqual([0, 0, 0]);
+  expect(await Promise.all(exits)).toEqual([0, 0, 0]);
   for (const source of sources) {
     expect([source, store.totals(source).messages, store.checkpoint(source)]).toEqual([
       source,
