@@ -108,6 +108,12 @@ describe("messages", () => {
     expect(ids({ search, mode })).toEqual(expected);
   });
 
+  it("CH-5 by a sender whose address begins with an @", () => {
+    store.apply("matrix", [message({ id: "m", sender: "@Bob:example.org", at: 9000 })]);
+    expect(ids({ sender: "@bob:example.org" })).toEqual(["m"]);
+    expect(store.people("@bob:example.org", 5)).toHaveLength(1);
+  });
+
   it("CH-5 what the network says is found only where it is asked for", () => {
     expect(ids({ search: "joined" })).toEqual([]);
     expect(ids({ search: "joined", includeSystem: true })).toEqual(["d"]);
