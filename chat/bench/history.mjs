@@ -56,24 +56,30 @@ export class History {
     const random = createRandom(this.seed + 1);
     for (const source of SOURCES) {
       yield { source: source.id, events: [...this.#people(source), ...this.#chats(source)] };
+      const events = [];
       const shares = Array.from({ length: source.chats }, (_, index) => 1 / (index + 3));
       const total = shares.reduce((sum, share) => sum + share, 0);
       for (const [index, share] of shares.entries()) {
         const count = Math.max(20, Math.round((this.messages * source.share * share) / total));
-        yield* this.#chat(random, source, `${source.id}-${index}`, count, size);
+        for (const event of this.#chat(random, source, `${source.id}-${index}`, count)) {
+          events.push(event);
+          if (events.length === size) yield { source: source.id, events: events.splice(0) };
+        }
+        // A file for each chat there, one for all elsewhere.
+        if (source.id === "whatsapp" && events.length > 0) yield { source: source.id, events: events.splice(0) };
       }
+      if (events.length > 0) yield { source: source.id, events };
     }
   }
 
-  *#chat(random, source, chat, count, size) {
+  *#chat(random, source, chat, count) {
     const members = Array.from({ length: 2 + Math.floor(random() * 20) }, () => zipf(random, source.senders));
     const step = SPAN_MS / count;
-    let events = [];
     for (let index = 0; index < count; index++) {
       const at = Math.floor(FIRST_DAY + index * step + random() * step);
       // WhatsApp tells minutes only.
       const rounded = source.id === "whatsapp" ? at - (at % 60_000) : at;
-      events.push({
+      yield {
         type: "message",
         origin: "import",
         message: {
@@ -84,12 +90,8 @@ export class History {
           kind: "text",
           content: this.text(random),
         },
-      });
-      if (events.length < size) continue;
-      yield { source: source.id, events };
-      events = [];
+      };
     }
-    if (events.length > 0) yield { source: source.id, events };
   }
 
   text(random) {

@@ -83,10 +83,13 @@ const digits = (count: number) => fc.stringMatching(new RegExp(`^[0-9]{${count}}
 
 /** Luhn: the last digit is what is missing. */
 const card = digits(15).map((body) => {
-  const sum = [...body].toReversed().reduce((total, digit, index) => {
-    const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+  const sum = body
+    .split("")
+    .toReversed()
+    .reduce((total, digit, index) => {
+      const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
+      return total + (value > 9 ? value - 9 : value);
+    }, 0);
   return `${body}${(10 - (sum % 10)) % 10}`.replace(/(\d{4})(?=\d)/g, "$1 ");
 });
 

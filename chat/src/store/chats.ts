@@ -1,6 +1,6 @@
 // The list of chats, the latest active first, and how a chat is found by what it is called.
 
-import type { ChatQuery, Page, SourceTotals, StoredChat } from "../query.ts";
+import type { ChatQuery, Page, SourceTotals, StoredChat, StoredGap } from "../query.ts";
 import { CHAT_TYPES } from "../source.ts";
 import { keyOf, number, text } from "./columns.ts";
 import { parseCursor, toCursor, type Position } from "./cursor.ts";
@@ -57,6 +57,21 @@ export function sourceTotals(db: Database, source: string): SourceTotals {
     oldestAt: number(row, "oldest_at"),
     newestAt: number(row, "newest_at"),
   };
+}
+
+export function sourceGaps(db: Database, source: string, limit: number): readonly StoredGap[] {
+  const rows = db.all(
+    `SELECT nullif(chat, 0) AS chat, from_at, to_at, reason FROM gap
+     WHERE source = (SELECT key FROM source WHERE id = ?) ORDER BY to_at DESC, from_at DESC LIMIT ?`,
+    source,
+    limit,
+  );
+  return rows.map((row) => ({
+    chat: number(row, "chat"),
+    from: Number(row["from_at"]),
+    to: Number(row["to_at"]),
+    reason: String(row["reason"]),
+  }));
 }
 
 function belowPosition([newestAt, key]: Position): [sql: string, ...values: SqlValue[]] {

@@ -48,12 +48,14 @@ export class Directory {
     const key = this.address(id);
     this.#db.run(
       `UPDATE address SET name = coalesce(?, name), folded_name = coalesce(?, folded_name), phone = coalesce(?, phone),
-         digits = coalesce(?, digits), username = coalesce(?, username), is_bot = coalesce(?, is_bot) WHERE key = ?`,
+         digits = coalesce(?, digits), username = coalesce(?, username), folded_username = coalesce(?, folded_username),
+         is_bot = coalesce(?, is_bot) WHERE key = ?`,
       name || null,
       name ? fold(name) : null,
       phone || null,
       phone ? (phoneDigits(phone) ?? null) : null,
       username || null,
+      username ? fold(username) : null,
       isBot === undefined ? null : Number(isBot),
       key,
     );
@@ -95,8 +97,10 @@ export class Directory {
   }
 
   #insertAddress(id: string): number {
-    const insert = this.#db.prepare("INSERT INTO address (source, id, person, digits) VALUES (?, ?, 0, ?)");
-    const key = Number(insert.run(this.source, id, phoneDigits(id) ?? null).lastInsertRowid);
+    const insert = this.#db.prepare(
+      "INSERT INTO address (source, id, folded_id, person, digits) VALUES (?, ?, ?, 0, ?)",
+    );
+    const key = Number(insert.run(this.source, id, fold(id), phoneDigits(id) ?? null).lastInsertRowid);
     this.#db.run("UPDATE address SET person = key WHERE key = ?", key);
     return key;
   }

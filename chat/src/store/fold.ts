@@ -1,12 +1,16 @@
-// Names as they are compared: without case and accents. For the text of messages, the search index does the same.
+// Names as they are compared: without case and accents.
 
 /** Accents of Latin, Greek and Cyrillic only: in other scripts a mark makes another letter. */
 const ACCENTS = /[\u0300-\u036f]+/g;
 const ASCII = /^[\x20-\x7e]*$/;
 
 export function fold(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
-  return text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase();
+  return ASCII.test(text) ? text.toLowerCase() : withoutAccents(text).toLowerCase();
+}
+
+/** Also one form for what looks alike: full-width letters, ligatures, composed characters. */
+export function withoutAccents(text: string): string {
+  return text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC");
 }
 
 /** The digits of what looks like a phone number, however it is written; else undefined. */

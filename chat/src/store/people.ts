@@ -7,15 +7,16 @@ import { fold, phoneDigits } from "./fold.ts";
 
 /** The addresses of all who are called exactly so; where nobody is, of those whose name has these words. */
 export function findSenders(db: Database, name: string): readonly number[] {
-  const { folded, plain, digits } = forms(name);
+  const { folded, digits, address } = forms(name);
+  if (folded === "") return [];
   const exact = db.all(
     `SELECT key FROM address WHERE person IN (SELECT person FROM address
-       WHERE folded_name = ?1 OR id = ?2 OR lower(id) = ?1 OR lower(username) = ?1 OR digits = ?3)`,
+       WHERE folded_name = ?1 OR folded_id = ?3 OR folded_username = ?1 OR digits = ?2)`,
     folded,
-    plain,
     digits,
+    address,
   );
-  if (exact.length > 0 || folded === "") return exact.map(keyOf);
+  if (exact.length > 0) return exact.map(keyOf);
   const partial = db.all(
     `SELECT key FROM address WHERE person IN
        (SELECT person FROM address WHERE instr(' ' || folded_name || ' ', ' ' || ? || ' ') > 0)`,
@@ -24,17 +25,17 @@ export function findSenders(db: Database, name: string): readonly number[] {
   return partial.map(keyOf);
 }
 
-/** Those whose name, username, number or address has this in it; the best known ones first. */
+/** Those whose name, username or number has this in it, or whose address it is; exact ones first. */
 export function findPeople(db: Database, name: string, limit: number): readonly StoredPerson[] {
-  const { folded, plain, digits } = forms(name);
+  const { folded, digits, address } = forms(name);
   const people = db.all(
-    `SELECT person, max(folded_name = ?1 OR lower(username) = ?1 OR id = ?2 OR digits = ?3) AS is_exact FROM address
-     WHERE instr(folded_name, ?1) > 0 OR instr(lower(username), ?1) > 0 OR id = ?2 OR lower(id) = ?1 OR instr(digits, ?3) > 0
-     GROUP BY person ORDER BY is_exact DESC,
-       (SELECT sum(messages) FROM chat_sender WHERE address = person) DESC, person LIMIT ?4`,
+    `SELECT person, max(coalesce(folded_name = ?1, 0) OR coalesce(folded_username = ?1, 0) OR folded_id = ?3) AS is_exact
+     FROM address
+     WHERE instr(folded_name, ?1) > 0 OR instr(folded_username, ?1) > 0 OR folded_id = ?3 OR instr(digits, ?2) > 0
+     GROUP BY person ORDER BY is_exact DESC, person LIMIT ?4`,
     folded,
-    plain,
     digits,
+    address,
     limit,
   );
   return people.map((row) => readPerson(db, Number(row["person"])));
@@ -79,7 +80,8 @@ function readPerson(db: Database, person: number): StoredPerson {
   };
 }
 
-function forms(name: string): { folded: string; plain: string; digits: string | null } {
-  const plain = name.trim();
-  return { folded: fold(plain.replace(/^@/, "")), plain, digits: phoneDigits(plain) ?? null };
+/** A username may be written with an @; an address of Matrix begins with one. */
+function forms(name: string): { folded: string; digits: string | null; address: string } {
+  const address = fold(name.trim());
+  return { folded: address.replace(/^@/, ""), digits: phoneDigits(address) ?? null, address };
 }

@@ -27,17 +27,23 @@ const TABLES = `
     key INTEGER PRIMARY KEY,
     source INTEGER NOT NULL,
     id TEXT NOT NULL,
+    folded_id TEXT NOT NULL,
     person INTEGER NOT NULL,
     name TEXT,
     folded_name TEXT,
     phone TEXT,
     digits TEXT,
     username TEXT,
+    folded_username TEXT,
     is_self INTEGER NOT NULL DEFAULT 0,
     is_bot INTEGER NOT NULL DEFAULT 0,
     UNIQUE (source, id)
   );
   CREATE INDEX address_person ON address (person);
+  CREATE INDEX address_folded_id ON address (folded_id);
+  CREATE INDEX address_folded_name ON address (folded_name);
+  CREATE INDEX address_digits ON address (digits);
+  CREATE INDEX address_folded_username ON address (folded_username);
 
   -- AUTOINCREMENT: a key that was deleted must not come back, or who has seen it would miss another message.
   CREATE TABLE message (

@@ -2,6 +2,8 @@
 // so that a search for a part of it is a search for neighbours: Chinese, Japanese, Korean (whose endings stick to words),
 // Thai and its relatives, and emoji.
 
+import { withoutAccents } from "./fold.ts";
+
 const ASCII = /^[\s\x20-\x7e]*$/;
 /** These stand alone. */
 const SPLIT =
@@ -19,13 +21,10 @@ const WORD_CHARACTER = /[\p{L}\p{N}\p{Co}\p{Mn}\p{Mc}]/u;
 
 export function toSearchText(text: string): string {
   if (ASCII.test(text)) return text;
-  return text
+  const spelled = text
     .replaceAll("\0", " ")
-    .replace(EMOJI, (emoji) => ` ${EMOJI_MARK}${emoji.codePointAt(0)?.toString(16)} `)
-    .normalize("NFKC")
-    .replace(OPTIONAL_MARKS, "")
-    .replace(VARIATION, "")
-    .replace(SPLIT, " $& ");
+    .replace(EMOJI, (emoji) => ` ${EMOJI_MARK}${emoji.codePointAt(0)?.toString(16)} `);
+  return withoutAccents(spelled).replace(OPTIONAL_MARKS, "").replace(VARIATION, "").replace(SPLIT, " $& ");
 }
 
 /** Whether the index can know it at all: not so of `!!!`. */

@@ -108,6 +108,12 @@ describe("messages", () => {
     expect(ids({ search, mode })).toEqual(expected);
   });
 
+  it("CH-5 by a sender whose address begins with an @", () => {
+    store.apply("matrix", [message({ id: "m", sender: "@Bob:example.org", at: 9000 })]);
+    expect(ids({ sender: "@bob:example.org" })).toEqual(["m"]);
+    expect(store.people("@bob:example.org", 5)).toHaveLength(1);
+  });
+
   it("CH-5 what the network says is found only where it is asked for", () => {
     expect(ids({ search: "joined" })).toEqual([]);
     expect(ids({ search: "joined", includeSystem: true })).toEqual(["d"]);
@@ -252,6 +258,19 @@ describe("chats", () => {
   it("CH-3 are counted for each source", () => {
     expect(store.totals("telegram")).toEqual({ chats: 3, messages: 5, oldestAt: 1000, newestAt: 4000 });
     expect(store.totals("none")).toEqual({ chats: 0, messages: 0, oldestAt: null, newestAt: null });
+  });
+});
+
+describe("gaps", () => {
+  it("CH-12 are remembered once, for a chat or for all of a source", () => {
+    const gap = { type: "gap", from: 5, to: 9, reason: "offline" } as const;
+    store.apply("telegram", [gap, gap, { ...gap, chat: "2", to: 20 }]);
+    expect(store.gaps("telegram", 10)).toEqual([
+      { chat: 2, from: 5, to: 20, reason: "offline" },
+      { chat: null, from: 5, to: 9, reason: "offline" },
+    ]);
+    expect(store.gaps("telegram", 1)).toHaveLength(1);
+    expect(store.gaps("signal", 10)).toEqual([]);
   });
 });
 

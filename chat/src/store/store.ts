@@ -10,13 +10,14 @@ import type {
   Page,
   SourceTotals,
   StoredChat,
+  StoredGap,
   StoredMessage,
   StoredPerson,
   StoredSender,
 } from "../query.ts";
 import type { SourceEvent } from "../source.ts";
 import { applyEvents } from "./apply.ts";
-import { findChats, listChats, sourceTotals } from "./chats.ts";
+import { findChats, listChats, sourceGaps, sourceTotals } from "./chats.ts";
 import { busy, openDatabase } from "./database.ts";
 import { isBusy, type Database } from "./driver.ts";
 import { expireMessages } from "./expiry.ts";
@@ -52,6 +53,10 @@ class SqliteChatStore implements ChatStore {
 
   totals(source: string): SourceTotals {
     return sourceTotals(this.#db, source);
+  }
+
+  gaps(source: string, limit: number): readonly StoredGap[] {
+    return sourceGaps(this.#db, source, limit);
   }
 
   chats(query: ChatQuery): Page<StoredChat> {
