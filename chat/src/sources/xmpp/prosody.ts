@@ -17,7 +17,7 @@ export const PASSWORD = "of-no-importance";
 export class Prosody {
   readonly port: number;
   readonly #folder: string;
-  #process: ReturnType<typeof spawn> | undefined;
+  #running: { readonly child: ReturnType<typeof spawn> } | undefined;
 
   static async start(): Promise<Prosody> {
     const folder = await mkdtemp(join(tmpdir(), "prosody-"));
@@ -39,7 +39,7 @@ export class Prosody {
   /** Resolves when it takes connections. */
   async up(): Promise<void> {
     const child = spawn("prosody", ["-F", "--config", join(this.#folder, "prosody.cfg.lua")], { stdio: "ignore" });
-    this.#process = child;
+    this.#running = { child };
     const ended = once(child, "exit").then(() => {
       throw new Error("Prosody did not start");
     });
@@ -48,9 +48,10 @@ export class Prosody {
   }
 
   async down(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-    const child = this.#process;
-    this.#process = undefined;
-    if (child === undefined || child.exitCode !== null) return;
+    const running = this.#running;
+    this.#running = undefined;
+    if (running === undefined || running.child.exitCode !== null) return;
+    const { child } = running;
     const exited = once(child, "exit");
     child.kill(signal);
     await exited;
