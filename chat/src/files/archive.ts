@@ -10,7 +10,13 @@ export interface Member {
   readonly name: string;
   readonly sizeBytes: number;
   /** From the beginning, as often as asked. Who stops early lets go of the file by ending the iteration. */
-  chunks(signal: AbortSignal): AsyncIterable<Buffer>;
+  chunks(reader: ChunkReader): AsyncIterable<Buffer>;
+}
+
+export interface ChunkReader {
+  readonly signal: AbortSignal;
+  /** The bytes end here, since what comes is damaged. */
+  onDamage(why: string): void;
 }
 
 export interface Archive {
@@ -61,7 +67,7 @@ async function openFolder(path: string): Promise<Archive> {
 }
 
 function fileMember(path: string, name: string, sizeBytes: number): Member {
-  return { name, sizeBytes, chunks: (signal) => fileChunks(path, signal) };
+  return { name, sizeBytes, chunks: ({ signal }) => fileChunks(path, signal) };
 }
 
 async function* fileChunks(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -90,7 +96,7 @@ async function openZip(path: string): Promise<Archive> {
       members.push({
         name: entry.fileName,
         sizeBytes: entry.uncompressedSize,
-        chunks: (signal) => entryChunks(zip, entry, signal),
+        chunks: (reader) => entryChunks(zip, entry, reader),
       });
     }
   } catch (error) {
@@ -100,12 +106,17 @@ async function openZip(path: string): Promise<Archive> {
   return { members, close: () => zip.close() };
 }
 
-async function* entryChunks(zip: ZipFile, entry: Entry, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* entryChunks(zip: ZipFile, entry: Entry, { signal, onDamage }: ChunkReader): AsyncGenerator<Buffer> {
   signal.throwIfAborted();
-  const stream = await zip.openReadStreamPromise(entry);
-  for await (const chunk of stream) {
-    signal.throwIfAborted();
-    if (Buffer.isBuffer(chunk)) yield chunk;
+  try {
+    const stream = await zip.openReadStreamPromise(entry);
+    for await (const chunk of stream) {
+      signal.throwIfAborted();
+      if (Buffer.isBuffer(chunk)) yield chunk;
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    onDamage(`the zip is damaged (${error instanceof Error ? error.message : String(error)})`);
   }
 }
 

@@ -1,6 +1,7 @@
 // What one reading of an export has found: events until they are handed on, and the counts for its report.
 
 import type { ImportReport, SourceEvent } from "../source.ts";
+import type { ChunkReader } from "./archive.ts";
 
 /** Of one batch: small enough for one commit, large enough for its cost. */
 const BATCH_EVENTS = 1000;
@@ -44,6 +45,11 @@ export class Reading {
   /** Something was read, but is not what was written. */
   flag(where: string, why: string): void {
     if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(`${where}: ${why}`.slice(0, MAX_PROBLEM_CHARS));
+  }
+
+  /** What reads the bytes of a member needs to know. */
+  reader(signal: AbortSignal): ChunkReader {
+    return { signal, onDamage: (why) => this.skip("the end", why) };
   }
 
   note(text: string): void {

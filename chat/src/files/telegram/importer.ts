@@ -52,7 +52,7 @@ async function* readMember(member: Member, file: ImportFile): AsyncGenerator<rea
   const reading = new Reading();
   const account = new AccountReader(reading, new WallClock(file.timeZone), file.self);
   let bytes = 0;
-  for await (const chunk of member.chunks(file.signal)) {
+  for await (const chunk of member.chunks(reading.reader(file.signal))) {
     account.push(chunk);
     bytes += chunk.length;
     yield* reading.take();

@@ -95,7 +95,7 @@ async function* readChat(
 function halfways(member: Member, { signal, onProgress }: ImportFile, reading: Reading) {
   let bytes = 0;
   const chunks = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of member.chunks(signal)) {
+    for await (const chunk of member.chunks(reading.reader(signal))) {
       bytes += chunk.length;
       yield chunk;
       onProgress?.({ bytes: Math.round(bytes / 2), totalBytes: member.sizeBytes, messages: reading.messages });
