@@ -20,6 +20,10 @@ export const SourceShape = z.object({
   message_count: z.number().int(),
   oldest: Timestamp.nullable(),
   newest: Timestamp.nullable(),
+  gaps: z
+    .array(z.object({ from: Timestamp, to: Timestamp, reason: z.string() }))
+    .optional()
+    .describe("messages of these times may be missing"),
 });
 
 export const ChatShape = z.object({

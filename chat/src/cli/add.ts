@@ -51,11 +51,11 @@ const ADDABLE: Readonly<Record<string, Addable>> = {
     id: "xmpp",
     flags: [
       ["--jid <jid>", "jid", "you@example.org"],
-      ["--service <url>", "service", "such as xmpp://host:5222, where it is not found by the JID"],
+      ["--service <url>", "service", "such as xmpps://example.org:5223"],
     ],
     secret: "password",
-    required: ["jid"],
-    next: "",
+    required: ["jid", "service"],
+    next: "Rooms that it should join go into chat.json, as options.rooms",
   },
   matrix: {
     description: "Matrix, for rooms that are not encrypted",

@@ -10,7 +10,7 @@ import { telegramImporter } from "./telegram/importer.ts";
 import { whatsappImporter } from "./whatsapp/importer.ts";
 
 /** In the order in which they are asked: the looser ones last. */
-export const IMPORTERS: readonly FileImporter[] = [telegramImporter, signalImporter, jsonlImporter, whatsappImporter];
+export const IMPORTERS: readonly FileImporter[] = [telegramImporter, signalImporter, whatsappImporter];
 
 const HEAD_BYTES = 65_536;
 /** Names that an error quotes. */
@@ -19,7 +19,8 @@ const MAX_QUOTED = 5;
 /** Throws IMPORT_FAILED with what was looked at, where it is none of them. */
 export async function recognise(path: string): Promise<FileImporter> {
   const signs = await signsOf(path);
-  const importer = IMPORTERS.find((one) => one.recognises(signs));
+  // Our own events come as they are, in no zip and no folder.
+  const importer = [jsonlImporter, ...IMPORTERS].find((one) => one.recognises(signs));
   if (importer === undefined) throw unknown(signs);
   return importer;
 }

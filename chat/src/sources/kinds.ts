@@ -9,8 +9,6 @@ import type { ChatSource } from "../source.ts";
 import { createBroken } from "./broken.ts";
 import { createImported } from "./imported.ts";
 import { createJsonl } from "./jsonl.ts";
-import { createSignalCli } from "./signal-cli/signal-cli.ts";
-import { createTelegramBot } from "./telegram-bot/telegram-bot.ts";
 
 interface Identity {
   readonly id: string;
@@ -20,17 +18,18 @@ interface Identity {
 interface Kind {
   /** How a source is called where its entry does not say. */
   readonly label: string;
-  create(identity: Identity, options: unknown): ChatSource;
+  create(identity: Identity, options: unknown): Promise<ChatSource>;
 }
 
 function kind<S extends z.ZodType>(
   label: string,
   options: S,
-  create: (identity: Identity, options: z.output<S>) => ChatSource,
+  create: (identity: Identity, options: z.output<S>) => Promise<ChatSource> | ChatSource,
 ): Kind {
-  return { label, create: (identity, given) => create(identity, options.parse(given)) };
+  return { label, create: async (identity, given) => await create(identity, options.parse(given)) };
 }
 
+/** What a live one needs is loaded when there is one. */
 const KINDS: Readonly<Record<string, Kind>> = {
   import: kind("Imported files", z.strictObject({}), (identity) => createImported(identity)),
   jsonl: kind("Event file", z.strictObject({ path: z.string().min(1) }), (identity, { path }) =>
@@ -38,12 +37,38 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ),
   "telegram-bot": kind(
     "Telegram",
-    z.strictObject({ token: z.string().min(1), api_root: z.url().exactOptional() }),
-    (identity, { token, api_root: apiRoot }) =>
-      createTelegramBot({ ...identity, token: async () => token, ...(apiRoot === undefined ? {} : { apiRoot }) }),
+    z.strictObject({ token: z.string().min(1), api_root: z.url().optional() }),
+    async (identity, { token, api_root: apiRoot }) => {
+      const { createTelegramBot } = await import("./telegram-bot/telegram-bot.ts");
+      return createTelegramBot({ ...identity, token: async () => token, ...(apiRoot === undefined ? {} : { apiRoot }) });
+    },
   ),
-  signal: kind("Signal", z.strictObject({ url: z.url(), account: z.string().exactOptional() }), (identity, options) =>
-    createSignalCli({ ...identity, ...options }),
+  signal: kind(
+    "Signal",
+    z.strictObject({ url: z.url(), account: z.string().min(1).exactOptional() }),
+    async (identity, options) => {
+      const { createSignalCli } = await import("./signal-cli/signal-cli.ts");
+      return createSignalCli({ ...identity, ...options });
+    },
+  ),
+  xmpp: kind(
+    "XMPP",
+    z.strictObject({
+      service: z.string().regex(/^xmpps?:\/\//, "is no address such as xmpps://host:5223"),
+      jid: z.string().regex(/^[^@/\s]+@[^@/\s]+$/, "is no user@domain"),
+      password: z.string().min(1),
+      rooms: z.array(z.strictObject({ jid: z.string().min(1), nick: z.string().min(1).exactOptional() })).exactOptional(),
+      history_days: z.int().min(0).max(36_500).optional(),
+    }),
+    async (identity, { password, history_days: historyDays, ...options }) => {
+      const { createXmpp } = await import("./xmpp/xmpp.ts");
+      return createXmpp({
+        ...identity,
+        ...options,
+        password: async () => password,
+        ...(historyDays === undefined ? {} : { historyDays }),
+      });
+    },
   ),
 };
 
@@ -63,7 +88,7 @@ export async function createSource(
         hint: `Use one of ${known}`,
       });
     }
-    return found.create({ id, name }, await resolveSecrets(entry.options, env, `${where}.options`));
+    return await found.create({ id, name }, await resolveSecrets(entry.options, env, `${where}.options`));
   } catch (error) {
     return createBroken(id, entry.kind, name, toConfigError(error, `${where}.options`));
   }

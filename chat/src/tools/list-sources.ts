@@ -5,6 +5,8 @@ import type { Reader } from "../reader.ts";
 import { SourceShape, type SourceJson } from "../shapes.ts";
 import { tool } from "./tool.ts";
 
+const MAX_GAPS = 10;
+
 export const listSources = tool({
   name: "list_sources",
   title: "List chat sources",
@@ -28,6 +30,11 @@ export function toSources(reader: Reader): SourceJson[] {
   return sources.all.map(({ source, sendTo }) => {
     const state = sources.state(source.id);
     const { chats, messages, oldestAt, newestAt } = reader.totals(source.id);
+    // Those of single chats are left out: the chat may be one that is not shown.
+    const gaps = reader.store
+      .gaps(source.id, MAX_GAPS)
+      .filter(({ chat }) => chat === null)
+      .map(({ from, to, reason }) => ({ from: outgoing.time(from), to: outgoing.time(to), reason: outgoing.text(reason) }));
     return {
       id: source.id,
       name: outgoing.name(source.name),
@@ -44,6 +51,7 @@ export function toSources(reader: Reader): SourceJson[] {
       message_count: messages,
       oldest: oldestAt === null ? null : outgoing.time(oldestAt),
       newest: newestAt === null ? null : outgoing.time(newestAt),
+      ...(gaps.length === 0 ? {} : { gaps }),
     };
   });
 }
