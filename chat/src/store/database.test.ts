@@ -68,3 +68,38 @@ it("CH-12 a file that is no store is refused, and left as it is", async () => {
   await db.close();
   await expect(openStore(foreign)).rejects.toThrow(unusable);
 });
+
+it("CH-11 where another process writes for too long, it is busy; what is stored can be read", async () => {
+  const path = join(folder, "chat.db");
+  const store = await openStore(path, { busyMs: 50 });
+  store.apply("s", [message({ id: "a" })]);
+  const other = await connect(path);
+  other.exec("BEGIN IMMEDIATE");
+  expect(() => store.apply("s", [message({ id: "b" })])).toThrow(expect.objectContaining({ code: "BUSY" }));
+  expect(store.totals("s").messages).toBe(1);
+  expect(store.expire(0)).toBe(0);
+  other.exec("ROLLBACK");
+  expect(store.apply("s", [message({ id: "b" })]).messagesAdded).toBe(1);
+  await other.close();
+  await store.close();
+});
+
+it("CH-12 many that open a new file at once all get one and the same", async () => {
+  const path = join(folder, "chat.db");
+  const stores = await Promise.all(Array.from({ length: 8 }, () => openStore(path)));
+  for (const [index, store] of stores.entries()) store.apply("s", [message({ id: String(index) })]);
+  expect(stores.map((store) => store.totals("s").messages)).toEqual(stores.map(() => stores.length));
+  for (const store of stores) await store.close();
+});
+
+it("CH-12 any text comes back as it was, but for NUL", async () => {
+  const store = await openStore(join(folder, "chat.db"));
+  const texts = ["", "a\0b", "é\u200b\u202e", "👨‍👩‍👧", "line\r\nline", "x".repeat(1_000_000)];
+  store.apply(
+    "s",
+    texts.map((content, index) => message({ id: String(index), at: index, content })),
+  );
+  const { items } = store.messages({ order: "asc", limit: 10, includeSystem: false });
+  expect(items.map(({ content }) => content)).toEqual(texts.map((text) => text.replace("\0", "\ufffd")));
+  await store.close();
+});

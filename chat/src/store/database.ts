@@ -2,22 +2,34 @@
 
 import { chmod, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ChatError } from "../errors.ts";
 import { connect, isBusy, MEMORY, type Database } from "./driver.ts";
 import { APPLICATION_ID, MIGRATIONS } from "./schema.ts";
 
 /** Another process commits a batch in a fraction of this; the event loop stands still meanwhile. */
 const BUSY_MS = 10_000;
+const PAUSE_MS = 20;
 
-export async function openDatabase(path: string): Promise<Database> {
+export interface StoreOptions {
+  /** How long to wait for another process that writes. */
+  readonly busyMs?: number;
+}
+
+export async function openDatabase(path: string, { busyMs = BUSY_MS }: StoreOptions = {}): Promise<Database> {
+  const deadline = performance.now() + busyMs;
   if (path !== MEMORY) await makePrivate(path);
-  const db = await connect(path);
-  try {
-    prepare(db, path);
-    return db;
-  } catch (error) {
-    await db.close();
-    throw asChatError(error, path);
+  for (;;) {
+    const db = await connect(path);
+    try {
+      prepare(db, path, busyMs);
+      return db;
+    } catch (error) {
+      await db.close();
+      // SQLite does not wait for others by itself when it makes a file one with a write-ahead log.
+      if (!isBusy(error) || performance.now() > deadline) throw asChatError(error, path);
+    }
+    await sleep(PAUSE_MS);
   }
 }
 
@@ -49,10 +61,11 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-function prepare(db: Database, path: string): void {
-  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA trusted_schema = OFF`);
+function prepare(db: Database, path: string, busyMs: number): void {
+  db.exec(`PRAGMA busy_timeout = ${Math.trunc(busyMs)}; PRAGMA trusted_schema = OFF`);
   requireOurs(db, path);
-  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864");
+  // FULL: what is committed is acknowledged to the network, which forgets it then; a power cut must not lose it either.
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
   // An import touches pages all over the file: written back every 32 MB instead of 4, many of them are written once only.
   db.exec("PRAGMA wal_autocheckpoint = 8000; PRAGMA cache_size = -65536");
   db.exec("PRAGMA temp_store = MEMORY; PRAGMA secure_delete = FAST");

@@ -110,15 +110,15 @@ class Statement {
   }
 
   run(...values: SqlValue[]): { readonly lastInsertRowid: number | bigint; readonly changes: number | bigint } {
-    return this.#require().run(...values);
+    return this.#require().run(...values.map(toBindable));
   }
 
   get(...values: SqlValue[]): SqlRow | undefined {
-    return this.#require().get(...values);
+    return this.#require().get(...values.map(toBindable));
   }
 
   all(...values: SqlValue[]): SqlRow[] {
-    return this.#require().all(...values);
+    return this.#require().all(...values.map(toBindable));
   }
 
   release(): void {
@@ -129,6 +129,11 @@ class Statement {
     if (this.#raw === undefined) throw new Error("The database is closed");
     return this.#raw;
   }
+}
+
+/** The package ends a text at its first NUL. Nobody means one, so it is shown as what could not be read. */
+function toBindable(value: SqlValue): SqlValue {
+  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
 }
 
 /**

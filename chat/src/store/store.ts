@@ -18,7 +18,7 @@ import type {
 import type { SourceEvent } from "../source.ts";
 import { applyEvents } from "./apply.ts";
 import { findChats, listChats, sourceGaps, sourceTotals } from "./chats.ts";
-import { busy, openDatabase } from "./database.ts";
+import { busy, openDatabase, type StoreOptions } from "./database.ts";
 import { isBusy, type Database } from "./driver.ts";
 import { expireMessages } from "./expiry.ts";
 import { toCriteria } from "./message-filter.ts";
@@ -30,8 +30,8 @@ import { findParticipants, findPeople } from "./people.ts";
 const CHECKPOINT = z.record(z.string(), z.string());
 
 /** @example const store = await openStore("/data/chat.db"); or `:memory:` */
-export async function openStore(path: string): Promise<ChatStore> {
-  return new SqliteChatStore(await openDatabase(path));
+export async function openStore(path: string, options: StoreOptions = {}): Promise<ChatStore> {
+  return new SqliteChatStore(await openDatabase(path, options));
 }
 
 class SqliteChatStore implements ChatStore {
