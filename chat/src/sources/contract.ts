@@ -228,8 +228,9 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
   });
 }
 
+/** What people said. */
 function contents(run: Run): string[] {
-  return [...run.recorder.messages.values()].map(({ content }) => content);
+  return [...run.recorder.messages.values()].flatMap(({ kind, content }) => (kind === "system" ? [] : [content]));
 }
 
 interface RunOptions {

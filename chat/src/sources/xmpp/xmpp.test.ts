@@ -2,8 +2,9 @@ import { createServer, Socket } from "node:net";
 import { client as createClient, xml, type Client } from "@xmpp/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeSource, Run, type Network } from "../contract.ts";
+import { Door } from "../door.ts";
 import type { Timing } from "../timing.ts";
-import { Door, HOW_TO_INSTALL, isProsodyInstalled, PASSWORD, Prosody } from "./prosody.ts";
+import { HOW_TO_INSTALL, isProsodyInstalled, PASSWORD, Prosody } from "./prosody.ts";
 import { createXmpp, type XmppOptions } from "./xmpp.ts";
 
 if (!isProsodyInstalled) process.stdout.write(`The XMPP tests need Prosody: ${HOW_TO_INSTALL}\n`);
