@@ -13,6 +13,7 @@ export const CHAT_ERROR_CODES = [
   "BUSY",
   "TIMEOUT",
   "IMPORT_FAILED",
+  "STORE_UNUSABLE",
 ] as const;
 
 export type ChatErrorCode = (typeof CHAT_ERROR_CODES)[number];

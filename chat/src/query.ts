@@ -109,6 +109,14 @@ export interface SourceTotals {
   readonly newestAt: number | null;
 }
 
+/** Messages between these times may be missing; in all chats of the source where no chat is told. */
+export interface StoredGap {
+  readonly chat: number | null;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+}
+
 /** What a commit added. Only messages of origin `live` are news; they are what subscribers are told. */
 export interface Applied {
   readonly news: readonly StoredMessage[];
@@ -120,6 +128,8 @@ export interface ChatStore {
   apply(source: string, events: readonly SourceEvent[]): Applied;
   checkpoint(source: string): Readonly<Record<string, string>>;
   totals(source: string): SourceTotals;
+  /** The latest first. */
+  gaps(source: string, limit: number): readonly StoredGap[];
 
   chats(query: ChatQuery): Page<StoredChat>;
   /** By id, then by exact name, then without case: several where the name does not decide. */
