@@ -82,6 +82,12 @@ async function createNetwork(url: string, double?: HomeserverDouble): Promise<Ne
   return {
     createSource: (timing) => at(door.port, timing),
     createSourceAt: (port, timing) => at(port, timing),
+    program: () => ({
+      module: "sources/matrix/matrix.js",
+      create: "createMatrix",
+      options: { id: "matrix", url },
+      secrets: { accessToken: me.token },
+    }),
     say: async (text) => void (await alice.say(room, text)),
     edit: async (target, text) => void (await alice.say(room, `* ${text}`, replaces(target, text))),
     react: async (target, emoji) => void (await alice.send(room, annotates(target, emoji), "m.reaction")),

@@ -105,6 +105,12 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
     return {
       createSource: (timing) => at(door.port, timing),
       createSourceAt: (port, timing) => at(port, timing),
+      program: () => ({
+        module: "sources/xmpp/xmpp.js",
+        create: "createXmpp",
+        options: { id: "xmpp", service: prosody.service, jid: to },
+        secrets: { password: PASSWORD },
+      }),
       say: async (text) => void names.set(text, await alice.say(to, text)),
       edit: async (target, text) => void (await alice.say(to, text, correction(target))),
       react: async (target, emoji) => void (await alice.say(to, "", reaction(target, emoji), store())),
