@@ -1,14 +1,26 @@
 // What every live source must do, as one suite. A source's test gives it the network, real or double, as somebody else uses it.
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ChatSource, NativeMessage, SourceEvent, SourceState } from "../source.ts";
+import { openStore } from "../store/store.ts";
 import type { Timing } from "./timing.ts";
 
-export interface Said {
-  readonly chat: string;
-  /** As the source gives it. */
-  readonly id: string;
+/** The same source for another process. */
+export interface SourceProgram {
+  /** Under `dist`. */
+  readonly module: string;
+  readonly create: string;
+  readonly options: { readonly id: string } & Readonly<Record<string, unknown>>;
+  /** Options that are functions there. */
+  readonly secrets: Readonly<Record<string, string>>;
 }
 
 /** One network, one account that the source uses, and one other person who writes to it. */
@@ -16,6 +28,7 @@ export interface Network {
   createSource(timing: Timing): ChatSource;
   /** The same source, sent to a server that takes connections and never says a word. */
   createSourceAt(port: number, timing: Timing): ChatSource;
+  program(): SourceProgram;
   /** `at` only where the network lets the sender say when; it may ignore it. */
   say(text: string, at?: number): Promise<void>;
   /** The target as `target` gives it, or one that nobody has ever seen. */
@@ -55,7 +68,11 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
     beforeEach(async () => {
       network = await createNetwork();
     });
-    afterEach(() => network.close());
+    const children: SourceProcess[] = [];
+    afterEach(async () => {
+      for (const child of children.splice(0)) child.stop("SIGKILL");
+      await network.close();
+    });
 
     const start = (options: RunOptions = {}): Run => new Run((timing) => network.createSource(timing), options);
 
@@ -193,6 +210,35 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(contents(run)).toEqual(["fragile", "and more"]);
     });
 
+    it.runIf(traits.keepsWhileAway)("loses and doubles nothing when it is killed around a commit", async () => {
+      const folder = await mkdtemp(join(tmpdir(), "plugboard-chat-source-"));
+      const path = join(folder, "chat.db");
+      const program = network.program();
+      const said: string[] = [];
+      for (const moment of ["after", "before", "before", "after"] as const) {
+        const child = new SourceProcess(program, path, moment);
+        children.push(child);
+        // What a killed one left is there at once, and kills this one too.
+        await Promise.race([child.line("connected"), child.exited]);
+        said.push(`killed ${moment} ${said.length}`);
+        await network.say(said.at(-1) ?? "");
+        expect(await child.exited).toBe("SIGKILL");
+      }
+      const last = new SourceProcess(program, path, "never");
+      children.push(last);
+      await last.line("connected");
+      said.push("the end");
+      await network.say("the end");
+      await last.line("message the end");
+      last.stop("SIGTERM");
+      expect(await last.exited).toBe(0);
+      const store = await openStore(path);
+      const { items } = store.messages({ order: "asc", limit: 100, includeSystem: false });
+      await store.close();
+      await rm(folder, { recursive: true });
+      expect(items.map(({ content }) => content).toSorted()).toEqual(said.toSorted());
+    });
+
     it("says that the credentials are refused, and finds new ones by itself", async () => {
       await network.refuse(true);
       const run = start();
@@ -228,8 +274,9 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
   });
 }
 
+/** What people said. */
 function contents(run: Run): string[] {
-  return [...run.recorder.messages.values()].map(({ content }) => content);
+  return [...run.recorder.messages.values()].flatMap(({ kind, content }) => (kind === "system" ? [] : [content]));
 }
 
 interface RunOptions {
@@ -380,6 +427,44 @@ export class Recorder {
     if (event.type !== "message") return;
     const key = `${event.message.chat} ${event.message.id}`;
     if (!this.messages.has(key)) this.messages.set(key, event.message);
+  }
+}
+
+/** A source in a process of its own, that writes into a store. */
+class SourceProcess {
+  /** The code, or the signal that ended it. */
+  readonly exited: Promise<unknown>;
+  readonly #child: ReturnType<typeof spawn>;
+  readonly #lines: string[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  constructor(program: SourceProgram, path: string, moment: "before" | "after" | "never") {
+    const script = fileURLToPath(new URL("run-source.mjs", import.meta.url));
+    const dist = fileURLToPath(new URL("../../dist", import.meta.url));
+    const args = [script, dist, path, JSON.stringify(program), moment];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    this.#child = child;
+    this.exited = once(child, "exit").then(([code, signal]: unknown[]) => signal ?? code);
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      this.#lines.push(line);
+      for (const look of this.#waiting) look();
+    });
+  }
+
+  line(wanted: string): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!this.#lines.includes(wanted)) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  stop(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
   }
 }
 

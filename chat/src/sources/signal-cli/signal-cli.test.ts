@@ -17,6 +17,12 @@ async function createNetwork(hasIds: boolean): Promise<Network> {
   return {
     createSource: (timing) => source(double.url, timing),
     createSourceAt: (port, timing) => source(`http://127.0.0.1:${port}`, timing),
+    program: () => ({
+      module: "sources/signal-cli/signal-cli.js",
+      create: "createSignalCli",
+      options: { id: "signal", url: double.url },
+      secrets: {},
+    }),
     say: async (message, at) => data({ message }, at),
     edit: async (target, message) => {
       const timestamp = double.timestamp();

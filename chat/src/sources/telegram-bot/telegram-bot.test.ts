@@ -24,6 +24,12 @@ async function createNetwork(): Promise<Network> {
   return {
     createSource: (timing) => createSource(double.root, timing),
     createSourceAt: (port, timing) => createSource(`http://127.0.0.1:${port}`, timing),
+    program: () => ({
+      module: "sources/telegram-bot/telegram-bot.js",
+      create: "createTelegramBot",
+      options: { id: "telegram", apiRoot: double.root },
+      secrets: { token: TOKEN },
+    }),
     say: async (text, at) => void double.push({ message: said(text, at) }),
     edit: async (target, text) =>
       void double.push({

@@ -1,10 +1,10 @@
 // A real Prosody for the tests: its own process, config and data in a folder of its own, on loopback, with nothing of the
-// system's service. Between it and the source stands a door that can be shut.
+// system's service.
 
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -113,51 +113,6 @@ Component "rooms.localhost" "muc"
   muc_room_locking = false
   muc_room_default_persistent = true
 `;
-
-/** A TCP relay to a port. When it is cut, what goes through it ends at once. */
-export class Door {
-  readonly port: number;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-
-  static async open(target: number): Promise<Door> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return new Door(server, target);
-  }
-
-  private constructor(server: Server, target: number) {
-    this.#server = server;
-    this.port = (server.address() as AddressInfo).port;
-    server.on("connection", (near) => {
-      const far = connect(target, "127.0.0.1");
-      for (const [socket, other] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        socket.setNoDelay();
-        socket.on("error", () => undefined);
-        socket.on("close", () => other.destroy());
-        socket.pipe(other);
-      }
-      this.#sockets.add(near);
-      near.on("close", () => this.#sockets.delete(near));
-    });
-  }
-
-  get through(): number {
-    return this.#sockets.size;
-  }
-
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  async close(): Promise<void> {
-    this.cut();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-}
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -2,8 +2,9 @@ import { createServer, Socket } from "node:net";
 import { client as createClient, xml, type Client } from "@xmpp/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeSource, Run, type Network } from "../contract.ts";
+import { Door } from "../door.ts";
 import type { Timing } from "../timing.ts";
-import { Door, HOW_TO_INSTALL, isProsodyInstalled, PASSWORD, Prosody } from "./prosody.ts";
+import { HOW_TO_INSTALL, isProsodyInstalled, PASSWORD, Prosody } from "./prosody.ts";
 import { createXmpp, type XmppOptions } from "./xmpp.ts";
 
 if (!isProsodyInstalled) process.stdout.write(`The XMPP tests need Prosody: ${HOW_TO_INSTALL}\n`);
@@ -104,6 +105,12 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
     return {
       createSource: (timing) => at(door.port, timing),
       createSourceAt: (port, timing) => at(port, timing),
+      program: () => ({
+        module: "sources/xmpp/xmpp.js",
+        create: "createXmpp",
+        options: { id: "xmpp", service: prosody.service, jid: to },
+        secrets: { password: PASSWORD },
+      }),
       say: async (text) => void names.set(text, await alice.say(to, text)),
       edit: async (target, text) => void (await alice.say(to, text, correction(target))),
       react: async (target, emoji) => void (await alice.say(to, "", reaction(target, emoji), store())),
