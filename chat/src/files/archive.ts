@@ -16,7 +16,7 @@ export interface Member {
 export interface ChunkReader {
   readonly signal: AbortSignal;
   /** The bytes end here, since what comes is damaged. */
-  onDamage(why: string): void;
+  readonly onDamage: (why: string) => void;
 }
 
 export interface Archive {

@@ -10,6 +10,15 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Undefined where the text is no JSON, or no object. The parser's own words would quote the message. */
+export function parseFields(json: string): Fields | undefined {
+  try {
+    return fieldsOf(JSON.parse(json));
+  } catch {
+    return undefined;
+  }
+}
+
 /** An empty text tells nothing. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;

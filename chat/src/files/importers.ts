@@ -1,16 +1,24 @@
 // The kinds of export files that we read, and which one a file is.
 
-import { readHead, openArchive } from "./archive.ts";
 import { stat } from "node:fs/promises";
 import { ChatError } from "../errors.ts";
 import type { FileImporter, FileSigns } from "../source.ts";
+import { openArchive, readHead } from "./archive.ts";
+import { discordImporter } from "./discord/importer.ts";
 import { jsonlImporter } from "./jsonl.ts";
 import { signalImporter } from "./signal/importer.ts";
+import { slackImporter } from "./slack/importer.ts";
 import { telegramImporter } from "./telegram/importer.ts";
 import { whatsappImporter } from "./whatsapp/importer.ts";
 
 /** In the order in which they are asked: the looser ones last. */
-export const IMPORTERS: readonly FileImporter[] = [telegramImporter, signalImporter, whatsappImporter];
+export const IMPORTERS: readonly FileImporter[] = [
+  telegramImporter,
+  signalImporter,
+  discordImporter,
+  slackImporter,
+  whatsappImporter,
+];
 
 const HEAD_BYTES = 65_536;
 /** Names that an error quotes. */
@@ -45,6 +53,6 @@ function unknown({ path, head, names }: FileSigns): ChatError {
       : `the ${names.length} files in it${quoted === "" ? "" : ` (${quoted}${names.length > MAX_QUOTED ? ", …" : ""})`}`;
   return new ChatError("IMPORT_FAILED", `${path} is no export that we know, by ${looked}`, {
     field: "path",
-    hint: `We read ${formats}: Telegram's result.json, Signal's main.jsonl, WhatsApp's .txt or .zip, or lines of our own events; name that file, its folder or its zip`,
+    hint: `We read ${formats}: Telegram's result.json, Signal's main.jsonl, WhatsApp's .txt or .zip, lines of our own events, Slack's export, the JSON of DiscordChatExporter; name that file, its folder or its zip`,
   });
 }

@@ -49,7 +49,13 @@ describe("CH-12 an import that is repeated", () => {
     expect(store.totals("telegram")).toMatchObject({ chats: 1, messages: 1510 });
     const [antti] = store.findChats("telegram", "Antti");
     expect(antti).toMatchObject({ id: "700000001", type: "direct", messageCount: 1510 });
-    const { items } = store.messages({ chats: [antti?.key ?? 0], search: "1510", order: "desc", limit: 5, includeSystem: false });
+    const { items } = store.messages({
+      chats: [antti?.key ?? 0],
+      search: "1510",
+      order: "desc",
+      limit: 5,
+      includeSystem: false,
+    });
     expect(items.map(({ id, sender }) => [id, sender?.name, sender?.isSelf])).toEqual([["1510", "Antti", false]]);
   });
 

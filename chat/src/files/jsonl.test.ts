@@ -37,9 +37,9 @@ it("CH-12 what is no event is skipped, with its line and the reason", async () =
 
 it("CH-12 broken files of events are read as far as they go", async () => {
   const seed = Number(process.env["FUZZ_SEED"] ?? 1);
-  const mutator = new Mutator(randomFrom(seed));
+  const mutator = new Mutator([file(20)], randomFrom(seed));
   for (let run = 0; run < Number(process.env["FUZZ"] ?? 50); run += 1) {
-    const path = await folder.file(`${run}.jsonl`, mutator.mutate(Buffer.from(file(20))));
+    const path = await folder.file(`${run}.jsonl`, mutator.next());
     const { report } = await importFile(jsonlImporter, path);
     expect(report.messages + report.skipped, `seed ${seed}, run ${run}`).toBeGreaterThanOrEqual(0);
   }

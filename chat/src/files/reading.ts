@@ -29,7 +29,8 @@ export class Reading {
 
   /** What is ready to be handed on: whole batches, and at the end what is left. */
   *take({ all }: { readonly all: boolean } = { all: false }): Generator<readonly SourceEvent[]> {
-    while (this.#events.length >= BATCH_EVENTS || (all && this.#events.length > 0)) {
+    const least = all ? 1 : BATCH_EVENTS;
+    while (this.#events.length >= least) {
       const batch = this.#events.slice(0, BATCH_EVENTS);
       this.#events = this.#events.slice(BATCH_EVENTS);
       yield batch;

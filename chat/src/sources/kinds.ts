@@ -70,6 +70,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
       });
     },
   ),
+  matrix: kind("Matrix", z.strictObject({ url: z.url(), token: z.string().min(1) }), async (identity, { url, token }) => {
+    const { createMatrix } = await import("./matrix/matrix.ts");
+    return createMatrix({ ...identity, url, accessToken: async () => token });
+  }),
 };
 
 /** Never rejects: a source that cannot be made says why as its state. */

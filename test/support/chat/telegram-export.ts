@@ -22,10 +22,12 @@ function isList(value: object): value is readonly Json[] {
 }
 
 function writeString(text: string): string {
-  const escaped = text.replaceAll(/["\\\n\r\t\u2028\u2029]|[\0-\x1f]/g, (letter) => {
+  const escaped = text.replaceAll(/["\\\u2028\u2029]|\p{Cc}/gu, (letter) => {
     const known = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }[letter];
     if (known !== undefined) return known;
     const code = letter.charCodeAt(0);
+    // Of the control characters, those from 127 on stay.
+    if (code >= 127 && code <= 159) return letter;
     const hex = code.toString(16).toUpperCase();
     return code > 255 ? `\\u${hex}` : `\\x${hex.padStart(2, "0")}`;
   });

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { ChatError } from "../../errors.ts";
 import type { FileImporter, FileSigns, ImportFile, ImportReport, SourceEvent } from "../../source.ts";
 import { type Archive, type Member, openArchive } from "../archive.ts";
-import { type Fields, fieldsOf } from "../fields.ts";
+import { type Fields, fieldsOf, parseFields } from "../fields.ts";
 import { type Line, lineGroups } from "../lines.ts";
 import { Reading } from "../reading.ts";
 import { Items } from "./items.ts";
@@ -81,7 +81,7 @@ class FrameReader {
     if (text.trim() === "") return;
     const where = `line ${number}`;
     if (trouble === "too long") return this.#reading.skip(where, trouble);
-    const frame = parse(text);
+    const frame = parseFields(text);
     if (frame === undefined) return this.#reading.skip(where, "no JSON object");
     if (trouble !== undefined) this.#reading.flag(where, trouble);
     this.#onFrame(frame, where);
@@ -113,14 +113,5 @@ class FrameReader {
     const events = this.#items.toEvents(item);
     if (typeof events === "string") return this.#reading.skip(where, events);
     for (const event of events) this.#reading.add(event);
-  }
-}
-
-function parse(line: string): Fields | undefined {
-  try {
-    return fieldsOf(JSON.parse(line));
-  } catch {
-    // The parser's words would quote the message.
-    return undefined;
   }
 }

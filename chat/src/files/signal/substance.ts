@@ -1,7 +1,8 @@
 // What an item of a chat is, and says: one of a dozen kinds.
 
-import type { AttachmentKind, MessageKind, NativeAttachment } from "../../source.ts";
+import type { MessageKind, NativeAttachment } from "../../source.ts";
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from "../fields.ts";
+import { kindByMime } from "../mime.ts";
 import type { Recipients } from "./recipients.ts";
 import { isCall, updateWords } from "./updates.ts";
 
@@ -105,11 +106,6 @@ function pointerOf(pointer: Fields | undefined): { name?: string; mime?: string;
 /** By name, or by its number where the writer did not know the name. */
 function isFlag(value: unknown, name: string, number: number): boolean {
   return value === name || value === number;
-}
-
-function kindByMime(mime: string | undefined): AttachmentKind {
-  const family = mime?.split("/")[0];
-  return family === "image" || family === "video" || family === "audio" ? family : "file";
 }
 
 function contactWords(contact: Fields): string {

@@ -9,7 +9,7 @@ import { WallClock } from "../wall-clock.ts";
 import { toMessage } from "./message.ts";
 import { CHAT_KINDS, type ChatHead, DELETED_ACCOUNT, peerId, toChat } from "./peers.ts";
 import { parseJson } from "./repair.ts";
-import { type Handling, type JsonPath, JsonSplitter } from "./splitter.ts";
+import { type Handling, type JsonPath, JsonSplitter } from "../json-splitter.ts";
 
 const FORMAT = "telegram-json";
 const FILE_NAME = "result.json";

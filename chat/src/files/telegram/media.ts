@@ -2,6 +2,7 @@
 
 import type { AttachmentKind, MessageKind, NativeAttachment } from "../../source.ts";
 import { type Fields, fieldsOf, listOf, numberOf, textOf } from "../fields.ts";
+import { kindByMime } from "../mime.ts";
 import { plainText } from "./text.ts";
 
 export interface Media {
@@ -54,11 +55,6 @@ function file(message: Fields): Media {
   };
   const words = kind === "sticker" ? textOf(message["sticker_emoji"]) : songWords(message);
   return { kind: kind === "sticker" ? "sticker" : "media", attachment, ...(words !== undefined && { words }) };
-}
-
-function kindByMime(mime: string | undefined): AttachmentKind {
-  const family = mime?.split("/")[0];
-  return family === "image" || family === "video" || family === "audio" ? family : "file";
 }
 
 /** A path in the export; in parentheses, the reason why there is none. */

@@ -57,6 +57,6 @@ const KINDS: ReadonlyMap<string, AttachmentKind> = new Map<string, AttachmentKin
 
 function kindOfFile(name: string): AttachmentKind {
   if (/^STK-|STICKER/.test(name)) return "sticker";
-  if (/^PTT-/.test(name)) return "voice";
+  if (name.startsWith("PTT-")) return "voice";
   return KINDS.get(name.slice(name.lastIndexOf(".") + 1).toLowerCase()) ?? "file";
 }

@@ -52,6 +52,9 @@ function bareName(path: string): string {
 
 /** File names leave signs out; letters and digits tell whether two names are one. */
 export function isSameName(one: string, other: string): boolean {
-  const bare = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
-  return one === other || (bare(one) !== "" && bare(one) === bare(other));
+  return one === other || (bareLetters(one) !== "" && bareLetters(one) === bareLetters(other));
+}
+
+function bareLetters(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }

@@ -1,5 +1,5 @@
 // Finds the values that matter in JSON of any size, without holding more than one of them: their ends are found by counting
-// brackets, and only they are parsed. Where the file is laid out in lines, as Telegram writes it, damage costs one value: the
+// brackets, and only they are parsed. Where the file is laid out in lines, as exports are, damage costs one value: the
 // next one is known by its indentation. What the values mean is left to others.
 
 const QUOTE = 0x22;
@@ -126,7 +126,7 @@ export class JsonSplitter {
     const window = this.#window;
     const level = this.#levels.at(-1);
     for (; this.#at < window.length; this.#at++) {
-      const byte = window[this.#at];
+      const byte = window[this.#at] ?? 0;
       switch (byte) {
         case NEWLINE:
           this.#lineStart = this.#at + 1;
@@ -146,7 +146,7 @@ export class JsonSplitter {
           if (level !== undefined && !level.isArray && this.#key === undefined) return this.#readKey(last);
           return this.#begin(byte);
         default:
-          return this.#begin(byte ?? 0);
+          return this.#begin(byte);
       }
     }
   }
@@ -290,7 +290,7 @@ export class JsonSplitter {
   #skipScalar(inside: Inside, last: boolean): void {
     const window = this.#window;
     let at = this.#at;
-    while (at < window.length && !endsScalar(window[at])) at++;
+    while (at < window.length && !endsScalar(window[at] ?? 0)) at++;
     this.#at = at;
     if (at < window.length || last) return this.#finish(inside, at);
     if (inside.taken && at - inside.start > this.#options.maxBytes) this.#refuse(inside);
@@ -339,7 +339,7 @@ function isBlank(window: Buffer, from: number, length: number): boolean {
   return true;
 }
 
-function endsScalar(byte: number | undefined): boolean {
+function endsScalar(byte: number): boolean {
   switch (byte) {
     case COMMA:
     case CLOSE_OBJECT:
