@@ -20,12 +20,17 @@ describe("the resources' URIs", () => {
     expect(nextUri("messages://t/a?limit=5&offset=5&cursor=x", "y z")).toBe("messages://t/a?limit=5&cursor=y%20z");
   });
 
-  it.each(["file:///etc/passwd", "messages://", "messages://telegram", "messages://telegram/", "chats://a/b", "messages://a/b/c", ""])(
-    "CH-8 %j is none of ours",
-    (uri) => {
-      expect(parseUri(uri)).toBeUndefined();
-    },
-  );
+  it.each([
+    "file:///etc/passwd",
+    "messages://",
+    "messages://telegram",
+    "messages://telegram/",
+    "chats://a/b",
+    "messages://a/b/c",
+    "",
+  ])("CH-8 %j is none of ours", (uri) => {
+    expect(parseUri(uri)).toBeUndefined();
+  });
 
   it.each([
     ["messages://t/a?limit=0", "limit"],
@@ -37,7 +42,9 @@ describe("the resources' URIs", () => {
     ["messages://t/a?mode=magic", "mode"],
     ["messages://t/%E0%A4", "uri"],
   ])("CH-8 %s: what is wrong is named", (uri, field) => {
-    expect(() => parseUri(uri)).toThrow(expect.objectContaining({ code: "INVALID_PARAMETER", details: expect.objectContaining({ field }) }));
+    expect(() => parseUri(uri)).toThrow(
+      expect.objectContaining({ code: "INVALID_PARAMETER", details: expect.objectContaining({ field }) }),
+    );
   });
 
   it("CH-6 property: a chat of any name is found by its URI, and nothing but a ChatError is thrown", () => {

@@ -11,7 +11,14 @@ const EXPORT = {
   type: "personal_chat",
   id: 700_000_001,
   messages: [
-    { id: 2, type: "message", date_unixtime: "1736758860", from: "Alice", from_id: "user300", text: "see you at the meeting" },
+    {
+      id: 2,
+      type: "message",
+      date_unixtime: "1736758860",
+      from: "Alice",
+      from_id: "user300",
+      text: "see you at the meeting",
+    },
     { id: 3, type: "message", date_unixtime: "1736758920", from: "Antti", from_id: "user700000001", text: "ok" },
   ],
 };
@@ -29,7 +36,14 @@ const path = (name: string) => join(home.dir, name);
 
 describe("import and reading", () => {
   it("CH-12 imports Telegram and WhatsApp exports, again without doubling, and an agent reads them", async () => {
-    const first = await runChat(home, "import", path("result.json"), path("WhatsApp Chat with Ann.txt"), "--time-zone", "UTC");
+    const first = await runChat(
+      home,
+      "import",
+      path("result.json"),
+      path("WhatsApp Chat with Ann.txt"),
+      "--time-zone",
+      "UTC",
+    );
     expect(first).toMatchObject({ code: 0, stderr: "" });
     expect(first.stdout).toMatch(/result\.json: .*2 messages in 1 chat.*; 2 new in source telegram, 0 skipped/);
     expect(first.stdout).toMatch(/Ann\.txt: .*2 messages.*2 new in source whatsapp/);
@@ -40,14 +54,19 @@ describe("import and reading", () => {
     const { json } = await client.call("get_messages", { source: "telegram", chat: "Antti" });
     expect(json.messages.map(({ content }: { content: string }) => content)).toEqual(["ok", "see you at the meeting"]);
     const sources = (await client.call("list_sources")).json.sources;
-    expect(sources.map(({ id, live }: { id: string; live: boolean }) => [id, live])).toEqual([["telegram", false], ["whatsapp", false]]);
+    expect(sources.map(({ id, live }: { id: string; live: boolean }) => [id, live])).toEqual([
+      ["telegram", false],
+      ["whatsapp", false],
+    ]);
     await client.close();
     expect((await stat(path("chat.json"))).mode & 0o777).toBe(0o600);
   });
 
   it("CH-12 sources, chats, messages and search show what is stored", async () => {
     await runChat(home, "import", path("result.json"));
-    expect((await runChat(home, "sources")).stdout).toMatch(/^telegram +Imported files +import +imported +1 chats +2 messages/);
+    expect((await runChat(home, "sources")).stdout).toMatch(
+      /^telegram +Imported files +import +imported +1 chats +2 messages/,
+    );
     expect((await runChat(home, "chats")).stdout).toMatch(/^telegram +\S+ +Antti +direct/);
     expect((await runChat(home, "messages", "telegram", "Antti")).stdout).toBe(
       "[2025-01-13T09:01:00Z] Alice: see you at the meeting\n[2025-01-13T09:02:00Z] Antti: ok\n",
@@ -69,7 +88,10 @@ describe("import and reading", () => {
     expect((await runChat(home, "dance")).code).toBe(2);
     await writeFile(path("chat.json"), '{"sources":{"x":{"kind":"import","colour":"red"}}}');
     const badConfig = await runChat(home, "sources");
-    expect([badConfig.code, badConfig.stderr]).toEqual([1, expect.stringMatching(/sources\.x\.colour: is not known here\n {2}fix: +Correct/)]);
+    expect([badConfig.code, badConfig.stderr]).toEqual([
+      1,
+      expect.stringMatching(/sources\.x\.colour: is not known here\n {2}fix: +Correct/),
+    ]);
   });
 });
 
@@ -78,16 +100,32 @@ describe("add", () => {
     const added = await runChat(home, "add", "telegram-bot", "--token-env", "BOT_TOKEN");
     expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("Source telegram (telegram-bot) is in ") });
     await runChat(home, "add", "signal", "--url", "http://127.0.0.1:8080", "--as", "private");
-    await runChat(home, "add", "xmpp", "--jid", "me@example.org", "--service", "xmpps://example.org:5223", "--password-file", "/run/secret");
+    await runChat(
+      home,
+      "add",
+      "xmpp",
+      "--jid",
+      "me@example.org",
+      "--service",
+      "xmpps://example.org:5223",
+      "--password-file",
+      "/run/secret",
+    );
     expect(JSON.parse(await readFile(path("chat.json"), "utf8")).sources).toEqual({
       telegram: { kind: "telegram-bot", options: { token: "${env:BOT_TOKEN}" } },
       private: { kind: "signal", options: { url: "http://127.0.0.1:8080" } },
-      xmpp: { kind: "xmpp", options: { jid: "me@example.org", service: "xmpps://example.org:5223", password_file: "/run/secret" } },
+      xmpp: {
+        kind: "xmpp",
+        options: { jid: "me@example.org", service: "xmpps://example.org:5223", password_file: "/run/secret" },
+      },
     });
     const twice = await runChat(home, "add", "telegram-bot", "--token-env", "BOT_TOKEN");
     expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("There is a source 'telegram' already")]);
     const bare = await runChat(home, "add", "telegram-bot", "--as", "other");
-    expect([bare.code, bare.stderr]).toEqual([1, expect.stringContaining("Give --token-file FILE or --token-env NAME")]);
+    expect([bare.code, bare.stderr]).toEqual([
+      1,
+      expect.stringContaining("Give --token-file FILE or --token-env NAME"),
+    ]);
   });
 });
 

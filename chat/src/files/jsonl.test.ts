@@ -29,7 +29,10 @@ it("CH-12 lines of our own events are recognised, read in bounded batches, and a
 
 it("CH-12 what is no event is skipped, with its line and the reason", async () => {
   const wrong = ['{"type":"message"}', "no json", '{"type":"chat","chat":{"id":""}}', '{"type":"unknown"}'];
-  const { report } = await importFile(jsonlImporter, await folder.file("x.jsonl", [line(1), ...wrong, line(2)].join("\n")));
+  const { report } = await importFile(
+    jsonlImporter,
+    await folder.file("x.jsonl", [line(1), ...wrong, line(2)].join("\n")),
+  );
   expect(report).toMatchObject({ messages: 2, skipped: 4 });
   expect(report.problems[0]).toMatch(/^line 2 message: /);
   expect(report.problems[1]).toBe("line 3 is not JSON");

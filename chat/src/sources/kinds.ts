@@ -40,7 +40,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
     z.strictObject({ token: z.string().min(1), api_root: z.url().optional() }),
     async (identity, { token, api_root: apiRoot }) => {
       const { createTelegramBot } = await import("./telegram-bot/telegram-bot.ts");
-      return createTelegramBot({ ...identity, token: async () => token, ...(apiRoot === undefined ? {} : { apiRoot }) });
+      return createTelegramBot({
+        ...identity,
+        token: async () => token,
+        ...(apiRoot === undefined ? {} : { apiRoot }),
+      });
     },
   ),
   signal: kind(
@@ -57,7 +61,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
       service: z.string().regex(/^xmpps?:\/\//, "is no address such as xmpps://host:5223"),
       jid: z.string().regex(/^[^@/\s]+@[^@/\s]+$/, "is no user@domain"),
       password: z.string().min(1),
-      rooms: z.array(z.strictObject({ jid: z.string().min(1), nick: z.string().min(1).exactOptional() })).exactOptional(),
+      rooms: z
+        .array(z.strictObject({ jid: z.string().min(1), nick: z.string().min(1).exactOptional() }))
+        .exactOptional(),
       history_days: z.int().min(0).max(36_500).optional(),
     }),
     async (identity, { password, history_days: historyDays, ...options }) => {
@@ -70,10 +76,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
       });
     },
   ),
-  matrix: kind("Matrix", z.strictObject({ url: z.url(), token: z.string().min(1) }), async (identity, { url, token }) => {
-    const { createMatrix } = await import("./matrix/matrix.ts");
-    return createMatrix({ ...identity, url, accessToken: async () => token });
-  }),
+  matrix: kind(
+    "Matrix",
+    z.strictObject({ url: z.url(), token: z.string().min(1) }),
+    async (identity, { url, token }) => {
+      const { createMatrix } = await import("./matrix/matrix.ts");
+      return createMatrix({ ...identity, url, accessToken: async () => token });
+    },
+  ),
 };
 
 /** Never rejects: a source that cannot be made says why as its state. */

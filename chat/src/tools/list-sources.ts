@@ -34,7 +34,11 @@ export function toSources(reader: Reader): SourceJson[] {
     const gaps = reader.store
       .gaps(source.id, MAX_GAPS)
       .filter(({ chat }) => chat === null)
-      .map(({ from, to, reason }) => ({ from: outgoing.time(from), to: outgoing.time(to), reason: outgoing.text(reason) }));
+      .map(({ from, to, reason }) => ({
+        from: outgoing.time(from),
+        to: outgoing.time(to),
+        reason: outgoing.text(reason),
+      }));
     return {
       id: source.id,
       name: outgoing.name(source.name),
