@@ -76,6 +76,7 @@ export interface MessageQuery extends MessageFilter {
 }
 
 export interface Page<T> {
+  /** Fewer than the limit, even none, are not yet the end: a substring search looks at so many messages and no more. */
   readonly items: readonly T[];
   /** Absent after the last page. */
   readonly nextCursor?: string;

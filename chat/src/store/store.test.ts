@@ -143,6 +143,13 @@ describe("messages", () => {
     expect(ids({ search, mode: "words", includeSystem: true }).length).toBeLessThan(6);
   });
 
+  it("CH-5 a quote does not end the word that it stands in", () => {
+    for (const mode of ["words", "phrase", "prefix"] as const) {
+      expect(ids({ search: 'meeting"OR"plan', mode })).toEqual([]);
+      expect(ids({ search: 'project"plan', mode })).toEqual(["e"]);
+    }
+  });
+
   it("CH-5 scope tokens are not found as words", () => {
     expect(ids({ search: "c1" })).toEqual([]);
     expect(ids({ search: "x1", mode: "prefix" })).toEqual([]);
