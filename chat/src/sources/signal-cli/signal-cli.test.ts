@@ -133,12 +133,12 @@ describe("CH-12 Signal through signal-cli", () => {
       dataMessage: { timestamp: first + 50, message: "sent from my phone" },
     };
     sent({ ...toAlice, editMessage: edited });
-    expect(await run.message("sent from phone")).toMatchObject({ chat: ALICE.sourceUuid, sender: SELF });
-    expect(await run.message("to all")).toMatchObject({ chat: WEEKEND.groupId, sender: SELF });
-    expect((await run.message("remember")).chat).toBe(SELF);
-    expect(run.chats.get(SELF)?.type).toBe("self");
-    expect(await run.event("edit", () => true)).toMatchObject({ chat: ALICE.sourceUuid, id: `${SELF}:${first}` });
-    expect(run.people.get(SELF)).toMatchObject({ isSelf: true });
+    expect(await run.message("sent from phone")).toMatchObject({ chat: ALICE.sourceUuid, sender: "self" });
+    expect(await run.message("to all")).toMatchObject({ chat: WEEKEND.groupId, sender: "self" });
+    expect((await run.message("remember")).chat).toBe("self");
+    expect(run.chats.get("self")?.type).toBe("self");
+    expect(await run.event("edit", () => true)).toMatchObject({ chat: ALICE.sourceUuid, id: `self:${first}` });
+    expect(run.people.get("self")).toMatchObject({ isSelf: true, sameAs: [ACCOUNT, SELF] });
   });
 
   it("finds the message behind its revisions, after a restart too", async () => {
@@ -252,6 +252,7 @@ describe("CH-12 Signal through signal-cli", () => {
     const [first, second] = await Promise.all([run.source.send?.(request), run.source.send?.(request)]);
     expect(second).toEqual(first);
     await run.source.send?.({ chat: WEEKEND.groupId, text: "all", idempotencyKey: "b" });
+    await run.source.send?.({ chat: "self", text: "note", replyTo: "self:5", idempotencyKey: "c" });
     const sent = double.calls.filter(({ method }) => method === "send").map(({ params }) => params);
     expect(sent).toEqual([
       {
@@ -262,8 +263,9 @@ describe("CH-12 Signal through signal-cli", () => {
         quoteTimestamp: 123,
       },
       { account: ACCOUNT, groupId: WEEKEND.groupId, message: "all" },
+      { account: ACCOUNT, noteToSelf: true, quoteAuthor: ACCOUNT, quoteTimestamp: 5, message: "note" },
     ]);
-    expect(await run.message("hi")).toMatchObject({ id: first?.id, sender: SELF, chat: ALICE.sourceUuid });
+    expect(await run.message("hi")).toMatchObject({ id: first?.id, sender: "self", chat: ALICE.sourceUuid });
   });
 
   it.each([

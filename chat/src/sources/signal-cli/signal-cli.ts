@@ -12,7 +12,7 @@ import { commitAtLast, stayConnected } from "../stay-connected.ts";
 import { REAL_TIMING, type Timing } from "../timing.ts";
 import { Daemon, IO_ERROR, NO_SUCH_METHOD, SignalCliRefusal, UNTRUSTED_KEY } from "./daemon.ts";
 import { Revisions } from "./revisions.ts";
-import { contactEvents, messageId, toEvents } from "./to-events.ts";
+import { contactEvents, messageId, SELF, toEvents } from "./to-events.ts";
 import { wire } from "./wire.ts";
 
 export interface SignalCliOptions {
@@ -118,7 +118,7 @@ class SignalCli implements ChatSource {
     if (account !== undefined) {
       // Asks Signal's servers: without them the number has to do until a message of our own comes.
       const status = await this.#ask("getUserStatus", { ...params, recipient: [account] }, wire.statuses, signal);
-      session.self = status?.[0]?.uuid ?? (session.self === "" ? account : session.self);
+      session.addOwn(account, status?.[0]?.uuid);
       onProgress();
     }
     const contacts = (await this.#ask("listContacts", params, wire.contacts, signal)) ?? [];
@@ -133,7 +133,7 @@ class SignalCli implements ChatSource {
       };
       return { type: "chat", chat: { id, type: "group", ...known } };
     });
-    const known = [...contactEvents(contacts, session.self), ...chats];
+    const known = [...contactEvents(contacts, session.own), ...chats];
     for (let at = 0; at < known.length; at += BATCH) await session.commit(known.slice(at, at + BATCH));
     await session.begin();
   }
@@ -163,8 +163,8 @@ class SignalCli implements ChatSource {
     try {
       const params = {
         ...(account === undefined ? {} : { account }),
-        ...(IS_PERSON.test(chat) ? { recipient: [chat] } : { groupId: chat }),
-        ...quoteOf(replyTo),
+        ...receiver(chat),
+        ...quoteOf(replyTo, account ?? [...(this.#session?.own ?? [])][0]),
         message: text,
       };
       const { timestamp, results } = await this.#daemon.call("send", params, { result: wire.sent, signal });
@@ -172,8 +172,8 @@ class SignalCli implements ChatSource {
         throw new ChatError("SEND_NOT_ALLOWED", `Signal did not deliver the message: ${results[0]?.type ?? "unknown"}`);
       }
       // The daemon does not tell its own clients what they said.
-      const id = messageId((await this.#session?.sent(chat, text, timestamp)) ?? account ?? "", timestamp);
-      return { id, at: timestamp };
+      await this.#session?.sent(chat, text, timestamp);
+      return { id: messageId(SELF, timestamp), at: timestamp };
     } catch (error) {
       throw toChatError(error);
     }
@@ -182,7 +182,7 @@ class SignalCli implements ChatSource {
 
 /** What a run knows: who we are, what was committed, which revisions there are. */
 class Session {
-  self: string;
+  readonly #own: Set<string>;
   #lastEventId: string | undefined;
   /** When we last heard from the daemon. */
   #seenAt: number | undefined;
@@ -191,8 +191,8 @@ class Session {
   readonly #timing: Timing;
 
   constructor(context: SourceContext, timing: Timing) {
-    const { self = "", lastEventId, seenAt, revisions } = context.checkpoint;
-    this.self = self;
+    const { own = "", lastEventId, seenAt, revisions } = context.checkpoint;
+    this.#own = new Set(own.split(" ").filter((address) => address !== ""));
     this.#lastEventId = lastEventId;
     this.#seenAt = seenAt === undefined ? undefined : Number(seenAt);
     this.#revisions = new Revisions(revisions);
@@ -225,19 +225,26 @@ class Session {
     await commitAtLast(this.#context, batch, this.#timing);
   }
 
-  /** Stores what we said ourselves; gives our id. */
-  async sent(chat: string, content: string, at: number): Promise<string> {
-    const message = { id: messageId(this.self, at), chat, sender: this.self, at, kind: "text", content } as const;
-    const person = { id: this.self, isSelf: true };
+  /** Our own addresses, as far as they are known. */
+  get own(): ReadonlySet<string> {
+    return this.#own;
+  }
+
+  addOwn(...addresses: readonly (string | null | undefined)[]): void {
+    for (const address of addresses) if (address !== null && address !== undefined) this.#own.add(address);
+  }
+
+  /** Stores what we said ourselves. */
+  async sent(chat: string, content: string, at: number): Promise<void> {
+    const message = { id: messageId(SELF, at), chat, sender: SELF, at, kind: "text", content } as const;
     try {
       await this.#context.sink([
-        { type: "person", person },
+        { type: "person", person: { id: SELF, isSelf: true } },
         { type: "message", message, origin: "live" },
       ]);
     } catch {
       this.#context.log.warn("A sent message could not be stored");
     }
-    return this.self;
   }
 
   #eventsOf(data: string): SourceEvent[] {
@@ -248,13 +255,13 @@ class Session {
     }
     const { envelope } = received.data;
     // An envelope that tells of our own messages comes from ourselves.
-    if (envelope?.syncMessage) this.self = envelope.sourceUuid ?? this.self;
-    return toEvents(received.data, { self: this.self, revisions: this.#revisions });
+    if (envelope?.syncMessage) this.addOwn(envelope.sourceUuid, envelope.sourceNumber);
+    return toEvents(received.data, { own: this.#own, revisions: this.#revisions });
   }
 
   #state(): Record<string, string> {
     return {
-      ...(this.self === "" ? {} : { self: this.self }),
+      own: [...this.#own].join(" "),
       ...(this.#lastEventId === undefined ? {} : { lastEventId: this.#lastEventId }),
       seenAt: String(this.#seenAt),
       revisions: String(this.#revisions),
@@ -265,13 +272,22 @@ class Session {
 /** A UUID, a number or a username; a group's id is none of these. */
 const IS_PERSON = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\+\d+|u:.+)$/i;
 
-function quoteOf(replyTo: string | undefined): { quoteAuthor?: string; quoteTimestamp?: number } {
+function receiver(chat: string): Readonly<Record<string, unknown>> {
+  if (chat === SELF) return { noteToSelf: true };
+  return IS_PERSON.test(chat) ? { recipient: [chat] } : { groupId: chat };
+}
+
+function quoteOf(
+  replyTo: string | undefined,
+  own: string | undefined,
+): { quoteAuthor?: string; quoteTimestamp?: number } {
   if (replyTo === undefined) return {};
   const colon = replyTo.lastIndexOf(":");
   const quoteTimestamp = Number(replyTo.slice(colon + 1));
   if (colon < 1 || !Number.isSafeInteger(quoteTimestamp))
     throw invalid("replyTo", `'${replyTo}' is no message of Signal`);
-  return { quoteAuthor: replyTo.slice(0, colon), quoteTimestamp };
+  const author = replyTo.slice(0, colon);
+  return { quoteAuthor: author === SELF ? (own ?? author) : author, quoteTimestamp };
 }
 
 function howToConnect({ kind }: SourceFailure): string {

@@ -1,12 +1,19 @@
 // From what signal-cli receives to events. A message is known by its author and the time at which it was sent.
 
-import type { AttachmentKind, MessageKind, NativeAttachment, NativeMessage, SourceEvent } from "../../source.ts";
+import type {
+  AttachmentKind,
+  MessageKind,
+  NativeAttachment,
+  NativeMessage,
+  NativePerson,
+  SourceEvent,
+} from "../../source.ts";
 import type { Revisions } from "./revisions.ts";
 import type { Attachment, Contact, DataMessage, Envelope, Received, SentMessage } from "./wire.ts";
 
 export interface ReceiveContext {
-  /** The id of the account's owner. */
-  readonly self: string;
+  /** The addresses of the account's owner: UUID and number. */
+  readonly own: ReadonlySet<string>;
   readonly revisions: Revisions;
 }
 
@@ -22,16 +29,25 @@ const identity = (
   ...others: readonly (string | null | undefined)[]
 ): string | undefined => [uuid, ...others].find((id) => id !== null && id !== undefined && id !== "") ?? undefined;
 
+/** As the export has it, which does not tell the owner's UUID: so both are one. */
+export const SELF = "self";
+
+/** The id of somebody with these addresses. */
+function idOf({ own }: Pick<ReceiveContext, "own">, ...addresses: Parameters<typeof identity>): string | undefined {
+  const id = identity(...addresses);
+  return id !== undefined && own.has(id) ? SELF : id;
+}
+
 export const messageId = (author: string, sentAt: number): string => `${author}:${sentAt}`;
 
 export function toEvents({ envelope, exception }: Received, context: ReceiveContext): SourceEvent[] {
   if (envelope === null || envelope === undefined) return [];
-  const author = identity(envelope.sourceUuid, envelope.sourceNumber, envelope.source);
+  const author = idOf(context, envelope.sourceUuid, envelope.sourceNumber, envelope.source);
   if (author === undefined) return [];
   const events = eventsOf(envelope, author, context);
   if (events.length === 0 && exception !== null && exception !== undefined) {
     const place = { author, chat: author };
-    return [...people(envelope, author, context), ...chatEvents(place, envelope, context), unreadable(envelope, place)];
+    return [...people(envelope, author, context), ...chatEvents(place, envelope), unreadable(envelope, place)];
   }
   return events.length === 0 ? [] : [...people(envelope, author, context), ...events];
 }
@@ -47,13 +63,13 @@ function eventsOf(envelope: Envelope, author: string, context: ReceiveContext): 
   }
   if (dataMessage !== null && dataMessage !== undefined) {
     const events = data(dataMessage, place, context);
-    return events.length === 0 ? [] : [...chatEvents(place, envelope, context, dataMessage), ...events];
+    return events.length === 0 ? [] : [...chatEvents(place, envelope, dataMessage), ...events];
   }
   if (callMessage?.offerMessage === null || callMessage?.offerMessage === undefined) return [];
   const content = callMessage.offerMessage.type === "VIDEO_CALL" ? "Video call" : "Call";
   const message = { id: messageId(author, envelope.timestamp), chat: author, sender: author, at: envelope.timestamp };
   return [
-    ...chatEvents(place, envelope, context),
+    ...chatEvents(place, envelope),
     { type: "message", message: { ...message, kind: "call", content }, origin: "live" },
   ];
 }
@@ -64,7 +80,7 @@ function ownMessage(sent: SentMessage, envelope: Envelope, author: string, conte
   const chat =
     said.groupInfo?.groupId ??
     sent.groupInfo?.groupId ??
-    identity(sent.destinationUuid, sent.destinationNumber, sent.destination);
+    idOf(context, sent.destinationUuid, sent.destinationNumber, sent.destination);
   if (chat === undefined) return [];
   const place = { author, chat };
   if (sent.editMessage !== null && sent.editMessage !== undefined) {
@@ -72,32 +88,35 @@ function ownMessage(sent: SentMessage, envelope: Envelope, author: string, conte
   }
   const timestamp = sent.timestamp ?? envelope.timestamp;
   const events = data({ ...sent, timestamp }, place, context);
-  return events.length === 0 ? [] : [...chatEvents(place, envelope, context, { ...sent, timestamp }), ...events];
+  return events.length === 0 ? [] : [...chatEvents(place, envelope, { ...sent, timestamp }), ...events];
 }
 
-function people(envelope: Envelope, author: string, { self }: ReceiveContext): SourceEvent[] {
+function people(envelope: Envelope, author: string, { own }: ReceiveContext): SourceEvent[] {
   const { sourceName: name, sourceNumber: phone } = envelope;
-  const isSelf = author === self || (envelope.syncMessage !== null && envelope.syncMessage !== undefined);
-  return [
-    {
-      type: "person",
-      person: {
-        id: author,
-        ...(name === null || name === undefined || name === "" ? {} : { name }),
-        ...(phone === null || phone === undefined ? {} : { phone, ...(phone === author ? {} : { sameAs: [phone] }) }),
-        ...(isSelf ? { isSelf: true } : {}),
-      },
-    },
-  ];
+  return [{ type: "person", person: toPerson(author, { name, phone, own }) }];
 }
 
-function chatEvents(place: Place, envelope: Envelope, { self }: ReceiveContext, said?: DataMessage): SourceEvent[] {
+function toPerson(
+  id: string,
+  { name, phone, own }: { name: string | null | undefined; phone: string | null | undefined; own: ReadonlySet<string> },
+): NativePerson {
+  const others = id === SELF ? [...own] : [phone ?? id].filter((other) => other !== id);
+  return {
+    id,
+    ...(name === null || name === undefined || name === "" ? {} : { name }),
+    ...(phone === null || phone === undefined ? {} : { phone }),
+    ...(others.length === 0 ? {} : { sameAs: others }),
+    ...(id === SELF ? { isSelf: true } : {}),
+  };
+}
+
+function chatEvents(place: Place, envelope: Envelope, said?: DataMessage): SourceEvent[] {
   const group = said?.groupInfo;
   if (group !== null && group !== undefined) {
     const name = group.groupName ?? "";
     return [{ type: "chat", chat: { id: group.groupId, type: "group", ...(name === "" ? {} : { name }) } }];
   }
-  if (place.chat === self) return [{ type: "chat", chat: { id: self, type: "self", name: "Note to Self" } }];
+  if (place.chat === SELF) return [{ type: "chat", chat: { id: SELF, type: "self", name: "Note to Self" } }];
   const name = place.chat === place.author ? (envelope.sourceName ?? "") : "";
   return [{ type: "chat", chat: { id: place.chat, type: "direct", ...(name === "" ? {} : { name }) } }];
 }
@@ -114,11 +133,12 @@ function edit(
   return [{ type: "edit", chat, id, content: wordsOf(said), at: said.timestamp }];
 }
 
-function data(said: DataMessage, place: Place, { revisions }: ReceiveContext): SourceEvent[] {
+function data(said: DataMessage, place: Place, context: ReceiveContext): SourceEvent[] {
+  const { revisions } = context;
   const { reaction, remoteDelete, adminDelete } = said;
   const { author, chat } = place;
   if (reaction !== null && reaction !== undefined) {
-    const target = identity(reaction.targetAuthorUuid, reaction.targetAuthorNumber, reaction.targetAuthor);
+    const target = idOf(context, reaction.targetAuthorUuid, reaction.targetAuthorNumber, reaction.targetAuthor);
     if (target === undefined) return [];
     const id = revisions.original(messageId(target, reaction.targetSentTimestamp));
     const removed = reaction.isRemove === true;
@@ -135,7 +155,12 @@ function data(said: DataMessage, place: Place, { revisions }: ReceiveContext): S
     ];
   }
   if (adminDelete !== null && adminDelete !== undefined) {
-    const target = identity(adminDelete.targetAuthorUuid, adminDelete.targetAuthorNumber, adminDelete.targetAuthor);
+    const target = idOf(
+      context,
+      adminDelete.targetAuthorUuid,
+      adminDelete.targetAuthorNumber,
+      adminDelete.targetAuthor,
+    );
     if (target === undefined) return [];
     return [
       {
@@ -146,16 +171,16 @@ function data(said: DataMessage, place: Place, { revisions }: ReceiveContext): S
       },
     ];
   }
-  const message = toMessage(said, place, revisions);
+  const message = toMessage(said, place, context);
   return message === undefined ? [] : [{ type: "message", message, origin: "live" }];
 }
 
 /** Undefined for what only devices say to each other, such as a new profile key. */
-function toMessage(said: DataMessage, { author, chat }: Place, revisions: Revisions): NativeMessage | undefined {
+function toMessage(said: DataMessage, { author, chat }: Place, context: ReceiveContext): NativeMessage | undefined {
   const kind = kindOf(said);
   if (kind === undefined) return undefined;
   const { quote, attachments = [] } = said;
-  const quoted = identity(quote?.authorUuid, quote?.authorNumber, quote?.author);
+  const quoted = idOf(context, quote?.authorUuid, quote?.authorNumber, quote?.author);
   const expiryS = said.expiresInSeconds ?? 0;
   return {
     id: messageId(author, said.timestamp),
@@ -166,7 +191,7 @@ function toMessage(said: DataMessage, { author, chat }: Place, revisions: Revisi
     ...(kind === "system" ? {} : { sender: author }),
     ...(quote === null || quote === undefined || quoted === undefined
       ? {}
-      : { replyTo: revisions.original(messageId(quoted, quote.id)) }),
+      : { replyTo: context.revisions.original(messageId(quoted, quote.id)) }),
     ...(attachments === null || attachments.length === 0 ? {} : { attachments: attachments.map(toAttachment) }),
     // The timer runs from when it was read; that is not told here, so it runs from the start.
     ...(expiryS > 0 ? { expiresAt: (said.expirationStartTimestamp ?? said.timestamp) + expiryS * 1000 } : {}),
@@ -238,18 +263,14 @@ function unreadable(envelope: Envelope, { author, chat }: Place): SourceEvent {
   };
 }
 
-export function contactEvents(contacts: readonly Contact[], self: string): SourceEvent[] {
+export function contactEvents(contacts: readonly Contact[], own: ReadonlySet<string>): SourceEvent[] {
   return contacts.flatMap(({ uuid, number: phone, username, name, profile }): SourceEvent[] => {
-    const id = identity(uuid, phone);
+    const id = idOf({ own }, uuid, phone);
     if (id === undefined) return [];
     const known = identity(name, `${profile?.givenName ?? ""} ${profile?.familyName ?? ""}`.trim(), username);
-    const person = {
-      id,
-      ...(known === undefined ? {} : { name: known }),
-      ...(phone === null || phone === undefined ? {} : { phone, ...(phone === id ? {} : { sameAs: [phone] }) }),
-      ...(username === null || username === undefined ? {} : { username }),
-      ...(id === self ? { isSelf: true } : {}),
-    };
-    return [{ type: "person", person }];
+    const person = toPerson(id, { name: known, phone, own });
+    return [
+      { type: "person", person: { ...person, ...(username === null || username === undefined ? {} : { username }) } },
+    ];
   });
 }

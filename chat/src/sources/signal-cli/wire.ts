@@ -100,7 +100,6 @@ const contacts = z.array(
 const statuses = z.array(address);
 const sent = z.object({ timestamp: z.number(), results: z.array(z.object({ type: z.string() })).default([]) });
 
-export type Address = z.infer<typeof address>;
 export type Attachment = z.infer<typeof attachment>;
 export type DataMessage = z.infer<typeof dataMessage>;
 export type Envelope = z.infer<typeof envelope>;

@@ -136,7 +136,6 @@ export type Update = z.infer<typeof update>;
 export type MessageReaction = NonNullable<Update["message_reaction"]>;
 export type ReactionType = z.infer<typeof reactionType>;
 export type FileInfo = z.infer<typeof file>;
-export type BusinessConnection = z.infer<typeof businessConnection>;
 
 export const wire = { answer, anyUpdate, businessConnection, message, update, updates: z.array(z.unknown()), user };
 
