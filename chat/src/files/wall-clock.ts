@@ -12,14 +12,13 @@ export interface WallTime {
   readonly second: number;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** Hours of which the offsets are kept: messages come by the hour, in order. */
-const KEPT_HOURS = 4096;
+const DAY_MS = 86_400_000;
+/** Of which the offsets are kept: messages come in order, mostly. */
+const KEPT_DAYS = 4096;
 
 export class WallClock {
   readonly #format: Intl.DateTimeFormat;
-  /** By hour of the wall: what may have to be subtracted, the larger offset first. */
+  /** By day of the wall: what may have to be subtracted, the larger offset first. */
   readonly #offsets = new Map<number, readonly number[]>();
 
   constructor(timeZone: string) {
@@ -44,7 +43,7 @@ export class WallClock {
   /** Milliseconds since 1970; `previous` is the time of the message before. */
   toUtc(wall: WallTime, previous?: number): number {
     const asUtc = wallMs(wall);
-    const offsets = this.#offsetsAt(Math.floor(asUtc / HOUR_MS));
+    const offsets = this.#offsetsAt(Math.floor(asUtc / DAY_MS));
     const [only, other] = offsets;
     if (only !== undefined && other === undefined) return asUtc - only;
     const [first, second] = offsets
@@ -55,15 +54,14 @@ export class WallClock {
     return second !== undefined && previous !== undefined && previous > first ? second : first;
   }
 
-  #offsetsAt(hour: number): readonly number[] {
-    const known = this.#offsets.get(hour);
+  #offsetsAt(day: number): readonly number[] {
+    const known = this.#offsets.get(day);
     if (known !== undefined) return known;
-    const at = hour * HOUR_MS;
-    // A change within a day of it shows as two offsets; no zone changes twice in two days.
-    const around = [this.#offset(at - DAY_MS), this.#offset(at + DAY_MS)];
+    // A change near the day shows as two offsets; no zone changes twice in three days.
+    const around = [this.#offset((day - 1) * DAY_MS), this.#offset((day + 2) * DAY_MS)];
     const offsets = [...new Set(around)].toSorted((one, other) => other - one);
-    if (this.#offsets.size >= KEPT_HOURS) this.#offsets.clear();
-    this.#offsets.set(hour, offsets);
+    if (this.#offsets.size >= KEPT_DAYS) this.#offsets.clear();
+    this.#offsets.set(day, offsets);
     return offsets;
   }
 
@@ -86,16 +84,24 @@ export class WallClock {
 
 /** The wall's time as if it were UTC's. */
 export function wallMs({ year, month, day, hour, minute, second }: WallTime): number {
+  if (year > 99) return Date.UTC(year, month - 1, day, hour, minute, second);
+  // Date.UTC takes these years for those of the last century.
   const date = new Date(0);
-  // Not Date.UTC: it takes years below 100 for those of the last century.
   date.setUTCFullYear(year, month - 1, day);
   return date.setUTCHours(hour, minute, second, 0);
 }
 
 /** Whether the calendar has such a day, and the day such a time. */
 export function exists({ year, month, day, hour, minute, second }: WallTime): boolean {
-  if (hour > 23 || minute > 59 || second > 59 || month < 1 || month > 12 || day < 1) return false;
-  return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+  return hour <= 23 && minute <= 59 && second <= 59 && isDay(year, month, day);
+}
+
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
+
+export function isDay(year: number, month: number, day: number): boolean {
+  const days = MONTH_DAYS[month - 1] ?? 0;
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return day >= 1 && day <= (month === 2 && isLeap ? 29 : days);
 }
 
 /** `2025-01-13T09:00:00`, as exports write it. */

@@ -91,7 +91,7 @@ describe("one chat", () => {
         message(2, { reply_to_message_id: 1 }),
         message(3, { reply_to_message_id: 1, reply_to_peer_id: "channel5" }),
         message(4, { forwarded_from: "News" }),
-        message(5, { forwarded_from: null, edited: "1970-01-01T02:00:00" }),
+        message(5, { forwarded_from: null, edited: "1970-01-01T03:00:00" }),
         message(6, {
           reactions: [
             {

@@ -20,6 +20,7 @@ export function carriedBy(content: string, files: ReadonlySet<string>): Carried 
 
 /** iOS: `caption <attached: 00000001-PHOTO.jpg>`, with a mark before the bracket. */
 function inBrackets(content: string, files: ReadonlySet<string>): Carried | undefined {
+  if (!content.includes("<")) return undefined;
   const match = /(\u200e?)<[^<>:\n]{1,40}: ([^<>\n]+\.\w{1,5})>\s*$/u.exec(content);
   const name = match?.[2];
   if (match === null || name === undefined) return undefined;
@@ -30,6 +31,7 @@ function inBrackets(content: string, files: ReadonlySet<string>): Carried | unde
 
 /** Android: `IMG-20230204-WA0001.jpg (file attached)`, and the caption on the next lines. */
 function beforeParenthesis(content: string, files: ReadonlySet<string>): Carried | undefined {
+  if (!content.includes("(")) return undefined;
   const [line = "", ...more] = content.split("\n");
   const match = /^[\u200e\u200f]*([^\n]+\.\w{1,5}) \(([^()]+)\)[\u200e\u200f]*$/u.exec(line);
   const name = match?.[1];

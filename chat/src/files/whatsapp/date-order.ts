@@ -1,7 +1,7 @@
 // Which of a date's three numbers is the day. One file has one order, and its dates vote on it: what the calendar rules out,
 // then what goes back in time, then how the clock is written; the user's word counts before all that proves nothing.
 
-import { exists, wallMs } from "../wall-clock.ts";
+import { isDay, wallMs } from "../wall-clock.ts";
 
 export type DateOrder = "DMY" | "MDY" | "YMD";
 
@@ -47,8 +47,13 @@ export class DateVotes {
     last: undefined,
   }));
   #count = 0;
+  #previous = "";
 
+  /** The same date once more tells nothing. */
   add(numbers: Numbers): void {
+    const spelled = numbers.join("/");
+    if (spelled === this.#previous) return;
+    this.#previous = spelled;
     this.#count++;
     for (const tally of this.#tallies) {
       const day = toDay(numbers, tally.order);
@@ -137,7 +142,7 @@ export function toDay([first, second, third]: Numbers, order: DateOrder): Day | 
         ? { year: fullYear(third), month: second, day: first }
         : { year: fullYear(third), month: first, day: second };
   if (day.year < FIRST_YEAR || day.year > LAST_YEAR) return undefined;
-  return exists({ ...day, hour: 0, minute: 0, second: 0 }) ? day : undefined;
+  return isDay(day.year, day.month, day.day) ? day : undefined;
 }
 
 function fullYear(year: number): number {

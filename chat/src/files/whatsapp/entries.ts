@@ -1,7 +1,7 @@
 // Puts lines together to what was said: a line without a head goes on with the message before it.
 
 import type { Line } from "../lines.ts";
-import { exists, type WallTime } from "../wall-clock.ts";
+import type { WallTime } from "../wall-clock.ts";
 import { toDay } from "./date-order.ts";
 import { parseHeader } from "./header.ts";
 import type { Survey } from "./survey.ts";
@@ -35,7 +35,7 @@ export class EntryReader {
       open.more.push(text);
       return undefined;
     }
-    this.#open = { line: number, more: [], ...begun };
+    this.#open = { line: number, wall: begun.wall, rest: begun.rest, more: [] };
     return open;
   }
 
@@ -51,7 +51,8 @@ export class EntryReader {
     if (header === undefined || header.style !== this.#survey.style) return undefined;
     const day = toDay(header.numbers, this.#survey.dates.order);
     if (day === undefined) return undefined;
-    const wall = { ...day, ...header.time };
-    return exists(wall) ? { wall, rest: text.slice(header.end) } : undefined;
+    const { year, month, day: dayOfMonth } = day;
+    const { hour, minute, second } = header.time;
+    return { wall: { year, month, day: dayOfMonth, hour, minute, second }, rest: text.slice(header.end) };
   }
 }

@@ -18,8 +18,6 @@ export interface Header {
 
 /** No head is longer. */
 const MAX_CHARS = 90;
-const MARKS = /^[\ufeff\u200e\u200f\u202a-\u202c]$/;
-const SPACES = /^[\u00a0\u202f\u2009\t]$/;
 
 const DATE = /(\d{1,4})( ?[/.年년-] ?)(\d{1,2})( ?[/.月월-] ?)(\d{1,4})( ?[日일.])?/;
 const GAP = /([^\d[\]:]{1,24}?)/;
@@ -30,11 +28,10 @@ const HEADER = new RegExp(`^(\\[?) ?${DATE.source}${GAP.source}${TIME.source}${E
 /** Undefined where the line does not begin a message. */
 export function parseHeader(line: string): Header | undefined {
   if (!mayBegin(line)) return undefined;
-  const { text, ends } = fold(line);
-  const match = HEADER.exec(text);
-  if (match === null) return undefined;
+  const found = match(line);
+  if (found === undefined) return undefined;
   const [
-    all,
+    ,
     bracket,
     first,
     sep,
@@ -50,7 +47,7 @@ export function parseHeader(line: string): Header | undefined {
     seconds,
     after = "",
     end,
-  ] = match;
+  ] = found.match;
   const before = readGap(gap);
   const afterHalf = dayHalfOf(after);
   if (before === undefined || (after.trim() !== "" && afterHalf === undefined)) return undefined;
@@ -68,30 +65,56 @@ export function parseHeader(line: string): Header | undefined {
       "|",
     ),
     halfWord: half === undefined ? undefined : (place === "before" ? before.word : after).trim(),
-    end: ends[all.length] ?? line.length,
+    end: found.end,
   };
 }
 
 /** Most lines that do not are told by their first letter. */
 function mayBegin(line: string): boolean {
-  for (const letter of line) {
-    if (!MARKS.test(letter)) return letter === "[" || digitValue(letter) !== undefined;
-  }
-  return false;
+  let at = 0;
+  while (isMark(line.charCodeAt(at))) at++;
+  const letter = line.charAt(at);
+  return letter === "[" || digitValue(letter) !== undefined;
 }
 
-/** Without marks, with plain spaces and digits; and where each letter of that begins in the line. */
-function fold(line: string): { readonly text: string; readonly ends: readonly number[] } {
+/** The match, and where each of its letters stands in the line. Most heads are ASCII, and need no folding. */
+function match(line: string): { readonly match: RegExpExecArray; readonly end: number } | undefined {
+  const head = line.slice(0, MAX_CHARS);
+  const plain = HEADER.exec(head);
+  if (plain !== null && isAscii(head, plain[0].length)) return { match: plain, end: plain[0].length };
+  if (isAscii(head, head.length)) return undefined;
+  const { text, places } = fold(head);
+  const folded = HEADER.exec(text);
+  return folded === null ? undefined : { match: folded, end: places[folded[0].length] ?? head.length };
+}
+
+function isAscii(text: string, length: number): boolean {
+  for (let at = 0; at < length; at++) if (text.charCodeAt(at) > 127) return false;
+  return true;
+}
+
+/** Without marks, with plain spaces and digits; and where each letter of that stands in the head. */
+function fold(head: string): { readonly text: string; readonly places: readonly number[] } {
   let text = "";
-  const ends: number[] = [];
-  for (let at = 0; at < Math.min(line.length, MAX_CHARS); at++) {
-    const letter = line.charAt(at);
-    if (MARKS.test(letter)) continue;
-    ends.push(at);
-    text += SPACES.test(letter) ? " " : (digitValue(letter) ?? letter);
+  const places: number[] = [];
+  for (let at = 0; at < head.length; at++) {
+    const code = head.charCodeAt(at);
+    if (isMark(code)) continue;
+    places.push(at);
+    const letter = head.charAt(at);
+    text += isBlank(code) ? " " : (digitValue(letter) ?? letter);
   }
-  ends.push(Math.min(line.length, MAX_CHARS));
-  return { text, ends };
+  return { text, places };
+}
+
+/** Marks of the byte order, and of the direction of writing. */
+function isMark(code: number): boolean {
+  return code === 0xfeff || code === 0x200e || code === 0x200f || (code >= 0x202a && code <= 0x202c);
+}
+
+/** Blanks that do not break, narrow ones, and the tab. */
+function isBlank(code: number): boolean {
+  return code === 0xa0 || code === 0x202f || code === 0x2009 || code === 0x09;
 }
 
 interface Gap {

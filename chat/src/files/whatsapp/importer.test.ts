@@ -333,6 +333,18 @@ describe("damage", () => {
     await expect(importFile(whatsappImporter, path)).rejects.toMatchObject({ code: "IMPORT_FAILED" });
   });
 
+  it.each(["<", ">", "(", ")", " ", ":", ": ", "a.b (", "<a: b.c>", "\u200e", "1", "1/", "[", ".", "<a: "])(
+    "a long text of nothing but “%s” takes no longer than another",
+    async (sign) => {
+      const body = sign.repeat(65_000 / sign.length);
+      const from = performance.now();
+      const { messages } = await read(["13/1/2025, 10:00 - Ann: hi", `13/1/2025, 10:01 - Ann: x${body}`, body]);
+      expect(messages).toHaveLength(2);
+      // A hang is caught, slowness is not punished.
+      expect(performance.now() - from).toBeLessThan(5000);
+    },
+  );
+
   it("a day that no calendar has begins no message", async () => {
     const { messages } = await read(["13/1/2025, 10:00 - Ann: hi", "31/2/2025, 10:00 - Ann: no"]);
     expect(messages.map(({ content }) => content)).toEqual(["hi\n31/2/2025, 10:00 - Ann: no"]);

@@ -123,7 +123,7 @@ interface ChatOptions {
 class ChatReader {
   readonly #reading: Reading;
   readonly #entries: EntryReader;
-  readonly #context: Omit<MessageContext, "isFirst" | "previousAt">;
+  readonly #context: MessageContext;
   readonly #people = new Set<string>();
   #previousAt: number | undefined;
   #isFirst = true;
@@ -162,7 +162,7 @@ class ChatReader {
   }
 
   #take(entry: Entry): void {
-    const message = toMessage(entry, { ...this.#context, isFirst: this.#isFirst, previousAt: this.#previousAt });
+    const message = toMessage(entry, this.#context, { isFirst: this.#isFirst, previousAt: this.#previousAt });
     this.#isFirst = false;
     this.#previousAt = message.at;
     if (message.sender !== undefined) this.#meet(message.sender);

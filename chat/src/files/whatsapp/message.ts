@@ -18,6 +18,10 @@ export interface MessageContext {
   readonly files: ReadonlySet<string>;
   readonly ids: MessageIds;
   readonly clock: WallClock;
+}
+
+/** Where it stands in the file. */
+export interface Position {
   readonly isFirst: boolean;
   readonly previousAt: number | undefined;
 }
@@ -25,13 +29,17 @@ export interface MessageContext {
 /** In place of the media, which differ between an export with them and one without. */
 const MEDIA = "\0media\0";
 
-export function toMessage(entry: Entry, context: MessageContext): NativeMessage {
+export function toMessage(entry: Entry, context: MessageContext, position: Position): NativeMessage {
   const { roles, chat, ids } = context;
   const said = context.senders.split(entry.rest, (name) => roles.type === "direct" && isSameName(name, roles.name));
   const whole = [said.content, ...entry.more].join("\n");
-  const at = context.clock.toUtc(entry.wall, context.previousAt);
+  const at = context.clock.toUtc(entry.wall, position.previousAt);
   const wall = wallMs(entry.wall);
-  if (said.sender === undefined || said.sender === roles.voice || isNotice(whole, context)) {
+  if (
+    said.sender === undefined ||
+    said.sender === roles.voice ||
+    (position.isFirst && isNotice(whole, context.files))
+  ) {
     const content = whole.replaceAll(/^\u200e+|\u200e+$/g, "");
     return { id: ids.next({ wallMs: wall, sender: undefined, text: content }), chat, at, kind: "system", content };
   }
@@ -50,8 +58,8 @@ export function toMessage(entry: Entry, context: MessageContext): NativeMessage 
 }
 
 /** The notice of encryption, which iOS puts first under the other's name. */
-function isNotice(text: string, { isFirst, files }: MessageContext): boolean {
-  return isFirst && text.startsWith("\u200e") && carriedBy(text, files) === undefined;
+function isNotice(text: string, files: ReadonlySet<string>): boolean {
+  return text.startsWith("\u200e") && carriedBy(text, files) === undefined;
 }
 
 function carriedKind(kind: string, name: string | undefined): NativeMessage["kind"] {

@@ -27,7 +27,6 @@ const OMITTED: Readonly<Record<AttachmentKind | "any", readonly string[]>> = {
     "تم استبعاد الوسائط",
     "मीडिया छोड़ा गया",
     "미디어 파일을 생략했습니다",
-    "<メディアなし>",
     "メディアなし",
     "省略多媒體檔",
     "忽略多媒体文件",
@@ -151,8 +150,17 @@ const CALLS: readonly string[] = [
   "пропущенный аудиозвонок",
 ];
 
-const EDITED =
-  /\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje\.?|Ce message a été modifié|Questo messaggio è stato modificato|Mensagem editada)>\s*$/iu;
+const EDITED: readonly string[] = [
+  "this message was edited",
+  "diese nachricht wurde bearbeitet",
+  "se editó este mensaje",
+  "ce message a été modifié",
+  "questo messaggio è stato modificato",
+  "mensagem editada",
+];
+
+/** Longer is no phrase. */
+const MAX_PHRASE_CHARS = 150;
 
 const OMITTED_KINDS: ReadonlyMap<string, AttachmentKind> = new Map(
   Object.entries(OMITTED).flatMap(([kind, phrases]) =>
@@ -175,6 +183,7 @@ function toKind(kind: string): AttachmentKind {
 
 /** What was left out of the export, where the line says that something was. */
 export function omittedKind(line: string): AttachmentKind | undefined {
+  if (line.length > MAX_PHRASE_CHARS) return undefined;
   return OMITTED_KINDS.get(bare(line));
 }
 
@@ -184,16 +193,33 @@ export function saysAttached(words: string): boolean {
 
 /** What a text of the app's own is, under somebody's name. */
 export function kindOfPhrase(text: string): MessageKind | undefined {
+  if (/^\u200e?POLL:\n/.test(text)) return "poll";
+  if (text.length > MAX_PHRASE_CHARS) return undefined;
   const phrase = bare(text);
   if (DELETED.includes(phrase)) return "system";
-  if (CALLS.some((call) => phrase === call || phrase.startsWith(`${call},`))) return "call";
-  if (/^[^:\n]{1,30}: https:\/\/maps\.google\.com\/\?q=[-\d.,]+$/.test(text.trim())) return "location";
-  return phrase.startsWith("poll:\n") ? "poll" : undefined;
+  // Some tell behind a comma how it can be called back.
+  if (CALLS.includes(phrase.split(",", 1)[0] ?? "")) return "call";
+  return /^[^:\n]{1,30}: https:\/\/maps\.google\.com\/\?q=[-\d.,]+$/.test(text.trim()) ? "location" : undefined;
 }
 
+/** The app says behind a text that it was edited. */
 export function withoutEdited(text: string): { readonly text: string; readonly isEdited: boolean } {
-  const match = EDITED.exec(text);
-  return match === null ? { text, isEdited: false } : { text: text.slice(0, match.index), isEdited: true };
+  const trimmed = text.trimEnd();
+  const from = trimmed.lastIndexOf("<");
+  if (
+    !trimmed.endsWith(">") ||
+    trimmed.length - from > MAX_PHRASE_CHARS ||
+    !EDITED.includes(bare(trimmed.slice(from)))
+  ) {
+    return { text, isEdited: false };
+  }
+  return {
+    text: trimmed
+      .slice(0, from)
+      .replace(/\u200e$/, "")
+      .trimEnd(),
+    isEdited: true,
+  };
 }
 
 function bare(text: string): string {
