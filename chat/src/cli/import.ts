@@ -111,9 +111,8 @@ function printReport(
   io: Io,
   { file, source, format, messages, chats, added, skipped, notes, problems }: Imported,
 ): void {
-  io.stdout.write(
-    `${file}: ${format}, ${number(messages)} messages in ${number(chats)} chats; ${number(added)} new in source ${source}, ${number(skipped)} skipped\n`,
-  );
+  const found = `${count(messages, "message")} in ${count(chats, "chat")}`;
+  io.stdout.write(`${file}: ${format}, ${found}; ${number(added)} new in source ${source}, ${number(skipped)} skipped\n`);
   for (const note of notes) io.stdout.write(`  note: ${note}\n`);
   for (const problem of problems) io.stdout.write(`  skipped: ${problem}\n`);
 }
@@ -129,4 +128,9 @@ function requireZone(name: string): void {
 
 function number(value: number): string {
   return value.toLocaleString("en-US");
+}
+
+/** @example count(1, "chat") // "1 chat" */
+function count(value: number, noun: string): string {
+  return `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
