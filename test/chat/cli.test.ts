@@ -113,7 +113,7 @@ describe("add", () => {
     );
     expect(JSON.parse(await readFile(path("chat.json"), "utf8")).sources).toEqual({
       telegram: { kind: "telegram-bot", options: { token: "${env:BOT_TOKEN}" } },
-      private: { kind: "signal", options: { url: "http://127.0.0.1:8080" } },
+      private: { kind: "signal-cli", options: { url: "http://127.0.0.1:8080" } },
       xmpp: {
         kind: "xmpp",
         options: { jid: "me@example.org", service: "xmpps://example.org:5223", password_file: "/run/secret" },

@@ -17,6 +17,7 @@ interface AddOptions {
 }
 
 interface Addable {
+  readonly kind: string;
   readonly description: string;
   /** Id where none is given. */
   readonly id: string;
@@ -29,6 +30,7 @@ interface Addable {
 
 const ADDABLE: Readonly<Record<string, Addable>> = {
   "telegram-bot": {
+    kind: "telegram-bot",
     description: "Telegram, through a bot that you make with @BotFather",
     id: "telegram",
     flags: [["--api-root <url>", "api_root", "of a Bot API server of your own"]],
@@ -37,6 +39,7 @@ const ADDABLE: Readonly<Record<string, Addable>> = {
     next: "Add the bot to your groups (with privacy mode off), or connect it to your account under Business > Chatbots",
   },
   signal: {
+    kind: "signal-cli",
     description: "Signal, through a signal-cli daemon that runs beside",
     id: "signal",
     flags: [
@@ -47,6 +50,7 @@ const ADDABLE: Readonly<Record<string, Addable>> = {
     next: "Start the daemon: signal-cli -a NUMBER daemon --http 127.0.0.1:8080",
   },
   xmpp: {
+    kind: "xmpp",
     description: "XMPP",
     id: "xmpp",
     flags: [
@@ -58,6 +62,7 @@ const ADDABLE: Readonly<Record<string, Addable>> = {
     next: "Rooms that it should join go into chat.json, as options.rooms",
   },
   matrix: {
+    kind: "matrix",
     description: "Matrix, for rooms that are not encrypted",
     id: "matrix",
     flags: [["--url <url>", "url", "of your homeserver, such as https://matrix.example.org"]],
@@ -69,9 +74,9 @@ const ADDABLE: Readonly<Record<string, Addable>> = {
 
 export function addCommand(program: Command, { io }: Context): void {
   const add = program.command("add").description("add a live source: telegram-bot, signal, xmpp or matrix");
-  for (const [kind, addable] of Object.entries(ADDABLE)) {
+  for (const [word, addable] of Object.entries(ADDABLE)) {
     const command = add
-      .command(kind)
+      .command(word)
       .description(addable.description)
       .option("--as <id>", "id of the source", addable.id)
       .option("--name <name>", "how it is called in lists");
@@ -80,11 +85,11 @@ export function addCommand(program: Command, { io }: Context): void {
       command.option(`--${addable.secret}-file <file>`, `file with the ${addable.secret}`);
       command.option(`--${addable.secret}-env <name>`, `variable with the ${addable.secret}`);
     }
-    command.action(async (options: AddOptions) => addSource(io, kind, addable, options));
+    command.action(async (options: AddOptions) => addSource(io, addable, options));
   }
 }
 
-async function addSource(io: Io, kind: string, addable: Addable, options: AddOptions): Promise<void> {
+async function addSource(io: Io, addable: Addable, options: AddOptions): Promise<void> {
   const home = chatHome(io);
   const config = await readConfig(home);
   const id = options.as ?? addable.id;
@@ -100,12 +105,12 @@ async function addSource(io: Io, kind: string, addable: Addable, options: AddOpt
   }
   if (addable.secret !== undefined) Object.assign(values, secretOf(addable.secret, options));
   await writeSource(home, id, {
-    kind,
+    kind: addable.kind,
     ...(options.name === undefined ? {} : { name: options.name }),
     options: values,
     ...(known === undefined ? {} : { chats: known.chats }),
   });
-  io.stdout.write(`Source ${id} (${kind}) is in ${home.config}\n`);
+  io.stdout.write(`Source ${id} (${addable.kind}) is in ${home.config}\n`);
   if (addable.next !== "") io.stdout.write(`Next: ${addable.next}\n`);
 }
 

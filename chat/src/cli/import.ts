@@ -112,7 +112,9 @@ function printReport(
   { file, source, format, messages, chats, added, skipped, notes, problems }: Imported,
 ): void {
   const found = `${count(messages, "message")} in ${count(chats, "chat")}`;
-  io.stdout.write(`${file}: ${format}, ${found}; ${number(added)} new in source ${source}, ${number(skipped)} skipped\n`);
+  io.stdout.write(
+    `${file}: ${format}, ${found}; ${number(added)} new in source ${source}, ${number(skipped)} skipped\n`,
+  );
   for (const note of notes) io.stdout.write(`  note: ${note}\n`);
   for (const problem of problems) io.stdout.write(`  skipped: ${problem}\n`);
 }

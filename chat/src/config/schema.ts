@@ -7,7 +7,7 @@ import { Zone } from "../zone.ts";
 const Names = z.array(z.string().min(1)).max(10_000);
 
 const SourceEntry = z.strictObject({
-  kind: z.string().min(1).describe("import, jsonl, telegram-bot, signal, xmpp or matrix"),
+  kind: z.string().min(1).describe("import, jsonl, telegram-bot, signal-cli, xmpp or matrix"),
   name: z.string().min(1).optional().describe("how it is called in lists"),
   options: z.record(z.string(), z.unknown()).default({}).describe("of its kind"),
   chats: z

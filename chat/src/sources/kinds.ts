@@ -47,7 +47,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       });
     },
   ),
-  signal: kind(
+  "signal-cli": kind(
     "Signal",
     z.strictObject({ url: z.url(), account: z.string().min(1).exactOptional() }),
     async (identity, options) => {
