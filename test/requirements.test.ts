@@ -23,6 +23,7 @@ const PROVEN = [
   ...range("MC-NT", 1, 4),
   ...range("MG-", 1, 3),
   ...range("SE-", 1, 2),
+  ...range("CH-", 1, 12),
 ];
 
 /** The first text of a call of it or describe, which may follow a table. What is skipped for good is no proof. */
@@ -37,7 +38,7 @@ function titles(text: string): string[] {
 const FAULTS = range("F", 1, 48).map((id) => id.replace(/^F(?=\d$)/, "F0"));
 
 function testFiles(endings: readonly string[]): string[] {
-  return ["hub/src", "test"].flatMap((folder) =>
+  return ["hub/src", "chat/src", "test"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter((path) => endings.some((ending) => path.endsWith(ending)))
       .map((path) => join(ROOT, folder, path)),

@@ -28,11 +28,13 @@ const PROVES: Readonly<Record<string, string>> = {
   "docs/library.md": "MG-2 CL-8",
   "docs/api.md": "MG-1 MG-3 RS-7",
   "docs/groups.md": "GR-1",
+  "docs/chat.md": "CH-12",
 };
 
 /** Why blocks are not run. One more is a decision, not an accident. */
 const NOT_RUN = [
   "README.md: `npm ci` would replace the packages that the tests are using; `npm start` is run below",
+  "docs/chat.md: it is the chat server's own file; test/chat/safety.test.ts has one like it",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/integration/traces.test.ts does that",
 ];
 

@@ -7,6 +7,7 @@ import { VERSION } from "../version.ts";
 import { addCommand } from "./add.ts";
 import { callCommand } from "./call.ts";
 import { callsCommand } from "./calls.ts";
+import { CHAT, chat, chatCommand } from "./chat.ts";
 import { completeCommand } from "./complete.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
@@ -76,7 +77,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     configCommand,
   ],
   "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
-  "More:": [completionCommand, versionCommand, completeCommand],
+  "More:": [chatCommand, completionCommand, versionCommand, completeCommand],
 };
 
 const USAGE_ERROR = 2;
@@ -89,6 +90,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   try {
     const { operands, unknown } = program.parseOptions([...args]);
     if (operands.length === 0 && unknown.length === 0) return await overview(io, program.opts());
+    if (operands[0] === CHAT) return await chat(io, args);
     if (operands[0] === "help" && operands[1] === EXIT_CODES_TOPIC) {
       io.stdout.write(exitCodes(wantsJson(args)));
       return 0;

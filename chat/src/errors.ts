@@ -1,0 +1,50 @@
+// Everything that can be wrong with a request, by code. The texts of the first two are part of the interface.
+
+export const CHAT_ERROR_CODES = [
+  "SOURCE_NOT_FOUND",
+  "CHAT_NOT_FOUND",
+  "MESSAGE_NOT_FOUND",
+  "AMBIGUOUS_CHAT",
+  "SOURCE_NOT_CONNECTED",
+  "INVALID_PARAMETER",
+  "STREAMING_NOT_SUPPORTED",
+  "SEND_NOT_ALLOWED",
+  "RATE_LIMITED",
+  "BUSY",
+  "TIMEOUT",
+  "IMPORT_FAILED",
+  "STORE_UNUSABLE",
+] as const;
+
+export type ChatErrorCode = (typeof CHAT_ERROR_CODES)[number];
+
+export interface ChatErrorDetails {
+  /** The parameter that is wrong. */
+  readonly field?: string;
+  /** What to do about it. */
+  readonly hint?: string;
+  /** What may have been meant. */
+  readonly candidates?: readonly string[];
+  readonly retry_after_s?: number;
+}
+
+export class ChatError extends Error {
+  override readonly name = "ChatError";
+  readonly code: ChatErrorCode;
+  readonly details: ChatErrorDetails;
+
+  constructor(code: ChatErrorCode, message: string, details: ChatErrorDetails = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export const sourceNotFound = (source: string, known: readonly string[]): ChatError =>
+  new ChatError("SOURCE_NOT_FOUND", `Source '${source}' not found`, { field: "source", candidates: known });
+
+export const chatNotFound = (chat: string, source: string): ChatError =>
+  new ChatError("CHAT_NOT_FOUND", `Chat '${chat}' not found in source '${source}'`, { field: "chat" });
+
+export const invalid = (field: string, message: string, hint?: string): ChatError =>
+  new ChatError("INVALID_PARAMETER", message, hint === undefined ? { field } : { field, hint });

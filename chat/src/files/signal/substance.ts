@@ -1,0 +1,133 @@
+// What an item of a chat is, and says: one of a dozen kinds.
+
+import type { MessageKind, NativeAttachment } from "../../source.ts";
+import { type Fields, fieldsOf, listOf, numberOf, textOf } from "../fields.ts";
+import { kindByMime } from "../mime.ts";
+import type { Recipients } from "./recipients.ts";
+import { isCall, updateWords } from "./updates.ts";
+
+export interface Substance {
+  readonly kind: MessageKind;
+  readonly content: string;
+  readonly attachments?: readonly NativeAttachment[];
+  /** The part that has reactions and a quote. */
+  readonly body: Fields;
+}
+
+/** "deleted" is a message that its author took back. */
+export function substanceOf(item: Fields, recipients: Recipients): Substance | "deleted" {
+  if (item["remoteDeletedMessage"] !== undefined || item["adminDeletedMessage"] !== undefined) return "deleted";
+  for (const [name, read] of READERS) {
+    const body = fieldsOf(item[name]);
+    if (body !== undefined) return { body, ...read(body, recipients) };
+  }
+  return { kind: "unsupported", content: "", body: {} };
+}
+
+type Reader = (body: Fields, recipients: Recipients) => Omit<Substance, "body">;
+
+const READERS: readonly (readonly [name: string, read: Reader])[] = [
+  ["standardMessage", standard],
+  ["contactMessage", (body) => ({ kind: "contact", content: contactWords(fieldsOf(body["contact"]) ?? {}) })],
+  ["stickerMessage", sticker],
+  ["updateMessage", (body) => ({ kind: isCall(body) ? "call" : "system", content: updateWords(body) })],
+  ["paymentNotification", (body) => ({ kind: "unsupported", content: paymentWords(body) })],
+  ["giftBadge", () => ({ kind: "unsupported", content: "A gift badge" })],
+  ["viewOnceMessage", viewOnce],
+  ["directStoryReplyMessage", storyReply],
+  ["poll", (body) => ({ kind: "poll", content: pollWords(body) })],
+];
+
+function standard(body: Fields, recipients: Recipients): Omit<Substance, "body"> {
+  const attachments = listOf(body["attachments"]).flatMap((attachment) => attachmentOf(fieldsOf(attachment)));
+  const content = textWithMentions(fieldsOf(body["text"]), recipients);
+  return attachments.length === 0 ? { kind: "text", content } : { kind: "media", content, attachments };
+}
+
+/** Mentions stand in the text as one sign each; they are counted in the units that strings have here, too. */
+export function textWithMentions(text: Fields | undefined, recipients: Recipients): string {
+  const body = textOf(text?.["body"]) ?? "";
+  const mentions = listOf(text?.["bodyRanges"]).flatMap((range) => {
+    const fields = fieldsOf(range);
+    const start = numberOf(fields?.["start"]) ?? 0;
+    const length = numberOf(fields?.["length"]) ?? 0;
+    return fields?.["mentionAci"] === undefined ? [] : [{ start, end: start + length, aci: fields["mentionAci"] }];
+  });
+  let whole = "";
+  let from = 0;
+  for (const { start, end, aci } of mentions.toSorted((one, other) => one.start - other.start)) {
+    // One inside another, or beyond the text, is none.
+    if (start < from || end <= start || end > body.length) continue;
+    whole += `${body.slice(from, start)}@${recipients.nameOf(aci)}`;
+    from = end;
+  }
+  return whole + body.slice(from);
+}
+
+function sticker(body: Fields): Omit<Substance, "body"> {
+  const fields = fieldsOf(body["sticker"]);
+  const pointer = fieldsOf(fields?.["data"]);
+  return {
+    kind: "sticker",
+    content: textOf(fields?.["emoji"]) ?? "",
+    attachments: [{ ...pointerOf(pointer), kind: "sticker", available: false }],
+  };
+}
+
+function viewOnce(body: Fields): Omit<Substance, "body"> {
+  const attachments = attachmentOf(fieldsOf(body["attachment"]));
+  return { kind: "media", content: "", ...(attachments.length > 0 && { attachments }) };
+}
+
+function storyReply(body: Fields, recipients: Recipients): Omit<Substance, "body"> {
+  const text = textWithMentions(fieldsOf(fieldsOf(body["textReply"])?.["text"]), recipients);
+  return { kind: "text", content: text === "" ? (textOf(body["emoji"]) ?? "") : text };
+}
+
+/** Where its bytes are under `files/` is not known to us: it is told, not offered. */
+function attachmentOf(attachment: Fields | undefined): readonly NativeAttachment[] {
+  if (attachment === undefined) return [];
+  const pointer = fieldsOf(attachment["pointer"]);
+  const kind = isFlag(attachment["flag"], "VOICE_MESSAGE", 1) ? "voice" : kindByMime(textOf(pointer?.["contentType"]));
+  return [{ ...pointerOf(pointer), kind, available: false }];
+}
+
+function pointerOf(pointer: Fields | undefined): { name?: string; mime?: string; size?: number } {
+  const name = textOf(pointer?.["fileName"]);
+  const mime = textOf(pointer?.["contentType"]);
+  const size = numberOf(fieldsOf(pointer?.["locatorInfo"])?.["size"]);
+  return {
+    ...(name !== undefined && { name }),
+    ...(mime !== undefined && { mime }),
+    ...(size !== undefined && { size }),
+  };
+}
+
+/** By name, or by its number where the writer did not know the name. */
+function isFlag(value: unknown, name: string, number: number): boolean {
+  return value === name || value === number;
+}
+
+function contactWords(contact: Fields): string {
+  const name = fieldsOf(contact["name"]) ?? {};
+  const names = ["prefix", "givenName", "middleName", "familyName", "suffix"].map((part) => textOf(name[part]));
+  const values = [...listOf(contact["number"]), ...listOf(contact["email"])].map((one) =>
+    textOf(fieldsOf(one)?.["value"]),
+  );
+  const parts = [...names, textOf(contact["organization"]), ...values];
+  return parts.filter((part) => part !== undefined).join(" ");
+}
+
+function paymentWords(payment: Fields): string {
+  const amount = textOf(payment["amountMob"]);
+  const note = textOf(payment["note"]);
+  return [amount === undefined ? "A payment" : `A payment of ${amount} MOB`, note].filter(Boolean).join(": ");
+}
+
+function pollWords(poll: Fields): string {
+  const options = listOf(poll["options"]).map((option) => {
+    const fields = fieldsOf(option);
+    return `- ${textOf(fields?.["option"]) ?? ""} (${listOf(fields?.["votes"]).length})`;
+  });
+  return [textOf(poll["question"]) ?? "", ...options].join("\n");
+}

@@ -1,0 +1,23 @@
+// What a client may offer while somebody types: sources, and the chats of a source.
+
+import type { CompleteRequestParams, CompleteResult } from "@modelcontextprotocol/server";
+import type { Reader } from "../reader.ts";
+
+const MAX = 100;
+
+export function complete(reader: Reader, { argument, context }: CompleteRequestParams): CompleteResult {
+  const values = valuesFor(reader, argument.name, argument.value, context?.arguments?.["source"]);
+  return { completion: { values: values.slice(0, MAX), hasMore: values.length > MAX } };
+}
+
+function valuesFor(reader: Reader, name: string, typed: string, source: string | undefined): string[] {
+  if (name === "source") return reader.sources.ids.filter((id) => id.startsWith(typed));
+  if (name !== "chat") return [];
+  const { items } = reader.chats({
+    limit: MAX + 1,
+    allowStale: true,
+    ...(source === undefined || !reader.sources.ids.includes(source) ? {} : { source }),
+    ...(typed === "" ? {} : { namePattern: typed }),
+  });
+  return [...new Set(items.map((chat) => reader.outgoing.name(chat.name)).filter((chat) => chat !== ""))];
+}

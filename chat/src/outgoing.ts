@@ -1,0 +1,175 @@
+// The outgoing edge: the one place where what is stored becomes what agents get. Redaction happens here, on every text,
+// including ids: one that would tell what is redacted is replaced by a number of ours (`chat-7`), which is understood too.
+
+import { ChatError } from "./errors.ts";
+import { cleanName, cleanText } from "./lines.ts";
+import type { StoredChat, StoredMessage, StoredPerson } from "./query.ts";
+import type { ChatJson, MessageJson, PersonJson } from "./shapes.ts";
+import type { Zone } from "./zone.ts";
+
+/** Replaces what must not leave. */
+export interface TextRedactor {
+  text(original: string): string;
+}
+
+export const NO_REDACTION: TextRedactor = { text: (original) => original };
+
+export class Outgoing {
+  readonly #redactor: TextRedactor;
+  readonly zone: Zone;
+
+  constructor(redactor: TextRedactor, zone: Zone) {
+    this.#redactor = redactor;
+    this.zone = zone;
+  }
+
+  text(text: string): string {
+    return this.#redactor.text(cleanText(text));
+  }
+
+  name(name: string): string {
+    return this.#redactor.text(cleanName(name));
+  }
+
+  time(at: number): string {
+    return this.zone.format(at);
+  }
+
+  chatId(chat: { readonly key: number; readonly id: string }): string {
+    return this.#redactor.text(chat.id) === chat.id ? chat.id : `chat-${chat.key}`;
+  }
+
+  messageId(message: { readonly key: number; readonly id: string }): string {
+    return this.#redactor.text(message.id) === message.id ? message.id : `msg-${message.key}`;
+  }
+
+  chat(chat: StoredChat): ChatJson {
+    return {
+      id: this.chatId(chat),
+      source: chat.source,
+      name: this.name(chat.name),
+      type: chat.type,
+      participant_count: chat.participantCount,
+      message_count: chat.messageCount,
+      oldest_message_at: chat.oldestAt === null ? null : this.time(chat.oldestAt),
+      last_message_at: chat.newestAt === null ? null : this.time(chat.newestAt),
+    };
+  }
+
+  message(stored: StoredMessage): MessageJson {
+    const message = this.redacted(stored);
+    const { sender, replyTo } = message;
+    return {
+      id: message.id,
+      source: message.source,
+      chat_id: message.chat.id,
+      chat_name: message.chat.name,
+      sender: sender === null ? null : sender.name,
+      ...(sender === null ? {} : { sender_id: sender.id }),
+      ...(sender?.isSelf === true ? { is_self: true } : {}),
+      content: message.content,
+      timestamp: this.time(message.at),
+      ...(message.kind === "text" ? {} : { kind: message.kind }),
+      ...(message.editedAt === null ? {} : { edited_at: this.time(message.editedAt) }),
+      ...(replyTo === null
+        ? {}
+        : {
+            reply_to: { id: replyTo.id, ...present("sender", replyTo.sender), ...present("preview", replyTo.preview) },
+          }),
+      ...present("thread_id", message.thread),
+      ...present("forwarded_from", message.forwardedFrom),
+      ...(message.reactions.length === 0
+        ? {}
+        : {
+            reactions: message.reactions.map(({ emoji, count, by }) => ({
+              emoji,
+              count,
+              ...(by.length === 0 ? {} : { by: [...by] }),
+            })),
+          }),
+      ...(message.attachments.length === 0
+        ? {}
+        : {
+            attachments: message.attachments.map(({ kind, name, mime, size, durationS, available }) => ({
+              kind,
+              ...present("name", name),
+              ...present("mime", mime),
+              ...present("size", size),
+              ...present("duration_s", durationS),
+              available,
+            })),
+          }),
+    };
+  }
+
+  /** The same message with every text as it may leave: for the text form. */
+  redacted(message: StoredMessage): StoredMessage {
+    const { sender, replyTo } = message;
+    return {
+      ...message,
+      id: this.messageId(message),
+      chat: { key: message.chat.key, id: this.chatId(message.chat), name: this.name(message.chat.name) },
+      sender: sender === null ? null : { ...sender, id: this.name(sender.id), name: this.name(sender.name) },
+      content: this.text(message.content),
+      replyTo:
+        replyTo === null
+          ? null
+          : {
+              id: this.name(replyTo.id),
+              sender: replyTo.sender === null ? null : this.name(replyTo.sender),
+              preview: replyTo.preview === null ? null : this.text(replyTo.preview),
+            },
+      thread: message.thread === null ? null : this.name(message.thread),
+      forwardedFrom: message.forwardedFrom === null ? null : this.name(message.forwardedFrom),
+      reactions: message.reactions.map(({ emoji, count, by }) => ({
+        emoji: this.name(emoji),
+        count,
+        by: by.map((name) => this.name(name)),
+      })),
+      attachments: message.attachments.map((attachment) => ({
+        ...attachment,
+        name: attachment.name === null ? null : this.name(attachment.name),
+        mime: attachment.mime === null ? null : this.name(attachment.mime),
+      })),
+    };
+  }
+
+  person(person: StoredPerson): PersonJson {
+    return {
+      name: this.name(person.name),
+      is_self: person.isSelf,
+      addresses: person.addresses.map(({ source, id, phone, username }) => ({
+        source,
+        id: this.name(id),
+        ...(phone === null ? {} : { phone: this.name(phone) }),
+        ...(username === null ? {} : { username: this.name(username) }),
+      })),
+    };
+  }
+
+  /** Errors quote what they are about. */
+  error({ code, message, details }: ChatError): ChatErrorJson {
+    return {
+      code,
+      message: this.text(message),
+      ...present("field", details.field),
+      ...(details.hint === undefined ? {} : { hint: this.text(details.hint) }),
+      ...(details.candidates === undefined ? {} : { candidates: details.candidates.map((name) => this.name(name)) }),
+      ...present("retry_after_s", details.retry_after_s),
+    };
+  }
+}
+
+export interface ChatErrorJson {
+  readonly code: string;
+  readonly message: string;
+  readonly field?: string;
+  readonly hint?: string;
+  readonly candidates?: readonly string[];
+  readonly retry_after_s?: number;
+}
+
+function present<N extends string, T>(name: N, value: T | null | undefined): { [key in N]?: T } {
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- TypeScript widens a computed key to string
+  return (value === null || value === undefined ? {} : { [name]: value }) as { [key in N]?: T };
+}

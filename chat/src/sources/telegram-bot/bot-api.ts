@@ -1,0 +1,72 @@
+// Calls to the Bot API. The token stands in the address, so no address and no foreign error text leaves this file.
+
+import type { z } from "zod";
+import { SourceFailure, type FailureKind } from "../failure.ts";
+import { requestJson } from "../http.ts";
+import { wire } from "./wire.ts";
+
+export interface BotApiOptions {
+  /** Of a self-hosted Bot API server; Telegram's own where absent. */
+  readonly apiRoot?: string;
+  readonly token: () => Promise<string>;
+}
+
+/** The Bot API said no. */
+export class BotApiRefusal extends SourceFailure {
+  readonly code: number;
+
+  constructor(code: number, message: string, retryAfterMs?: number) {
+    super(kindOf(code), message, retryAfterMs);
+    this.code = code;
+  }
+}
+
+export class BotApi {
+  readonly #root: string;
+  readonly #token: () => Promise<string>;
+
+  constructor({ apiRoot = "https://api.telegram.org", token }: BotApiOptions) {
+    this.#root = apiRoot.replace(/\/+$/, "");
+    this.#token = token;
+  }
+
+  async call<T extends z.ZodType>(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    { result, timeoutMs, signal }: { result: T; timeoutMs: number; signal: AbortSignal },
+  ): Promise<z.infer<T>> {
+    const token = await this.#token();
+    if (!TOKEN.test(token)) throw new BotApiRefusal(401, "The token has not the form of a bot's token");
+    const { status, body } = await requestJson(`${this.#root}/bot${token}/${method}`, {
+      method: "POST",
+      body: params,
+      timeoutMs,
+      signal,
+    });
+    const answer = wire.answer.safeParse(body);
+    if (!answer.success) throw new BotApiRefusal(status, `Telegram answered ${method} with HTTP status ${status}`);
+    if (!answer.data.ok) {
+      const { error_code: code, description, parameters } = answer.data;
+      const retryAfterMs = parameters?.retry_after === undefined ? undefined : parameters.retry_after * 1000;
+      throw new BotApiRefusal(code, `Telegram refused ${method}: ${withoutToken(description, token)}`, retryAfterMs);
+    }
+    const parsed = result.safeParse(answer.data.result);
+    if (!parsed.success) throw new BotApiRefusal(502, `Telegram's answer to ${method} has an unknown form`);
+    return parsed.data;
+  }
+}
+
+/** It becomes a part of the address, as it is. */
+const TOKEN = /^[\w:-]+$/;
+
+function kindOf(code: number): FailureKind {
+  // A token of a wrong form is answered with 404: there is no such bot.
+  if (code === 401 || code === 404) return "unauthorized";
+  if (code === 409) return "conflict";
+  if (code === 429) return "rate_limited";
+  return code >= 500 || code < 400 ? "unreachable" : "refused";
+}
+
+function withoutToken(text: string, token: string): string {
+  return text.replaceAll(token, "***");
+}

@@ -1,0 +1,360 @@
+import { Bot } from "grammy";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describeSource, Run, type Network } from "../contract.ts";
+import type { Timing } from "../timing.ts";
+import { BotApiDouble, OWNER, refusal, TOKEN } from "./double.ts";
+import { createTelegramBot } from "./telegram-bot.ts";
+
+const ALICE = { id: 300, is_bot: false, first_name: "Alice", username: "alice" };
+const WORK = { id: -1001, type: "supergroup", title: "Work" };
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+const createSource = (apiRoot: string, timing: Timing, token = TOKEN) =>
+  createTelegramBot({ id: "telegram", apiRoot, token: async () => token, timing });
+
+async function createNetwork(): Promise<Network> {
+  const double = await BotApiDouble.start();
+  const said = (text: string, at = Date.now()) => ({
+    message_id: double.nextMessageId(),
+    date: seconds(at),
+    chat: WORK,
+    from: ALICE,
+    text,
+  });
+  return {
+    createSource: (timing) => createSource(double.root, timing),
+    createSourceAt: (port, timing) => createSource(`http://127.0.0.1:${port}`, timing),
+    program: () => ({
+      module: "sources/telegram-bot/telegram-bot.js",
+      create: "createTelegramBot",
+      options: { id: "telegram", apiRoot: double.root },
+      secrets: { token: TOKEN },
+    }),
+    say: async (text, at) => void double.push({ message: said(text, at) }),
+    edit: async (target, text) =>
+      void double.push({
+        edited_message: { ...said(text), message_id: Number(target), edit_date: seconds(Date.now()) },
+      }),
+    react: async (target, emoji) =>
+      void double.push({
+        message_reaction: {
+          chat: WORK,
+          message_id: Number(target),
+          user: ALICE,
+          date: seconds(Date.now()),
+          old_reaction: [],
+          new_reaction: [{ type: "emoji", emoji }],
+        },
+      }),
+    // Telegram tells bots of deletions in Business chats alone.
+    remove: async (target) =>
+      void double.push({
+        deleted_business_messages: { business_connection_id: "bc1", chat: WORK, message_ids: [Number(target)] },
+      }),
+    target: (message) => message.id,
+    unseenTarget: () => "987654",
+    cut: async () => double.cut(),
+    refuse: async (refused) => void (double.token = refused ? "another" : TOKEN),
+    open: () => Number(double.polling),
+    close: () => double.close(),
+  };
+}
+
+describeSource("telegram-bot", { keepsWhileAway: true, tellsDeletion: false, many: 1500 }, createNetwork);
+
+describe("CH-12 Telegram through a bot", () => {
+  let double: BotApiDouble;
+  let run: Run;
+  const start = (checkpoint: Record<string, string> = {}): Run =>
+    new Run((timing) => createSource(double.root, timing), { checkpoint });
+  beforeEach(async () => {
+    double = await BotApiDouble.start();
+  });
+  afterEach(async () => {
+    await run.stop();
+    await double.close();
+  });
+
+  const message = (fields: object): { message: object } => ({
+    message: { message_id: double.nextMessageId(), date: 1736758860, chat: WORK, from: ALICE, ...fields },
+  });
+
+  it("acknowledges after the commit, never before", async () => {
+    run = start();
+    await run.connected();
+    run.recorder.rejectNext("kept");
+    const number = double.push(message({ text: "kept" }));
+    await run.state("error");
+    expect(double.waiting).toBe(1);
+    await run.message("kept");
+    await expect.poll(() => double.waiting).toBe(0);
+    expect(run.recorder.checkpoint).toMatchObject({ offset: String(number + 1) });
+    const offsets = double.calls.filter(({ method }) => method === "getUpdates").map(({ params }) => params["offset"]);
+    expect(offsets.slice(0, -1).every((offset) => offset === undefined)).toBe(true);
+    expect(offsets.at(-1)).toBe(number + 1);
+  });
+
+  it("forgets an offset of a week ago, since Telegram may have numbered anew", async () => {
+    double.push(message({ text: "low number" }), 5);
+    run = start({ offset: "1000", at: String(Date.now() - 7 * 24 * 3600 * 1000) });
+    expect(await run.message("low number")).toMatchObject({ chat: "-1001" });
+  });
+
+  it("asks for the updates that it reads, reactions too, and waits 50 s for them", async () => {
+    run = start();
+    await run.connected();
+    await expect.poll(() => double.polling).toBe(true);
+    expect(double.calls.at(-1)?.params).toMatchObject({ timeout: 50 });
+    expect(double.calls.at(-1)?.params["allowed_updates"]).toContain("message_reaction");
+    expect(double.calls.at(-1)?.params["allowed_updates"]).toContain("deleted_business_messages");
+  });
+
+  it("keeps threads, replies, forwards and where a message was sent", async () => {
+    run = start();
+    double.push(
+      message({
+        text: "meeting",
+        reply_to_message: { message_id: 4, chat: WORK, date: 1 },
+        message_thread_id: 7,
+        forward_origin: { type: "hidden_user", sender_user_name: "Someone", date: 1 },
+      }),
+    );
+    expect(await run.message("meeting")).toMatchObject({
+      chat: "-1001",
+      sender: "300",
+      at: 1736758860_000,
+      replyTo: "4",
+      thread: "7",
+      forwardedFrom: "Someone",
+    });
+    expect(run.chats.get("-1001")).toEqual({ id: "-1001", name: "Work", type: "group" });
+    expect(run.people.get("300")).toEqual({ id: "300", name: "Alice", username: "alice" });
+    double.push({
+      channel_post: {
+        message_id: 1,
+        date: 2,
+        chat: { id: -1002, type: "channel", title: "News" },
+        sender_chat: { id: -1002, type: "channel", title: "News" },
+        text: "breaking",
+      },
+    });
+    expect(await run.message("breaking")).toMatchObject({ chat: "-1002", sender: "-1002" });
+    expect(run.chats.get("-1002")?.type).toBe("channel");
+    expect(run.people.get("123456")).toMatchObject({ isSelf: true, isBot: true });
+  });
+
+  it.each([
+    ["photo", { photo: [{ file_size: 1 }, { file_size: 99 }], caption: "c" }, "media", { kind: "image", size: 99 }],
+    [
+      "voice",
+      { voice: { duration: 4, mime_type: "audio/ogg", file_size: 7 }, caption: "c" },
+      "media",
+      { kind: "voice", durationS: 4, mime: "audio/ogg", size: 7 },
+    ],
+    ["document", { document: { file_name: "a.pdf" }, caption: "c" }, "media", { kind: "file", name: "a.pdf" }],
+    ["animation", { animation: {}, document: {}, caption: "c" }, "media", { kind: "video" }],
+    ["sticker", { sticker: { emoji: "c" } }, "sticker", { kind: "sticker" }],
+  ])("knows a %s", async (_, fields, kind, attachment) => {
+    run = start();
+    double.push(message(fields));
+    expect(await run.message("c")).toMatchObject({ kind, attachments: [{ ...attachment, available: false }] });
+  });
+
+  it.each([
+    [{ poll: { question: "Lunch?", options: [{ text: "Yes" }] } }, "poll", "Lunch?\n- Yes"],
+    [{ location: { latitude: 60.1, longitude: 24.9 } }, "location", "60.1, 24.9"],
+    [{ contact: { phone_number: "+1", first_name: "Bob" } }, "contact", "Bob +1"],
+    [{ new_chat_members: [{ id: 5, first_name: "Bob" }] }, "system", "Bob joined"],
+    [{ story: {} }, "unsupported", ""],
+  ])("knows %j", async (fields, kind, content) => {
+    run = start();
+    double.push(message(fields));
+    expect(await run.message(content)).toMatchObject({ kind });
+  });
+
+  it("leaves out an update that nobody understands, and goes on", async () => {
+    run = start();
+    double.push({ message: { nonsense: true } });
+    double.push(message({ text: "sense" }));
+    await run.message("sense");
+    await expect.poll(() => double.waiting).toBe(0);
+    expect(run.logged).toEqual([expect.stringContaining("unknown form")]);
+  });
+
+  it("keeps the chats of a Business account apart from the bot's own, under their owner", async () => {
+    run = start();
+    const chat = { id: 300, type: "private", first_name: "Alice" };
+    double.push({ message: { message_id: 1, date: 1, chat, from: ALICE, text: "to the bot" } });
+    double.push({
+      business_message: {
+        message_id: 1001,
+        date: 1,
+        chat,
+        from: ALICE,
+        text: "to Olga",
+        business_connection_id: "bc1",
+      },
+    });
+    double.push({
+      business_message: {
+        message_id: 1002,
+        date: 2,
+        chat,
+        from: OWNER,
+        text: "from Olga",
+        business_connection_id: "bc1",
+      },
+    });
+    double.push({
+      deleted_business_messages: { business_connection_id: "bc1", chat, message_ids: [1001, 1002] },
+    });
+    expect((await run.message("to the bot")).chat).toBe("300");
+    expect((await run.message("to Olga")).chat).toBe("business:900:300");
+    await run.message("from Olga");
+    expect(run.people.get("900")).toMatchObject({ isSelf: true });
+    expect(await run.event("delete", () => true)).toMatchObject({ chat: "business:900:300", ids: ["1001", "1002"] });
+    await run.source.send?.({ chat: "business:900:300", text: "answer", idempotencyKey: "k" });
+    const sent = await run.message("answer");
+    expect(sent.chat).toBe("business:900:300");
+    expect(double.calls.filter(({ method }) => method === "getBusinessConnection")).toHaveLength(1);
+  });
+
+  it("tells what changed in the reactions", async () => {
+    run = start();
+    const [up, down] = [
+      { type: "emoji", emoji: "👍" },
+      { type: "emoji", emoji: "👎" },
+    ];
+    const reaction = { chat: WORK, message_id: 5, user: ALICE, date: 3, old_reaction: [up], new_reaction: [down] };
+    double.push({ message_reaction: reaction });
+    expect(await run.event("reaction", ({ emoji }) => emoji === "👍")).toMatchObject({ removed: true, by: "300" });
+    expect(await run.event("reaction", ({ emoji }) => emoji === "👎")).toMatchObject({ removed: false, at: 3000 });
+  });
+
+  it("waits as long as it is told to", async () => {
+    double.failures.push({ method: "getUpdates", ...refusal(429, "Too Many Requests: retry after 5", 5) });
+    run = start();
+    await run.connected(2);
+    expect(run.pauses).toEqual([5000]);
+  });
+
+  it.each([
+    [409, "conflict", /other program/],
+    [502, "server error", /again by itself/],
+  ])("says what to do about %i (%s)", async (code, _, hint) => {
+    double.failures.push({ method: "getUpdates", ...refusal(code, "no") });
+    run = start();
+    expect(await run.state("disconnected")).toMatchObject({ howToConnect: expect.stringMatching(hint) });
+    await run.connected(2);
+  });
+
+  it("takes a page of HTML for what it is", async () => {
+    double.failures.push({ method: "getUpdates", status: 502, body: "<html>Bad Gateway</html>" });
+    run = start();
+    expect(await run.state("disconnected")).toMatchObject({ message: expect.stringContaining("502") });
+    await run.connected(2);
+  });
+
+  it("yields to another poller, and comes back", async () => {
+    run = start();
+    await run.connected();
+    await expect.poll(() => double.polling).toBe(true);
+    const rival = await fetch(`${double.root}/bot${TOKEN}/getUpdates`, { method: "POST", body: '{"timeout":0}' });
+    expect(rival.status).toBe(200);
+    expect(await run.state("disconnected")).toMatchObject({ howToConnect: expect.stringContaining("other program") });
+    await run.connected(2);
+  });
+
+  it("sends once for each key, as an answer to a message, and stores what it said", async () => {
+    run = start();
+    await run.connected();
+    const request = { chat: "300", text: "hi", replyTo: "5", idempotencyKey: "key-1" };
+    const [first, second] = await Promise.all([run.source.send?.(request), run.source.send?.(request)]);
+    expect(second).toEqual(first);
+    const sent = double.calls.filter(({ method }) => method === "sendMessage");
+    expect(sent.map(({ params }) => params)).toEqual([
+      { chat_id: 300, text: "hi", reply_parameters: { message_id: 5 } },
+    ]);
+    expect(await run.message("hi")).toMatchObject({ id: first?.id, chat: "300", sender: "123456" });
+  });
+
+  it("says why a message was not sent, and sends it when it can be", async () => {
+    run = start();
+    await run.connected();
+    double.failures.push({ method: "sendMessage", ...refusal(429, "slow down", 3) });
+    const request = { chat: "300", text: "hi", idempotencyKey: "key-2" };
+    await expect(run.source.send?.(request)).rejects.toMatchObject({
+      code: "RATE_LIMITED",
+      details: { retry_after_s: 3 },
+    });
+    await expect(run.source.send?.(request)).resolves.toMatchObject({ id: expect.any(String) });
+    await expect(run.source.send?.({ ...request, chat: "403", idempotencyKey: "b" })).rejects.toMatchObject({
+      code: "SEND_NOT_ALLOWED",
+    });
+    await expect(run.source.send?.({ ...request, chat: "Alice", idempotencyKey: "c" })).rejects.toMatchObject({
+      code: "INVALID_PARAMETER",
+    });
+  });
+
+  it("does not repeat a message whose fate is unknown", async () => {
+    run = start();
+    await run.connected();
+    double.failures.push({ method: "sendMessage", ...refusal(502, "Bad Gateway") });
+    const request = { chat: "300", text: "hi", idempotencyKey: "key-3" };
+    await expect(run.source.send?.(request)).rejects.toMatchObject({ code: "TIMEOUT" });
+    await expect(run.source.send?.(request)).rejects.toMatchObject({ code: "TIMEOUT" });
+    expect(double.calls.filter(({ method }) => method === "sendMessage")).toHaveLength(1);
+  });
+
+  it("never shows the token", async () => {
+    double.failures.push(
+      { method: "getUpdates", ...refusal(500, `no such thing: /bot${TOKEN}/getUpdates`) },
+      { method: "sendMessage", ...refusal(400, `chat of ${TOKEN} not found`) },
+    );
+    run = start();
+    await run.state("disconnected");
+    const refused = await run.source
+      .send?.({ chat: "1", text: "x", idempotencyKey: "t" })
+      .catch((error: unknown) => error);
+    double.cut();
+    await run.connected(2);
+    const unreachable = new Run((timing) => createSource("http://127.0.0.1:1", timing), { holdPauses: true });
+    await unreachable.state("disconnected");
+    await unreachable.stop();
+    const shown = JSON.stringify([run.states, run.logged, unreachable.states, String(refused), run.recorder.events]);
+    expect(shown).not.toContain(TOKEN);
+  });
+});
+
+describe("the Bot API double", () => {
+  it("serves grammy, which nobody here wrote", async () => {
+    const double = await BotApiDouble.start();
+    const bot = new Bot(TOKEN, { client: { apiRoot: double.root } });
+    const heard: string[] = [];
+    const both = new Promise<void>((resolve) => {
+      bot.on("message:text", async (context) => {
+        heard.push(context.message.text);
+        if (heard.length === 2) resolve();
+      });
+    });
+    const polling = bot.start({ timeout: 50 });
+    const said = (text: string) => ({
+      message: { message_id: double.nextMessageId(), date: 1, chat: WORK, from: ALICE, text },
+    });
+    double.push(said("one"));
+    double.push(said("two"));
+    await both;
+    expect(heard).toEqual(["one", "two"]);
+    const sent = await bot.api.sendMessage(300, "hello");
+    expect(sent.text).toBe("hello");
+    double.failures.push({ method: "sendMessage", ...refusal(429, "Too Many Requests: retry after 5", 5) });
+    await expect(bot.api.sendMessage(300, "again")).rejects.toMatchObject({
+      error_code: 429,
+      parameters: { retry_after: 5 },
+    });
+    await bot.stop();
+    await polling;
+    expect(double.waiting).toBe(0);
+    await double.close();
+  });
+});

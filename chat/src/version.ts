@@ -1,0 +1,7 @@
+// The chat server's version, read from its package.json so that it stands in one place.
+
+import { createRequire } from "node:module";
+
+const manifest: { version: string } = createRequire(import.meta.url)("../package.json");
+
+export const VERSION = manifest.version;
