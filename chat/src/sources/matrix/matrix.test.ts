@@ -55,10 +55,10 @@ class Person {
   }
 }
 
-async function call(url: string, method: string, path: string, body?: object, token = ""): Promise<Json> {
+async function call(url: string, method: string, path: string, body?: object, token?: string): Promise<Json> {
   const response = await fetch(`${url}/_matrix/client/${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}` },
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return (await response.json()) as Json;

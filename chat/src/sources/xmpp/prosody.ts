@@ -112,6 +112,9 @@ Component "rooms.localhost" "muc"
   muc_log_all_rooms = true
   muc_room_locking = false
   muc_room_default_persistent = true
+-- Rooms that keep nothing.
+Component "loose.localhost" "muc"
+  muc_room_locking = false
 `;
 
 async function freePort(): Promise<number> {

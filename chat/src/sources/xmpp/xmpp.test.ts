@@ -34,7 +34,7 @@ class Person {
   /** Gives the name of the message. */
   async say(to: string, body: string, ...more: ReturnType<typeof xml>[]): Promise<string> {
     const id = `${this.jid}-${++this.#sent}`;
-    const type = to.includes("@rooms.") ? "groupchat" : "chat";
+    const type = /@(?:rooms|loose)\./.test(to) ? "groupchat" : "chat";
     await this.client.send(xml("message", { to, type, id }, ...(body === "" ? [] : [xml("body", {}, body)]), ...more));
     return id;
   }
@@ -194,6 +194,20 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       expect(live.people.get(`${room}/${me}`)).toMatchObject({ isSelf: true });
     });
 
+    it("takes what comes from a room that keeps nothing", async () => {
+      const room = `hall-${me}@loose.localhost`;
+      await alice.enter(room);
+      const live = start({ rooms: [{ jid: room }] });
+      await live.connected();
+      const name = await alice.say(room, "gone with the wind");
+      expect(await live.message("gone with the wind")).toMatchObject({ id: name, chat: room });
+      await alice.say(room, "kept after all", correction(name));
+      expect(await live.event("edit", () => true)).toMatchObject({ chat: room, id: name });
+      const sent = await live.source.send?.({ chat: room, text: "echo", idempotencyKey: `loose-${me}` });
+      expect(await live.message("echo")).toMatchObject({ id: sent?.id, sender: `${room}/${me}` });
+      expect(live.logged).toEqual([expect.stringContaining("keeps no archive")]);
+    });
+
     it("hears what the owner says on another device", async () => {
       const live = start();
       await live.connected();
@@ -207,17 +221,19 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
     it("sends once for each key, and gives the archive's id", async () => {
       const live = start();
       await live.connected();
-      const heard = new Promise<string>((resolve) => {
+      const question = await alice.say(myJid(), "hello?");
+      const { id: replyTo } = await live.message("hello?");
+      const heard = new Promise<unknown[]>((resolve) => {
         alice.client.on("stanza", (stanza) => {
-          if (stanza.is("message")) resolve(stanza.getChildText("body") ?? "");
+          if (stanza.is("message")) resolve([stanza.getChildText("body"), stanza.getChild("reply")?.attrs["id"]]);
         });
       });
-      const request = { chat: alice.jid, text: "hello Alice", idempotencyKey: `once-${me}` };
+      const request = { chat: alice.jid, text: "hello Alice", replyTo, idempotencyKey: `once-${me}` };
       const [first, second] = await Promise.all([live.source.send?.(request), live.source.send?.(request)]);
       expect(second).toEqual(first);
-      expect(await heard).toBe("hello Alice");
-      expect(await live.message("hello Alice")).toMatchObject({ id: first?.id, sender: myJid() });
-      expect(live.recorder.messages.size).toBe(1);
+      expect(await heard).toEqual(["hello Alice", question]);
+      expect(await live.message("hello Alice")).toMatchObject({ id: first?.id, sender: myJid(), replyTo });
+      expect(live.recorder.messages.size).toBe(2);
     });
 
     it("does not let one person correct or retract another's words", async () => {

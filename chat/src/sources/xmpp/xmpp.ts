@@ -258,7 +258,7 @@ class Xmpp implements ChatSource {
       { to: chat, type: room === undefined ? "chat" : "groupchat", id: idempotencyKey },
       xml("body", {}, text),
       xml("origin-id", { xmlns: NS.sid, id: idempotencyKey }),
-      ...(replyTo === undefined ? [] : [xml("reply", { xmlns: NS.reply, id: replyTo, to: chat })]),
+      ...(replyTo === undefined ? [] : [this.#reply(chat, replyTo, room)]),
     );
     const archive = room?.jid ?? session.self;
     if (archives.get(archive)?.isKept !== true) {
@@ -276,6 +276,12 @@ class Xmpp implements ChatSource {
     await session.client.send(message);
     inbox.put({ kind: "fetch", archive });
     return found;
+  }
+
+  /** In a room a message is called by the archive's id, between two people as its sender called it. */
+  #reply(chat: string, id: string, room: Room | undefined): Element {
+    const name = room === undefined ? this.#references.nameOf(chat, id) : id;
+    return xml("reply", { xmlns: NS.reply, id: name ?? id, to: this.#references.senderOf(chat, id) ?? chat });
   }
 
   /** The archive's own name for what we have sent is known when it is found there. */
