@@ -66,9 +66,9 @@ async function* readChat(
   file: ImportFile,
 ): AsyncGenerator<readonly SourceEvent[], ImportReport> {
   const reading = new Reading();
-  const progress = halfways(member, file, reading);
+  const chunks = twiceThrough(member, file, reading);
   const surveyor = new Surveyor();
-  for await (const lines of lineGroups(progress.first(), { maxBytes: MAX_LINE_BYTES })) {
+  for await (const lines of lineGroups(chunks(), { maxBytes: MAX_LINE_BYTES })) {
     for (const line of lines) surveyor.add(line);
   }
   const survey = surveyor.finish(file.dateOrder);
@@ -79,7 +79,7 @@ async function* readChat(
   const roles = rolesOf(survey, chatName(file.path, member.name), file.self);
   explain(reading, survey, roles, file);
   const chat = new ChatReader({ reading, survey, roles, archive, clock: new WallClock(file.timeZone) });
-  for await (const lines of lineGroups(progress.second(), { maxBytes: MAX_LINE_BYTES })) {
+  for await (const lines of lineGroups(chunks(), { maxBytes: MAX_LINE_BYTES })) {
     for (const line of lines) {
       if (line.trouble !== undefined) reading.flag(`line ${line.number}`, line.trouble);
       chat.add(line);
@@ -91,17 +91,20 @@ async function* readChat(
   return reading.report(FORMAT);
 }
 
-/** Both readings are half of the work. */
-function halfways(member: Member, { signal, onProgress }: ImportFile, reading: Reading) {
+/** The bytes, each time from the beginning; each of the two readings is half of the progress. */
+function twiceThrough(
+  member: Member,
+  { signal, onProgress }: ImportFile,
+  reading: Reading,
+): () => AsyncGenerator<Buffer> {
   let bytes = 0;
-  const chunks = async function* (): AsyncGenerator<Buffer> {
+  return async function* () {
     for await (const chunk of member.chunks(reading.reader(signal))) {
       bytes += chunk.length;
       yield chunk;
       onProgress?.({ bytes: Math.round(bytes / 2), totalBytes: member.sizeBytes, messages: reading.messages });
     }
   };
-  return { first: chunks, second: chunks };
 }
 
 const SPELLED = { DMY: "day, month, year", MDY: "month, day, year", YMD: "year, month, day" } as const;

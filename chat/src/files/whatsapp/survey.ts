@@ -14,7 +14,7 @@ interface Findings {
   count: number;
   readonly votes: DateVotes;
   readonly senders: SenderStatistics;
-  /** The first lines' rests: who is named in them, and whether the app speaks. */
+  /** What follows the first head: who is named in it, and whether the app speaks. */
   readonly first: string;
   halfWord: string | undefined;
 }
