@@ -41,7 +41,14 @@ export class ChatError extends Error {
 }
 
 export const sourceNotFound = (source: string, known: readonly string[]): ChatError =>
-  new ChatError("SOURCE_NOT_FOUND", `Source '${source}' not found`, { field: "source", candidates: known });
+  new ChatError("SOURCE_NOT_FOUND", `Source '${source}' not found`, {
+    field: "source",
+    candidates: known,
+    hint:
+      known.length === 0
+        ? "There is no source yet: `plugboard chat import FILE` reads an export, `plugboard chat add` adds a live one"
+        : `There are: ${known.join(", ")}`,
+  });
 
 export const chatNotFound = (chat: string, source: string): ChatError =>
   new ChatError("CHAT_NOT_FOUND", `Chat '${chat}' not found in source '${source}'`, { field: "chat" });
