@@ -8,7 +8,7 @@ export interface WallTime {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  readonly ms: number;
+  readonly ms?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -51,16 +51,22 @@ export class Zone {
     };
   }
 
-  /** The instant of a wall time. One that was skipped counts on from before the gap; of one that came twice, the first. */
-  instant(wall: WallTime): number {
+  /**
+   * The instant of a wall time. One that was skipped counts on from before the gap; of one that came twice it is the first,
+   * unless that is before `previous`.
+   */
+  instant(wall: WallTime, previous = -Infinity): number {
     const asUtc = toUtc(wall);
-    const before = this.offsetMs(asUtc - DAY_MS);
-    const after = this.offsetMs(asUtc + DAY_MS);
-    const first = asUtc - Math.max(before, after);
-    if (first + this.offsetMs(first) === asUtc) return first;
-    const second = asUtc - Math.min(before, after);
-    if (second + this.offsetMs(second) === asUtc) return second;
-    return asUtc - before;
+    const midnight = Math.floor(asUtc / DAY_MS) * DAY_MS;
+    // A change near the day shows as two offsets; no zone changes twice in three days.
+    const before = this.offsetMs(midnight - DAY_MS);
+    const after = this.offsetMs(midnight + 2 * DAY_MS);
+    if (before === after) return asUtc - before;
+    const [first, second] = [asUtc - Math.max(before, after), asUtc - Math.min(before, after)].filter(
+      (time) => time + this.offsetMs(time) === asUtc,
+    );
+    if (first === undefined) return asUtc - before;
+    return second !== undefined && previous > first ? second : first;
   }
 
   /** @example new Zone("Europe/Helsinki").format(0) // "1970-01-01T02:00:00+02:00" */
@@ -96,14 +102,14 @@ export class Zone {
       hour: Number(part.hour),
       minute: Number(part.minute),
       second: Number(part.second),
-      ms: 0,
     });
     return wall - whole;
   }
 }
 
 /** The same figures read as UTC; a day too many runs over into the next month. */
-export function toUtc({ year, month, day, hour, minute, second, ms }: WallTime): number {
+export function toUtc({ year, month, day, hour, minute, second, ms = 0 }: WallTime): number {
+  if (year > 99) return Date.UTC(year, month - 1, day, hour, minute, second, ms);
   // Date.UTC takes the years 0 to 99 for 19xx; setUTCFullYear does not.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

@@ -5,7 +5,8 @@ import { openArchive, type Member } from "../archive.ts";
 import { ChatError } from "../../errors.ts";
 import { type Fields, fieldsOf, idOf, textOf } from "../fields.ts";
 import { Reading } from "../reading.ts";
-import { WallClock } from "../wall-clock.ts";
+import type { Zone } from "../../zone.ts";
+import { zoneOf } from "../wall-clock.ts";
 import { toMessage } from "./message.ts";
 import { CHAT_KINDS, type ChatHead, DELETED_ACCOUNT, peerId, toChat } from "./peers.ts";
 import { parseJson } from "./repair.ts";
@@ -50,7 +51,7 @@ function isResult(name: string): boolean {
 
 async function* readMember(member: Member, file: ImportFile): AsyncGenerator<readonly SourceEvent[], ImportReport> {
   const reading = new Reading();
-  const account = new AccountReader(reading, new WallClock(file.timeZone), file.self);
+  const account = new AccountReader(reading, zoneOf(file.timeZone), file.self);
   let bytes = 0;
   for await (const chunk of member.chunks(reading.reader(file.signal))) {
     account.push(chunk);
@@ -94,7 +95,7 @@ interface OpenChat {
 /** Puts the values of the file together to chats, people and messages. */
 class AccountReader {
   readonly #reading: Reading;
-  readonly #clock: WallClock;
+  readonly #zone: Zone;
   readonly #selfName: string | undefined;
   readonly #splitter: JsonSplitter;
   /** By id: what was said of them last. */
@@ -106,9 +107,9 @@ class AccountReader {
   #previousAt: number | undefined;
   #hasChat = false;
 
-  constructor(reading: Reading, clock: WallClock, selfName: string | undefined) {
+  constructor(reading: Reading, zone: Zone, selfName: string | undefined) {
     this.#reading = reading;
-    this.#clock = clock;
+    this.#zone = zone;
     this.#selfName = selfName;
     this.#splitter = new JsonSplitter({
       maxBytes: MAX_MESSAGE_BYTES,
@@ -176,7 +177,7 @@ class AccountReader {
   #onMessage(fields: Fields, offset: number): void {
     const chat = (this.#chat ??= this.#enterChat());
     if (chat === undefined) return this.#reading.skip(`byte ${offset}`, "a message of a chat without an id");
-    const message = toMessage(fields, { chat: chat.id, clock: this.#clock, previousAt: this.#previousAt });
+    const message = toMessage(fields, { chat: chat.id, zone: this.#zone, previousAt: this.#previousAt });
     if (typeof message === "string") return this.#reading.skip(`byte ${offset}`, message);
     this.#previousAt = message.at;
     this.#onPeer(fields["from_id"], fields["from"]);

@@ -2,7 +2,8 @@
 
 import type { NativeMessage } from "../../source.ts";
 import { type Fields, idOf, numberOf, textOf, timeOf } from "../fields.ts";
-import { parseWallTime, type WallClock } from "../wall-clock.ts";
+import type { Zone } from "../../zone.ts";
+import { parseWallTime } from "../wall-clock.ts";
 import { mediaOf } from "./media.ts";
 import { DELETED_ACCOUNT, peerId } from "./peers.ts";
 import { reactionsOf } from "./reactions.ts";
@@ -11,7 +12,7 @@ import { plainText } from "./text.ts";
 
 export interface MessageContext {
   readonly chat: string;
-  readonly clock: WallClock;
+  readonly zone: Zone;
   /** Of the message before: the only time there is for one that has none. */
   readonly previousAt: number | undefined;
 }
@@ -64,7 +65,7 @@ function userMessage(fields: Fields, { id, chat, at }: Core, context: MessageCon
   if (replyTo !== undefined) message.replyTo = replyTo;
   const forwardedFrom = forwarded(fields);
   if (forwardedFrom !== undefined) message.forwardedFrom = forwardedFrom;
-  if (fields["reactions"] !== undefined) message.reactions = reactionsOf(fields["reactions"], context.clock);
+  if (fields["reactions"] !== undefined) message.reactions = reactionsOf(fields["reactions"], context.zone);
   return message;
 }
 
@@ -74,10 +75,10 @@ function forwarded(fields: Fields): string | undefined {
 }
 
 /** In seconds since 1970; in exports before 2022 only on the wall of who exported. */
-function timeIn(fields: Fields, name: "date" | "edited", { clock, previousAt }: MessageContext): number | undefined {
+function timeIn(fields: Fields, name: "date" | "edited", { zone, previousAt }: MessageContext): number | undefined {
   const seconds = numberOf(fields[`${name}_unixtime`]);
   if (seconds !== undefined) return timeOf(seconds * 1000);
   const text = textOf(fields[name]);
   const wall = text === undefined ? undefined : parseWallTime(text);
-  return wall === undefined ? undefined : timeOf(clock.toUtc(wall, previousAt));
+  return wall === undefined ? undefined : timeOf(zone.instant(wall, previousAt));
 }

@@ -1,7 +1,8 @@
 // Which of a date's three numbers is the day. One file has one order, and its dates vote on it: what the calendar rules out,
 // then what goes back in time, then how the clock is written; the user's word counts before all that proves nothing.
 
-import { isDay, wallMs } from "../wall-clock.ts";
+import { toUtc } from "../../zone.ts";
+import { isDay } from "../wall-clock.ts";
 
 export type DateOrder = "DMY" | "MDY" | "YMD";
 
@@ -61,7 +62,7 @@ export class DateVotes {
         tally.impossible++;
         continue;
       }
-      const at = wallMs({ ...day, hour: 0, minute: 0, second: 0 }) / DAY_MS;
+      const at = toUtc({ ...day, hour: 0, minute: 0, second: 0 }) / DAY_MS;
       if (tally.last !== undefined) {
         if (at < tally.last) tally.backwards++;
         tally.moved += Math.abs(at - tally.last);

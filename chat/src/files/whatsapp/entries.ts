@@ -1,7 +1,7 @@
 // Puts lines together to what was said: a line without a head goes on with the message before it.
 
 import type { Line } from "../lines.ts";
-import type { WallTime } from "../wall-clock.ts";
+import type { WallTime } from "../../zone.ts";
 import { toDay } from "./date-order.ts";
 import { parseHeader } from "./header.ts";
 import type { Survey } from "./survey.ts";

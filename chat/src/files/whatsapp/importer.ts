@@ -7,7 +7,8 @@ import type { FileImporter, FileSigns, ImportFile, ImportReport, SourceEvent } f
 import { type Archive, type Member, openArchive } from "../archive.ts";
 import { lineGroups } from "../lines.ts";
 import { Reading } from "../reading.ts";
-import { WallClock } from "../wall-clock.ts";
+import type { Zone } from "../../zone.ts";
+import { zoneOf } from "../wall-clock.ts";
 import { chatName } from "./chat-name.ts";
 import { type Entry, EntryReader } from "./entries.ts";
 import { parseHeader } from "./header.ts";
@@ -78,7 +79,7 @@ async function* readChat(
   }
   const roles = rolesOf(survey, chatName(file.path, member.name), file.self);
   explain(reading, survey, roles, file);
-  const chat = new ChatReader({ reading, survey, roles, archive, clock: new WallClock(file.timeZone) });
+  const chat = new ChatReader({ reading, survey, roles, archive, zone: zoneOf(file.timeZone) });
   for await (const lines of lineGroups(chunks(), { maxBytes: MAX_LINE_BYTES })) {
     for (const line of lines) {
       if (line.trouble !== undefined) reading.flag(`line ${line.number}`, line.trouble);
@@ -120,7 +121,7 @@ interface ChatOptions {
   readonly survey: Survey;
   readonly roles: Roles;
   readonly archive: Archive;
-  readonly clock: WallClock;
+  readonly zone: Zone;
 }
 
 class ChatReader {
@@ -132,7 +133,7 @@ class ChatReader {
   #isFirst = true;
   #hasLost = false;
 
-  constructor({ reading, survey, roles, archive, clock }: ChatOptions) {
+  constructor({ reading, survey, roles, archive, zone }: ChatOptions) {
     this.#reading = reading;
     this.#entries = new EntryReader(survey);
     const chat = roles.name;
@@ -142,7 +143,7 @@ class ChatReader {
       senders: survey.senders,
       files: new Set(archive.members.map(({ name }) => basename(name))),
       ids: new MessageIds(chat),
-      clock,
+      zone,
     };
     reading.add({ type: "chat", chat: { id: chat, name: roles.name, type: roles.type } });
   }

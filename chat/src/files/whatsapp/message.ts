@@ -1,7 +1,7 @@
 // One entry of the export as a message of ours.
 
 import type { NativeMessage } from "../../source.ts";
-import { type WallClock, wallMs } from "../wall-clock.ts";
+import { toUtc, type Zone } from "../../zone.ts";
 import { carriedBy } from "./attachments.ts";
 import { isSameName } from "./chat-name.ts";
 import type { Entry } from "./entries.ts";
@@ -17,7 +17,7 @@ export interface MessageContext {
   /** Names of the files beside the text, without folders. */
   readonly files: ReadonlySet<string>;
   readonly ids: MessageIds;
-  readonly clock: WallClock;
+  readonly zone: Zone;
 }
 
 /** Where it stands in the file. */
@@ -33,8 +33,8 @@ export function toMessage(entry: Entry, context: MessageContext, position: Posit
   const { roles, chat, ids } = context;
   const said = context.senders.split(entry.rest, (name) => roles.type === "direct" && isSameName(name, roles.name));
   const whole = [said.content, ...entry.more].join("\n");
-  const at = context.clock.toUtc(entry.wall, position.previousAt);
-  const wall = wallMs(entry.wall);
+  const at = context.zone.instant(entry.wall, position.previousAt);
+  const wall = toUtc(entry.wall);
   if (
     said.sender === undefined ||
     said.sender === roles.voice ||
