@@ -21,7 +21,7 @@ describe("the direction of imports is enforced by the linter", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   async function lint(path: string, imported: string): Promise<string> {
-    const file = join(folder, "hub/src", path);
+    const file = join(folder, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, `import { thing } from "${imported}";\n\nexport const other = thing;\n`);
     return new Promise((resolve) => {
@@ -30,35 +30,45 @@ describe("the direction of imports is enforced by the linter", () => {
   }
 
   it.each([
-    ["wire/a.ts", "../servers/server.ts"],
-    ["wire/b.ts", "../config/types.ts"],
-    ["catalog/a.ts", "../wire/json.ts"],
-    ["catalog/b.ts", "node:fs"],
-    ["config/a.ts", "../secrets/store.ts"],
-    ["secrets/a.ts", "../config/types.ts"],
-    ["servers/a.ts", "../mcp/endpoint.ts"],
-    ["servers/b.ts", "../hub.ts"],
-    ["calls/a.ts", "../cli/up.ts"],
-    ["mcp/a.ts", "../cli/up.ts"],
-    ["mcp/b.ts", "../hub.ts"],
-    ["api/a.ts", "../hub.ts"],
-    ["api/routes/b.ts", "../../mcp/endpoint.ts"],
-    ["auth/a.ts", "../api/client.ts"],
-    ["store/a.ts", "../servers/server.ts"],
-    ["telemetry/a.ts", "../servers/server.ts"],
-    ["telemetry/b.ts", "../calls/call.ts"],
+    ["hub/src/wire/a.ts", "../servers/server.ts"],
+    ["hub/src/wire/b.ts", "../config/types.ts"],
+    ["hub/src/catalog/a.ts", "../wire/json.ts"],
+    ["hub/src/catalog/b.ts", "node:fs"],
+    ["hub/src/config/a.ts", "../secrets/store.ts"],
+    ["hub/src/secrets/a.ts", "../config/types.ts"],
+    ["hub/src/servers/a.ts", "../mcp/endpoint.ts"],
+    ["hub/src/servers/b.ts", "../hub.ts"],
+    ["hub/src/calls/a.ts", "../cli/up.ts"],
+    ["hub/src/mcp/a.ts", "../cli/up.ts"],
+    ["hub/src/mcp/b.ts", "../hub.ts"],
+    ["hub/src/api/a.ts", "../hub.ts"],
+    ["hub/src/api/routes/b.ts", "../../mcp/endpoint.ts"],
+    ["hub/src/auth/a.ts", "../api/client.ts"],
+    ["hub/src/store/a.ts", "../servers/server.ts"],
+    ["hub/src/telemetry/a.ts", "../servers/server.ts"],
+    ["hub/src/telemetry/b.ts", "../calls/call.ts"],
+    ["chat/src/store/a.ts", "../mcp/server.ts"],
+    ["chat/src/files/a.ts", "../store/store.ts"],
+    ["chat/src/files/telegram/b.ts", "../../reader.ts"],
+    ["chat/src/sources/xmpp/a.ts", "../../store/store.ts"],
+    ["chat/src/tools/a.ts", "../store/store.ts"],
+    ["chat/src/live/a.ts", "../mcp/server.ts"],
   ])("%s may not import %s", async (path, imported) => {
     expect(await lint(path, imported)).toContain("no-restricted-imports");
   });
 
   it.each([
-    ["wire/ok.ts", "../errors.ts"],
-    ["catalog/ok.ts", "../config/types.ts"],
-    ["config/ok.ts", "../atomic.ts"],
-    ["servers/ok.ts", "../wire/peer.ts"],
-    ["mcp/ok.ts", "../calls/call.ts"],
-    ["calls/ok.ts", "../telemetry/tracing.ts"],
-    ["telemetry/ok.ts", "../wire/json.ts"],
+    ["hub/src/wire/ok.ts", "../errors.ts"],
+    ["hub/src/catalog/ok.ts", "../config/types.ts"],
+    ["hub/src/config/ok.ts", "../atomic.ts"],
+    ["hub/src/servers/ok.ts", "../wire/peer.ts"],
+    ["hub/src/mcp/ok.ts", "../calls/call.ts"],
+    ["hub/src/calls/ok.ts", "../telemetry/tracing.ts"],
+    ["hub/src/telemetry/ok.ts", "../wire/json.ts"],
+    ["chat/src/store/ok.ts", "../query.ts"],
+    ["chat/src/files/telegram/ok.ts", "../../source.ts"],
+    ["chat/src/sources/xmpp/ok.ts", "../../source.ts"],
+    ["chat/src/tools/ok.ts", "../reader.ts"],
   ])("%s may import %s", async (path, imported) => {
     expect(await lint(path, imported)).not.toContain("no-restricted-imports");
   });
