@@ -206,6 +206,13 @@ describe("looking, with a hub that runs", () => {
       inputSchema: { type: "object" },
     });
     expect((await plugboard(home, ["tools", "--group", "nowhere"])).code).toBe(6);
+    // One that does not run is not one that has none.
+    const down = await plugboard(home, ["tools", "broken"]);
+    expect(down).toMatchObject({ code: 4, stdout: "", stderr: expect.stringContaining("fix:   plugboard get broken") });
+    expect(await plugboard(home, ["tools", "off"])).toMatchObject({
+      stdout: "",
+      stderr: expect.stringContaining("fix:   plugboard enable off"),
+    });
   });
 
   it.concurrent.each([

@@ -8,9 +8,9 @@ import type { Raw, RawParams } from "../wire/jsonrpc.ts";
 import { withAccess, type Access } from "./access.ts";
 import { parseArguments, parseJson } from "./arguments.ts";
 import { printContent } from "./content.ts";
+import { notRunning, requireEnabled } from "./down.ts";
 import type { GlobalOptions } from "./io.ts";
 import type { Register } from "./program.ts";
-import { describe } from "./progress.ts";
 
 interface CallOptions extends GlobalOptions {
   readonly group?: string;
@@ -63,12 +63,11 @@ interface ToolInput {
 /** By the name that the server knows. */
 async function onServer(
   access: Access,
-  { config: { name }, status, error }: Server,
+  server: Server,
   { tool, group, toArguments }: ToolInput & { group: string | undefined },
 ): Promise<Raw> {
-  if (status === "disabled") {
-    throw new HubError("ServerDisabled", `Server "${name}" is disabled`, { hint: `plugboard enable ${name}` });
-  }
+  const { name } = server.config;
+  requireEnabled(server);
   await access.ready(name);
   if (group !== undefined) return inGroup(access, group, { tool: `${name}:${tool}`, toArguments });
   try {
@@ -76,13 +75,7 @@ async function onServer(
     return await access.callTool({ server: name, tool, args: toArguments(definition?.input_schema) });
   } catch (thrown) {
     if (!(thrown instanceof HubError) || thrown.kind !== "ServerNotRunning") throw thrown;
-    const why = error === null ? thrown.detail : describe({ status, error });
-    const hint = status === "stopped" ? `plugboard start ${name}` : `plugboard get ${name}`;
-    throw new HubError(thrown.kind, thrown.message, {
-      ...(why === undefined ? {} : { detail: why }),
-      hint,
-      cause: thrown,
-    });
+    throw notRunning(server, thrown);
   }
 }
 

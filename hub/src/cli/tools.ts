@@ -1,7 +1,9 @@
 // `plugboard tools`: the tools of a server or of a group, as a client of that group sees them.
 
+import type { Server } from "../api/schemas/server.ts";
 import type { GroupTool } from "../api/schemas/tool.ts";
 import { withAccess, type Access } from "./access.ts";
+import { notRunning, requireEnabled } from "./down.ts";
 import type { GlobalOptions } from "./io.ts";
 import type { Register } from "./program.ts";
 import { firstLine } from "./text.ts";
@@ -34,10 +36,17 @@ async function tools(
   await api.getGroup(group); // an unknown group is an error before anything starts
   await access.ready(name);
   const shown = (await api.listGroupTools(group)).filter((tool) => name === undefined || tool.server === name);
+  if (shown.length === 0 && name !== undefined) requireUp(await api.getServer(name));
   if (out.json) return out.data(shown.map(toJson));
   if (shown.length === 0) return out.print("No tools.");
   if (schema === true) return out.printForeign(shown.map(withSchema).join("\n"));
   out.table(shown.map((tool) => [tool.name, firstLine(tool.description)]));
+}
+
+/** That nothing is listed must not look like a server that has nothing. */
+function requireUp(server: Server): void {
+  requireEnabled(server);
+  if (server.status !== "running" && server.tools.length === 0) throw notRunning(server);
 }
 
 /** MCP's own spelling beside that of the API: what is printed here is often pasted into an MCP client. */
