@@ -484,6 +484,7 @@ async function useCommands(): Promise<void> {
   await cli(["open"]);
   await cli(["version"]);
   await cli(["completion", "bash"]);
+  await cli(["chat", "sources"], { env: { PLUGBOARD_CHAT_HOME: join(home.dir, "chat") } });
   const variable = `API_KEY=${passing.fromCli}`;
   await cli(["add", "-e", variable, "new", "--", ...Object.values(fixture("leaky", "--fail=exit")).flat()]);
   await cli(["add", "--no-test", "--disabled", "-e", variable, "new", "--", "node", "--token", passing.fromCli]);
