@@ -495,6 +495,16 @@ describe("authentication", () => {
     expect((await client.call("list_sources")).isError).toBe(false);
     await client.close();
   });
+
+  it.each<Era>(["legacy", "modern"])(
+    "CH-9 Scenario: No authentication in embedded mode: a %s client on stdio is let in, also where a token is set",
+    async (era) => {
+      const env = { ...home.env, PLUGBOARD_CHAT_TOKEN: "secret123" };
+      const client = await connectChat(era, { home: { ...home, env } });
+      expect((await client.call("list_sources")).isError).toBe(false);
+      await client.close();
+    },
+  );
 });
 
 async function everyPage(
