@@ -227,7 +227,7 @@ const started: Launched[] = [];
 
 beforeAll(async () => {
   server = await startRemote("leaky-http");
-  home = await makeHome(serversAt(server.port), { work: { servers: ["tells", "remote"], tools: [] } });
+  home = await makeHome(serversAt(server.port), { desk: { servers: ["tells", "remote"], tools: [] } });
   await new FileSecrets(join(home.dir, "data")).set("stored", planted.stored);
   for (const path of await readAll(join(home.dir, "config"))) await chmod(path, 0o600);
   const watcher = watch(home.dir, { recursive: true }, (_, name) => {
@@ -298,7 +298,7 @@ async function useMcp(): Promise<void> {
   }
   await operation("tools/call breaks__tell", async () => [await ask("breaks__tell", {})]);
   await operation("tools/list", async () => [JSON.stringify(await client.request("tools/list"))]);
-  await operation("tools/list, modern", async () => [(await modern(`${hub.url}/mcp/work`, "tools/list")).body]);
+  await operation("tools/list, modern", async () => [(await modern(`${hub.url}/mcp/desk`, "tools/list")).body]);
   await operation("tools/call tells__crash", async () => {
     const answer = await ask("tells__crash", {});
     expect(answer).toContain("exited with code 9");
@@ -353,11 +353,11 @@ async function useRest(): Promise<void> {
   await rest("POST /servers/{id}/tools/{tool}/call", "/servers/tells/tools/tell_error/call", { body: {}, own: true });
   await rest("POST /servers/{id}/tools/{tool}/call", "/servers/busy/tools/tell/call", { body: {} });
   await rest("GET /groups", "/groups");
-  await rest("GET /groups/{name}", "/groups/work");
-  await rest("GET /groups/{name}/tools", "/groups/work/tools");
+  await rest("GET /groups/{name}", "/groups/desk");
+  await rest("GET /groups/{name}/tools", "/groups/desk/tools");
   await rest("PUT /groups/{name}", "/groups/more", { body: { servers: ["tells"], tools: [] } });
   await rest("PUT /groups/{name}", "/groups/more", { body: { servers: [planted.env] } });
-  await rest("POST /groups/{name}/tools/{tool}/call", "/groups/work/tools/tells:tell/call", { body: {}, own: true });
+  await rest("POST /groups/{name}/tools/{tool}/call", "/groups/desk/tools/tells:tell/call", { body: {}, own: true });
   const uri = { uri: "test://static" };
   await rest("POST /groups/{name}/resources/read", "/groups/more/resources/read", { body: uri, own: true });
   await rest("POST /groups/{name}/prompts/{prompt}/get", "/groups/more/prompts/greet/get", { body: {}, own: true });
@@ -475,7 +475,7 @@ async function useCommands(): Promise<void> {
   await cli(["prompt", "tells.greet", "who=me"], { own: true });
   await cli(["ps"]);
   await cli(["group", "ls"]);
-  await cli(["group", "get", "work"]);
+  await cli(["group", "get", "desk"]);
   await cli(["secret", "set", "more"], { stdin: `${passing.setByApi}\n` });
   await cli(["secret", "ls"]);
   await cli(["secret", "rm", "more"]);
