@@ -358,7 +358,7 @@ export class Run {
     await this.#ended;
   }
 
-  /** Pauses are noted, and end with the turn; or stay until the end. */
+  /** Pauses are noted, and over in no time; or stay until the end. */
   #timing(holdPauses: boolean): Timing {
     return {
       chance: () => 0.5,
