@@ -16,7 +16,7 @@ export interface CallRecord {
   /** The server answered and did not call it an error. */
   readonly ok: boolean;
   /** A failure of the hub itself; the server's own errors are in its answer. */
-  readonly error?: ErrorBody;
+  readonly error?: ErrorBody | undefined;
 }
 
 interface HubEventMap {

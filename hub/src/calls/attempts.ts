@@ -3,6 +3,7 @@
 import { HubError, toHubError } from "../errors.ts";
 import type { ManagedServer } from "../servers/server.ts";
 import type { Ask } from "../servers/upstream.ts";
+import type { Cancellation } from "../wire/cancellation.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import { countsAgainst, deadlineMs, retryDelay, type Repeat } from "./retry.ts";
 
@@ -52,7 +53,7 @@ export async function attempt(
 }
 
 /** Waits; not longer than until a server that is down is back, or the caller has gone. */
-function pause(server: ManagedServer, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(server: ManagedServer, delayMs: number, signal: Cancellation | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

@@ -145,8 +145,8 @@ export class Calls {
       server,
       tool,
       group,
-      ...(client === undefined ? {} : { client }),
-      ...(workflowId === undefined ? {} : { workflowId }),
+      client,
+      workflowId,
       params: params && valueOf(params.bytes, params.members, "arguments"),
     });
   }
@@ -162,9 +162,8 @@ export class Calls {
     const durationMs = performance.now() - startedAt;
     const result = reply === undefined ? undefined : reply.ok ? reply.result.bytes : reply.error.bytes;
     this.#options.latency.record(server, tool, durationMs, ok);
-    const recorded = entry.finish({ result, success: ok, durationMs, ...(error && { errorCode: error.code }) });
-    const failure = error === undefined ? {} : { error: error.toJSON() };
-    this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, ...failure });
+    const recorded = entry.finish({ result, success: ok, durationMs, errorCode: error?.code });
+    this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, error: error?.toJSON() });
     return recorded;
   }
 }

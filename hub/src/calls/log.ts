@@ -11,8 +11,8 @@ export interface CallStart {
   /** The name that the server knows. */
   readonly tool: string;
   readonly group: string;
-  readonly client?: string;
-  readonly workflowId?: string;
+  readonly client?: string | undefined;
+  readonly workflowId?: string | undefined;
   /** The tool's arguments, JSON as it came; the log redacts it before anything is kept. */
   readonly params: Buffer | undefined;
 }
@@ -23,7 +23,7 @@ export interface CallEnd {
   readonly result: Buffer | undefined;
   readonly success: boolean;
   readonly durationMs: number;
-  readonly errorCode?: string;
+  readonly errorCode?: string | undefined;
 }
 
 /** The `error_code` of a call that was under way when the hub was killed: nobody knows whether it ran. */

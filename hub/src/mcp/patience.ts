@@ -1,6 +1,8 @@
 // Waiting for what others do, but not for ever, and not for a client that has gone.
 
-export function within(work: Promise<unknown>, { ms, signal }: { ms: number; signal: AbortSignal }): Promise<void> {
+import type { Cancellation } from "../wire/cancellation.ts";
+
+export function within(work: Promise<unknown>, { ms, signal }: { ms: number; signal: Cancellation }): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

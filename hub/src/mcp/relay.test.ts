@@ -1,6 +1,7 @@
 // A legacy client as the one who is asked back: what it is asked on behalf of either era, and what the server is asked next.
 
 import { describe, expect, it } from "vitest";
+import type { Cancellation } from "../wire/cancellation.ts";
 import { failure, rawParams, RPC, success, type Raw, type Reply } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { Relay } from "./relay.ts";
@@ -10,7 +11,7 @@ const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listCh
 interface Asked {
   readonly method: string;
   readonly params: unknown;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: Cancellation | undefined;
 }
 
 function relay(

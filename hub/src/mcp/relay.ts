@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HubError } from "../errors.ts";
 import type { Respondent } from "../servers/respondent.ts";
+import { toAbortSignal } from "../wire/cancellation.ts";
 import { modernCapabilities } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { raw, RPC, type Raw, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
@@ -69,7 +70,8 @@ export class Relay implements Respondent {
       throw new HubError("ProtocolError", `The server still asks for something after ${MAX_ROUNDS} rounds`);
     }
     for (const question of questions.values()) this.#check(question);
-    const { signal, request } = this.#exchange;
+    const { request } = this.#exchange;
+    const signal = toAbortSignal(this.#exchange.signal);
     if (questions.size === 0) await sleep(PACE_MS, undefined, { signal }).catch(() => undefined); // the next request says why
     // Where one of them fails, the others need not be asked any longer.
     const failed = new AbortController();

@@ -6,6 +6,7 @@ import type { Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import { keepOpen } from "../servers/announcements.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
+import { toAbortSignal } from "../wire/cancellation.ts";
 import { arrayOf, editMember } from "../wire/edit.ts";
 import { isObject } from "../wire/json.ts";
 import { failure, rawParams, RPC, type Raw, type RawParams, type Reply } from "../wire/jsonrpc.ts";
@@ -69,7 +70,7 @@ export class TaskRequests {
 
   async #listen(exchange: Exchange, tasks: readonly Task[]): Promise<Granted> {
     const ended = new AbortController();
-    const signal = AbortSignal.any([ended.signal, exchange.signal]);
+    const signal = AbortSignal.any([ended.signal, toAbortSignal(exchange.signal)]);
     const early: RawParams[] = [];
     let tell = (params: RawParams): unknown => early.push(params);
     const honoured: string[] = [];

@@ -2,6 +2,7 @@
 // it any more. It is not started again: the next request of its caller gets a new one.
 
 import { HubError, toHubError } from "../errors.ts";
+import type { Cancellation } from "../wire/cancellation.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import type { Occupant } from "./places.ts";
 import type { Ask, Upstream } from "./upstream.ts";
@@ -107,7 +108,7 @@ export class Instance implements Occupant {
 }
 
 /** Waits no longer than the caller does. What is waited for goes on. */
-function within<T>(promise: Promise<T>, signal: AbortSignal | undefined, limitMs: number): Promise<T> {
+function within<T>(promise: Promise<T>, signal: Cancellation | undefined, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {
       clearTimeout(timer);

@@ -1,6 +1,7 @@
 // So many at once, so many more that wait for their turn, and no more: for calls, and for processes that are starting.
 
 import { HubError } from "../errors.ts";
+import type { Cancellation } from "../wire/cancellation.ts";
 
 export interface SlotLimits {
   readonly max: number;
@@ -36,7 +37,7 @@ export class Slots {
    * Takes a slot: at once, and then nothing comes back, or when it is one's turn. Throws Overloaded where too many wait
    * already or the wait takes too long, and Cancelled where the caller has gone. Whoever got one gives it back.
    */
-  take({ signal, limitMs }: { signal?: AbortSignal | undefined; limitMs: number }): Promise<void> | undefined {
+  take({ signal, limitMs }: { signal?: Cancellation | undefined; limitMs: number }): Promise<void> | undefined {
     const { max, maxWaiting } = this.#limits();
     if (this.#taken < max) {
       this.#taken++;
@@ -62,7 +63,7 @@ export class Slots {
     next?.go();
   }
 
-  #wait(signal: AbortSignal | undefined, limitMs: number): Promise<void> {
+  #wait(signal: Cancellation | undefined, limitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer);

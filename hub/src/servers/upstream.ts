@@ -5,6 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import type { Listing } from "../catalog/listing.ts";
 import type { HubError } from "../errors.ts";
 import type { ClientSpan } from "../telemetry/tracing.ts";
+import type { Cancellation } from "../wire/cancellation.ts";
 import { outgoingMeta, type Era } from "../wire/era.ts";
 import { headerParams, requestHeaders, type HeaderParam } from "../wire/headers.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
@@ -25,8 +26,8 @@ export interface Ask {
   readonly params: RawParams | undefined;
   /** Members of the params to replace: the name that the server knows its tool by. */
   readonly replace?: JsonObject;
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
+  readonly signal?: Cancellation | undefined;
+  readonly timeoutMs?: number | undefined;
   readonly logLevel?: string | undefined;
   /** Who asks. Not told by the hub's own questions. */
   readonly caller?: Caller;
@@ -143,9 +144,9 @@ export class Upstream {
     };
     const reply = await peer.request(method, build, {
       timeoutMs,
-      ...(signal === undefined ? {} : { signal }),
-      ...(respondent === undefined ? {} : { caller: () => respondent.caller() }),
-      ...(this.#needsHeaders ? { headers: this.#headersFor(method, { ...params?.value, ...replace }, tool) } : {}),
+      signal,
+      caller: () => respondent?.caller(),
+      headers: this.#needsHeaders ? this.#headersFor(method, { ...params?.value, ...replace }, tool) : undefined,
       onNotification: (message) => ask.onNotification?.(message.method, withToken(message, token)),
       // A modern server has no questions: what it wants stands in its answer.
       onRequest: respondent === undefined || this.era === "modern" ? refuse : this.#answering(respondent),

@@ -2,6 +2,7 @@
 // the first message that only one of them knows decides which the connection speaks; `server/discover` alone leaves it open.
 
 import { isAnswered, isArray, readClientBatch, writeBatch } from "./batch.ts";
+import { Cancellable } from "./cancellation.ts";
 import { classifyIncoming, type Era } from "./era.ts";
 import type { JsonObject } from "./json.ts";
 import { failure, failureOf, isId, readMessage, RPC, writeNotification, writeReply } from "./jsonrpc.ts";
@@ -35,9 +36,9 @@ type Deliver = (answer: Buffer | undefined) => void;
 
 export class Conversation {
   readonly #options: ConversationOptions;
-  readonly #open = new Map<Id, AbortController>();
+  readonly #open = new Map<Id, Cancellable>();
   /** Open requests that would never end by themselves. */
-  readonly #subscriptions = new Set<AbortController>();
+  readonly #subscriptions = new Set<Cancellable>();
   readonly #running = new Set<Promise<void>>();
   readonly #questions = new Questions();
   readonly #stream: ClientStream;
@@ -142,7 +143,7 @@ export class Conversation {
     const { id } = message;
     const ask: AskClient = (method, params, options) =>
       this.#questions.ask(method, params, { ...options, within: id, stream: this.#stream });
-    const controller = new AbortController();
+    const controller = new Cancellable();
     this.#open.set(id, controller);
     if (message.method === "subscriptions/listen") this.#subscriptions.add(controller);
     const running = service
@@ -154,7 +155,7 @@ export class Conversation {
         capabilities,
         logLevel,
         headers,
-        signal: controller.signal,
+        signal: controller,
         notify: (method, params) => this.#notify(method, params),
         ...(era === "legacy" ? { ask } : {}),
       })
@@ -164,11 +165,11 @@ export class Conversation {
   }
 
   /** A cancelled request gets no answer: the client has forgotten it. A cancelled subscription ends with one. */
-  #finish(id: Id, reply: Reply, controller: AbortController, deliver: Deliver): void {
+  #finish(id: Id, reply: Reply, controller: Cancellable, deliver: Deliver): void {
     this.#open.delete(id);
     this.#questions.endWithin(id);
     this.#subscriptions.delete(controller);
-    deliver(!controller.signal.aborted || reply.ok ? writeReply(id, reply) : undefined);
+    deliver(!controller.aborted || reply.ok ? writeReply(id, reply) : undefined);
   }
 
   #notification(message: NotificationMessage): void {

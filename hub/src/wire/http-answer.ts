@@ -81,12 +81,16 @@ export class EventStream {
   }
 }
 
+/** Below it a body costs less as a text, which goes out in one piece with the head. */
+const SMALL_BYTES = 16 << 10;
+
 export function sendJson(
   response: ServerResponse,
   status: number,
   body: Buffer,
-  headers: Record<string, string> = {},
+  headers?: Readonly<Record<string, string>>,
 ): void {
-  response.writeHead(status, { "content-type": "application/json", "content-length": body.length, ...headers });
-  response.end(body);
+  const own = { "content-type": "application/json", "content-length": body.length };
+  response.writeHead(status, headers === undefined ? own : { ...own, ...headers });
+  response.end(body.length < SMALL_BYTES ? body.toString() : body);
 }

@@ -5,6 +5,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { connect as connectTcp, type AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Cancellation } from "./cancellation.ts";
 import { META, MODERN_VERSION } from "./era.ts";
 import { StreamableHttpServer } from "./http-server.ts";
 import { failure, raw, RPC, success, type Raw, type Reply } from "./jsonrpc.ts";
@@ -61,7 +62,7 @@ class TestService implements Service {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: Cancellation): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAnswered, isArray, readClientBatch } from "./batch.ts";
+import { Cancellable } from "./cancellation.ts";
 import { classifyIncoming, SUPPORTED_VERSIONS, type Envelope } from "./era.ts";
 import { headerMismatch } from "./headers.ts";
 import { HttpAnswer } from "./http-answer.ts";
@@ -32,7 +33,7 @@ export class StreamableHttpServer {
   readonly #service: Service;
   readonly #sessions: HttpSessions;
   /** Requests without a session (modern): ended with the endpoint. */
-  readonly #open = new Set<AbortController>();
+  readonly #open = new Set<Cancellable>();
 
   constructor(service: Service) {
     this.#service = service;
@@ -133,7 +134,7 @@ export class StreamableHttpServer {
     response: ServerResponse,
     { capabilities, logLevel }: Envelope,
   ): void {
-    const controller = new AbortController();
+    const controller = new Cancellable();
     const answer = new HttpAnswer(response);
     this.#open.add(controller);
     // In the modern era a client cancels by closing the stream.
@@ -149,7 +150,7 @@ export class StreamableHttpServer {
         capabilities,
         logLevel,
         headers: request.headers,
-        signal: controller.signal,
+        signal: controller,
         notify: (method, params) => answer.notify(method, params),
       })
       .then((reply) => {
@@ -175,7 +176,7 @@ export class StreamableHttpServer {
         400,
       );
     }
-    const controller = new AbortController();
+    const controller = new Cancellable();
     session.open.set(message.id, controller);
     void this.#service
       .handle({
@@ -186,7 +187,7 @@ export class StreamableHttpServer {
         capabilities: session.capabilities,
         logLevel: session.logLevel,
         headers: request.headers,
-        signal: controller.signal,
+        signal: controller,
         notify: (method, params) => answer.notify(method, params),
         ask: (method, params, options) => session.askWithin({ id: message.id, answer }, method, params, options),
       })

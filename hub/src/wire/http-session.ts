@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import type { Cancellable } from "./cancellation.ts";
 import { EventLog, EventSpace } from "./event-log.ts";
 import type { JsonObject } from "./json.ts";
 import { writeNotification, type Id, type Raw, type Reply } from "./jsonrpc.ts";
@@ -26,7 +27,7 @@ export class HttpSession implements Session {
   logLevel: string | undefined;
   lastUsedAt = performance.now();
   /** Open requests by the client's id, so that a later POST can cancel them. */
-  readonly open = new Map<Id, AbortController>();
+  readonly open = new Map<Id, Cancellable>();
   /** What the client was asked, on whichever stream: its answers come in POSTs of their own. */
   readonly questions = new Questions();
   readonly #log: EventLog;

@@ -4,6 +4,7 @@
 import { HubError, type Delivery } from "../errors.ts";
 import { Inquiries } from "./inquiries.ts";
 import { isArray, readBatch } from "./batch.ts";
+import type { Cancellation } from "./cancellation.ts";
 import { META } from "./era.ts";
 import { isObject } from "./json.ts";
 import {
@@ -29,7 +30,7 @@ export interface Channel {
 export interface OutgoingRequest {
   readonly id: number;
   readonly method: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface RequestOptions {
@@ -37,8 +38,8 @@ export interface RequestOptions {
   readonly timeoutMs: number;
   /** Progress restarts the clock, but never beyond this. */
   readonly maxTotalMs?: number;
-  readonly signal?: AbortSignal;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: Cancellation | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Whose request it is; undefined where that cannot be told. On a pipe, nothing says which of several requests a message belongs to: those of one caller are then
    * told apart by what they are doing, those of several never.
@@ -170,9 +171,8 @@ export class Peer {
         pending.onAbort = () => this.#cancel(pending);
         options.signal.addEventListener("abort", pending.onAbort, { once: true });
       }
-      const { headers } = options;
       try {
-        this.#channel.send(message, { id, method, ...(headers === undefined ? {} : { headers }) });
+        this.#channel.send(message, { id, method, headers: options.headers });
       } catch (thrown) {
         this.#take(id);
         reject(thrown);

@@ -2,6 +2,7 @@
 // only answer what it was asked itself. How a question reaches it is the transport's.
 
 import { HubError } from "../errors.ts";
+import type { Cancellation } from "./cancellation.ts";
 import { writeNotification, writeRequest, type Id, type Raw, type Reply } from "./jsonrpc.ts";
 
 /** A way to the client that may close. */
@@ -13,7 +14,7 @@ export interface ClientStream {
 
 export interface AskOptions {
   /** The asker gives up. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Cancellation;
   readonly timeoutMs?: number;
 }
 

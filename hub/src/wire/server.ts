@@ -1,5 +1,6 @@
 // What a transport and the service behind it tell each other, on the hub's server side. No transport is known here.
 
+import type { Cancellation } from "./cancellation.ts";
 import type { Era } from "./era.ts";
 import type { JsonObject } from "./json.ts";
 import type { NotificationMessage, Raw, Reply, RequestMessage } from "./jsonrpc.ts";
@@ -40,7 +41,7 @@ export interface Exchange {
   /** HTTP headers of the request; on WebSocket those that opened the connection, empty on stdio. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Aborts when the client cancels, or goes away in a way that means so. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Sends a message on the stream of this request. */
   notify(method: string, params?: Raw): void;
   /** Asks on the stream of this request. Modern clients cannot be asked: they are told what is wanted in the answer. */

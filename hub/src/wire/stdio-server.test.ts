@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { toAbortSignal } from "./cancellation.ts";
 import { META, MODERN_VERSION } from "./era.ts";
 import { failure, raw, RPC, success, type Reply } from "./jsonrpc.ts";
 import type { Exchange, Service, Session } from "./server.ts";
@@ -447,7 +448,7 @@ describe("batches", () => {
     const { answers, request, write, notify, until, end } = start({
       handle: async ({ request: { method }, signal }) => {
         if (method !== "wait") return success(method);
-        await once(signal, "abort");
+        await once(toAbortSignal(signal), "abort");
         return failure({ code: 1, message: "cancelled" });
       },
     });

@@ -7,6 +7,7 @@ import { HubError } from "../../errors.ts";
 import { LOCAL } from "../../servers/caller.ts";
 import type { Arrival } from "../../telemetry/tracing.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
+import type { Cancellation } from "../../wire/cancellation.ts";
 import { rawParams, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
 import type { Managed } from "../core.ts";
 import type { GroupTool, Tool } from "../schemas/tool.ts";
@@ -17,7 +18,7 @@ export interface UseOptions {
   readonly client?: string | undefined;
   /** How the request came, for its trace. */
   readonly arrival?: Arrival | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Cancellation | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
