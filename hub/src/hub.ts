@@ -60,7 +60,7 @@ interface Memories {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Asked before the hub's own. */
+  /** Asked for what is none of the hub's own. */
   readonly edges?: readonly Edge[];
 }
 
@@ -197,11 +197,11 @@ export class Hub {
     });
     this.#prepare = () => void api.prepare().catch(() => undefined); // the first request tries again, and tells why not
     const admin = createAdminEndpoint(managed, token);
-    // Before the groups: `@admin` is none of them.
     const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
-    const own: Edge[] = [api, metrics, admin, (request, response) => mcp.handle(request, response)];
+    // What is asked most comes first; `@admin` before the groups, of which it is none.
+    const own: Edge[] = [admin, (request, response) => mcp.handle(request, response), api, metrics];
     const upgrades: UpgradeEdge[] = [(request, socket, parts) => mcp.upgrade(request, socket, parts)];
-    this.#listener = await Listener.open({ host, port, edges: [...edges, ...own], upgrades });
+    this.#listener = await Listener.open({ host, port, edges: [...own, ...edges], upgrades });
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());

@@ -18,6 +18,8 @@ export interface ConversationsOptions extends ParkingOptions {
   eraOf(server: string): Era | undefined;
 }
 
+type Run<Q extends Question> = (question: Q) => Promise<Reply>;
+
 export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #parking: Parking;
@@ -33,13 +35,11 @@ export class Conversations {
   }
 
   /** `question` has the respondent of its exchange; `run` asks the server. */
-  async pass<Q extends Question>(
-    exchange: Exchange,
-    server: string,
-    question: Q,
-    run: (question: Q) => Promise<Reply>,
-  ): Promise<Reply> {
-    if (exchange.era === "legacy") return run(question);
+  pass<Q extends Question>(exchange: Exchange, server: string, question: Q, run: Run<Q>): Promise<Reply> {
+    return exchange.era === "legacy" ? run(question) : this.#passModern(exchange, server, question, run);
+  }
+
+  async #passModern<Q extends Question>(exchange: Exchange, server: string, question: Q, run: Run<Q>): Promise<Reply> {
     const era = this.#options.eraOf(server);
     const { requestState } = exchange.request.params?.value ?? {};
     const isOurs = Parking.owns(requestState) || (era === "legacy" && requestState !== undefined);
@@ -68,7 +68,7 @@ function withoutInput<Q extends Question>(question: Q): Q {
 }
 
 /** A legacy server of a client that cannot be asked anything. */
-async function runUnasked<Q extends Question>(exchange: Exchange, question: Q, run: (question: Q) => Promise<Reply>) {
+async function runUnasked<Q extends Question>(exchange: Exchange, question: Q, run: Run<Q>): Promise<Reply> {
   const respondent = new Unasked(exchange);
   return withBlame(await run({ ...question, respondent }), respondent.missing);
 }

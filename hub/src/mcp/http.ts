@@ -112,11 +112,11 @@ export class McpHttp {
   }
 
   #group(name: string | undefined): Served {
-    const { calls, supervisor } = this.#options;
-    const group = () => this.#options.catalog().group(name);
-    const key = group().name;
+    const key = this.#options.catalog().group(name).name;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
+    const { calls, supervisor } = this.#options;
+    const group = () => this.#options.catalog().group(name);
     const endpoint = new Endpoint({ group, calls, supervisor });
     const http = new StreamableHttpServer(endpoint);
     const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };

@@ -8,6 +8,7 @@ import type { CallEnd, CallLog, CallPage, CallQuery, CallStart, OpenCall } from 
 import { toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import type { Keeping, StoredEnd, StoredStart } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
+import { InFlight } from "../in-flight.ts";
 import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
 import { CallThread } from "./call-thread.ts";
 import { encodeBegin, encodeEnd } from "./journal-record.ts";
@@ -40,7 +41,7 @@ export class SqliteCallLog implements CallLog {
   readonly #journal: Journal;
   readonly #thread: CallThread;
   /** The beginnings of calls that are under way: a new journal starts with them. */
-  readonly #open = new Map<number, Buffer>();
+  readonly #open = new InFlight<number, Buffer>();
   readonly #waiting = new WaitingRecords();
   /** Those of this turn: a file costs by the write, not by the byte. */
   #turn: Turn | undefined;

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { errorCode } from "../atomic.ts";
 import { UNKNOWN_OUTCOME } from "../calls/log.ts";
 import { joined, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
+import { InFlight } from "../in-flight.ts";
 import type { CallStore } from "./call-store.ts";
 import { decode, MAX_RECORD_BYTES } from "./journal-record.ts";
 import { isAlive, overName, parseJournalName, type JournalFile } from "./journal-writer.ts";
@@ -27,7 +28,7 @@ const UNKNOWN: StoredEnd = {
 /** What has been read of one writer's files, in their order. */
 interface Reading {
   /** Calls that have begun and not ended yet. */
-  readonly begun: Map<number, StoredStart>;
+  readonly begun: InFlight<number, StoredStart>;
   /** By file: how far it has been read, and how far entered. */
   readonly read: Map<string, { at: number; done: number }>;
 }
@@ -75,7 +76,7 @@ export class Ingest {
     await store.ready();
     if (this.#generation !== store.generation) this.#readings.clear();
     this.#generation = store.generation;
-    const reading = this.#readings.get(writer) ?? { begun: new Map(), read: new Map() };
+    const reading = this.#readings.get(writer) ?? { begun: new InFlight(), read: new Map() };
     this.#readings.set(writer, reading);
     try {
       for (const file of files) {
@@ -107,7 +108,7 @@ export class Ingest {
         batch.push(call);
         if (batch.length === MAX_BATCH) await enter(at);
       }
-      if (state === "last") batch.push(...[...reading.begun.values()].map((start) => joined(start, UNKNOWN)));
+      if (state === "last") batch.push(...reading.begun.values().map((start) => joined(start, UNKNOWN)));
       if (state !== "growing") await enter(FINISHED);
       else if (batch.length > 0) await enter(place.at);
     }

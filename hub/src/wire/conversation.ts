@@ -1,6 +1,7 @@
 // One client on a pipe that carries whole messages both ways, whatever the pipe is: stdio, a WebSocket, HTTP+SSE. Both eras:
 // the first message that only one of them knows decides which the connection speaks; `server/discover` alone leaves it open.
 
+import { InFlight } from "../in-flight.ts";
 import { isAnswered, isArray, readClientBatch, writeBatch } from "./batch.ts";
 import { Cancellable } from "./cancellation.ts";
 import { classifyIncoming, type Era } from "./era.ts";
@@ -36,10 +37,10 @@ type Deliver = (answer: Buffer | undefined) => void;
 
 export class Conversation {
   readonly #options: ConversationOptions;
-  readonly #open = new Map<Id, Cancellable>();
+  readonly #open = new InFlight<Id, Cancellable>();
   /** Open requests that would never end by themselves. */
   readonly #subscriptions = new Set<Cancellable>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new InFlight<Id, Promise<void>>();
   readonly #questions = new Questions();
   readonly #stream: ClientStream;
   readonly #deliver: Deliver;
@@ -68,7 +69,7 @@ export class Conversation {
   async finish(): Promise<void> {
     for (const controller of this.#subscriptions) controller.abort();
     this.#questions.end();
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.values());
     this.#endSession();
   }
 
@@ -159,16 +160,16 @@ export class Conversation {
         notify: (method, params) => this.#notify(method, params),
         ...(era === "legacy" ? { ask } : {}),
       })
-      .then((reply) => this.#finish(id, reply, controller, deliver))
-      .finally(() => this.#running.delete(running));
-    this.#running.add(running);
+      .then((reply) => this.#finish(id, reply, controller, deliver));
+    this.#running.set(id, running);
   }
 
   /** A cancelled request gets no answer: the client has forgotten it. A cancelled subscription ends with one. */
   #finish(id: Id, reply: Reply, controller: Cancellable, deliver: Deliver): void {
     this.#open.delete(id);
+    this.#running.delete(id);
     this.#questions.endWithin(id);
-    this.#subscriptions.delete(controller);
+    if (this.#subscriptions.size > 0) this.#subscriptions.delete(controller);
     deliver(!controller.aborted || reply.ok ? writeReply(id, reply) : undefined);
   }
 

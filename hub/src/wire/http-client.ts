@@ -3,6 +3,7 @@
 // too early is taken up again where it stopped, if the server numbers its events.
 
 import { HubError } from "../errors.ts";
+import { InFlight } from "../in-flight.ts";
 import { isArray } from "./batch.ts";
 import { HttpConnection, type Abort, type ConnectionOptions, type Outgoing } from "./http-connection.ts";
 import { errorIn, HttpStatusError, retryAfter, tooLarge, type Headers } from "./http-failure.ts";
@@ -49,7 +50,7 @@ export class HttpChannel implements Channel {
   readonly #options: HttpChannelOptions;
   readonly #connection: HttpConnection;
   /** Requests that somebody waits for; without a way to abort them while they have no connection. */
-  readonly #open = new Map<number, Abort | undefined>();
+  readonly #open = new InFlight<number, Abort | null>();
   #session: string | undefined;
   #version: string | undefined;
   #closeCancels = false;
@@ -70,7 +71,7 @@ export class HttpChannel implements Channel {
     if (this.#closed) return;
     const headers = { ...this.#headers(), "content-type": "application/json", ...request?.headers };
     const via = request?.id;
-    if (via !== undefined) this.#open.set(via, undefined);
+    if (via !== undefined) this.#open.set(via, null);
     const stream = newStream(via, (error) => {
       if (via !== undefined) this.#options.onFinished(via, error);
     });
@@ -189,7 +190,7 @@ export class HttpChannel implements Channel {
 
   #resume(stream: Stream, lastEventId: string): void {
     const { via } = stream;
-    if (via !== undefined) this.#open.set(via, undefined);
+    if (via !== undefined) this.#open.set(via, null);
     const again = () => {
       if (this.#closed || (via !== undefined && !this.#open.has(via))) return;
       const headers = { ...this.#headers(), accept: "text/event-stream", "last-event-id": lastEventId };

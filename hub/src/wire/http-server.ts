@@ -2,6 +2,7 @@
 // Host, Origin and authentication are checked before; what the requests mean is the service's.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { InFlight } from "../in-flight.ts";
 import { isAnswered, isArray, readClientBatch } from "./batch.ts";
 import { Cancellable } from "./cancellation.ts";
 import { classifyIncoming, SUPPORTED_VERSIONS, type Envelope } from "./era.ts";
@@ -32,8 +33,9 @@ const STATUS_OF_CODE: ReadonlyMap<number, number> = new Map([
 export class StreamableHttpServer {
   readonly #service: Service;
   readonly #sessions: HttpSessions;
-  /** Requests without a session (modern): ended with the endpoint. */
-  readonly #open = new Set<Cancellable>();
+  /** Requests without a session (modern), by a number of our own: ended with the endpoint. */
+  readonly #open = new InFlight<number, Cancellable>();
+  #opened = 0;
 
   constructor(service: Service) {
     this.#service = service;
@@ -52,7 +54,7 @@ export class StreamableHttpServer {
 
   /** Ends all sessions, streams and open requests. */
   close(): void {
-    for (const controller of this.#open) controller.abort();
+    for (const controller of this.#open.values()) controller.abort();
     this.#sessions.close();
   }
 
@@ -136,10 +138,11 @@ export class StreamableHttpServer {
   ): void {
     const controller = new Cancellable();
     const answer = new HttpAnswer(response);
-    this.#open.add(controller);
+    const number = ++this.#opened;
+    this.#open.set(number, controller);
     // In the modern era a client cancels by closing the stream.
     response.once("close", () => {
-      if (this.#open.delete(controller)) controller.abort();
+      if (this.#open.delete(number)) controller.abort();
     });
     void this.#service
       .handle({
@@ -154,7 +157,7 @@ export class StreamableHttpServer {
         notify: (method, params) => answer.notify(method, params),
       })
       .then((reply) => {
-        this.#open.delete(controller);
+        this.#open.delete(number);
         answer.finish(message.id, reply, statusOf(reply));
       });
   }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { InFlight } from "../in-flight.ts";
 import type { Cancellable } from "./cancellation.ts";
 import { EventLog, EventSpace } from "./event-log.ts";
 import type { JsonObject } from "./json.ts";
@@ -26,8 +27,10 @@ export class HttpSession implements Session {
   readonly capabilities: JsonObject;
   logLevel: string | undefined;
   lastUsedAt = performance.now();
+  /** Which of all uses of the endpoint's sessions was its last: what a clock cannot tell apart. */
+  lastUse = 0;
   /** Open requests by the client's id, so that a later POST can cancel them. */
-  readonly open = new Map<Id, Cancellable>();
+  readonly open = new InFlight<Id, Cancellable>();
   /** What the client was asked, on whichever stream: its answers come in POSTs of their own. */
   readonly questions = new Questions();
   readonly #log: EventLog;
@@ -123,10 +126,10 @@ export class HttpSession implements Session {
 }
 
 export class HttpSessions {
-  /** In order of last use, the oldest first. */
-  readonly #sessions = new Map<string, HttpSession>();
+  readonly #sessions = new InFlight<string, HttpSession>();
   /** What is kept for clients that lost a connection. */
   readonly space = new EventSpace();
+  #uses = 0;
   readonly #onEnd: (session: HttpSession) => void;
   readonly #sweeper: NodeJS.Timeout;
 
@@ -137,6 +140,7 @@ export class HttpSessions {
 
   add(session: HttpSession): void {
     if (this.#sessions.size >= MAX_SESSIONS) this.#evict();
+    session.lastUse = ++this.#uses;
     this.#sessions.set(session.id, session);
   }
 
@@ -144,8 +148,7 @@ export class HttpSessions {
     const session = this.#sessions.get(id);
     if (session === undefined) return undefined;
     session.lastUsedAt = performance.now();
-    this.#sessions.delete(id);
-    this.#sessions.set(id, session);
+    session.lastUse = ++this.#uses;
     return session;
   }
 
@@ -161,8 +164,8 @@ export class HttpSessions {
   }
 
   #evict(): void {
-    const all = [...this.#sessions.values()];
-    const oldest = all.find((session) => session.idle) ?? all[0];
+    const byUse = this.#sessions.values().toSorted((one, other) => one.lastUse - other.lastUse);
+    const oldest = byUse.find((session) => session.idle) ?? byUse[0];
     if (oldest !== undefined) this.end(oldest);
   }
 

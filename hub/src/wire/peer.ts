@@ -2,6 +2,7 @@
 // message belongs to. Knows no transport: a Channel carries the bytes. Knows no era: the caller builds the params.
 
 import { HubError, type Delivery } from "../errors.ts";
+import { InFlight } from "../in-flight.ts";
 import { Inquiries } from "./inquiries.ts";
 import { isArray, readBatch } from "./batch.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -74,21 +75,40 @@ export interface PeerCounters {
   unclaimed: number;
 }
 
-interface Pending {
+class Pending {
   readonly id: number;
   readonly method: string;
   readonly options: RequestOptions;
   /** Moves on by the time that the clock stood still. */
-  startedAt: number;
-  timer: NodeJS.Timeout | undefined;
+  startedAt = performance.now();
+  timer: NodeJS.Timeout | undefined = undefined;
   /** Questions of the server that are being answered, and since when: the clock stands still. */
-  questions: number;
-  stoppedAt: number;
+  questions = 0;
+  stoppedAt = 0;
   /** That nobody waits any more is on its way to the server. */
-  cancelling: Promise<void> | undefined;
-  resolve(reply: Reply): void;
-  reject(error: unknown): void;
-  onAbort: (() => void) | undefined;
+  cancelling: Promise<void> | undefined = undefined;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: unknown) => void;
+  readonly #cancel: (pending: Pending) => void;
+
+  constructor(
+    id: number,
+    method: string,
+    options: RequestOptions,
+    settle: { resolve(reply: Reply): void; reject(error: unknown): void; cancel(pending: Pending): void },
+  ) {
+    this.id = id;
+    this.method = method;
+    this.options = options;
+    this.resolve = settle.resolve;
+    this.reject = settle.reject;
+    this.#cancel = settle.cancel;
+  }
+
+  /** The caller cancels: it is its own listener. */
+  handleEvent(): void {
+    this.#cancel(this);
+  }
 }
 
 /** Until when we think that the server is at it, and for whom. */
@@ -110,7 +130,7 @@ export class Peer {
   readonly counters: PeerCounters = { junk: 0, unclaimed: 0 };
   readonly #channel: Channel;
   readonly #handlers: PeerHandlers;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new InFlight<number, Pending>();
   /** Given up on by us, while the server may still be at it. */
   readonly #abandoned = new Map<number, Abandoned>();
   readonly #inquiries = new Inquiries();
@@ -151,26 +171,10 @@ export class Peer {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       const message = writeRequest(id, method, build(id));
-      const startedAt = performance.now();
-      const pending: Pending = {
-        id,
-        method,
-        options,
-        startedAt,
-        timer: undefined,
-        questions: 0,
-        stoppedAt: 0,
-        cancelling: undefined,
-        resolve,
-        reject,
-        onAbort: undefined,
-      };
+      const pending = new Pending(id, method, options, { resolve, reject, cancel: this.#cancel });
       this.#pending.set(id, pending);
       this.#startClock(pending);
-      if (options.signal !== undefined) {
-        pending.onAbort = () => this.#cancel(pending);
-        options.signal.addEventListener("abort", pending.onAbort, { once: true });
-      }
+      options.signal?.addEventListener("abort", pending, { once: true });
       try {
         this.#channel.send(message, { id, method, headers: options.headers });
       } catch (thrown) {
@@ -225,7 +229,7 @@ export class Peer {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     const lost = withDelivery(error, "unknown");
-    for (const id of this.#pending.keys()) this.failRequest(id, lost);
+    for (const { id } of this.#pending.values()) this.failRequest(id, lost);
   }
 
   #answer(id: string | number, reply: Reply, via: number | undefined): void {
@@ -300,7 +304,7 @@ export class Peer {
   }
 
   #onlyOne(counts: (pending: Pending) => boolean): Pending | undefined {
-    const open = [...this.#pending.values()].filter(counts);
+    const open = this.#pending.values().filter(counts);
     const [first] = open;
     if (first === undefined) return undefined;
     const abandoned = this.#stillBusyWith();
@@ -369,9 +373,9 @@ export class Peer {
     this.#giveUp(pending, error, "The request timed out");
   }
 
-  #cancel(pending: Pending): void {
+  readonly #cancel = (pending: Pending): void => {
     this.#giveUp(pending, cancelled(pending.method), "The caller cancelled the request");
-  }
+  };
 
   #giveUp(pending: Pending, error: HubError, reason: string): void {
     if (this.#take(pending.id) === undefined) return;
@@ -405,7 +409,7 @@ export class Peer {
     this.#pending.delete(id);
     clearTimeout(pending.timer);
     this.#inquiries.endWithin(id);
-    if (pending.onAbort !== undefined) pending.options.signal?.removeEventListener("abort", pending.onAbort);
+    pending.options.signal?.removeEventListener("abort", pending);
     if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
     return pending;
   }
