@@ -249,3 +249,46 @@ describe("writing", () => {
     expect(raw(value)).toEqual({ bytes: Buffer.from('{"a":["ü"]}'), value });
   });
 });
+
+describe("the outline of a large answer", () => {
+  const large = "x".repeat(50_000);
+  const read = (json: string) => readMessage(Buffer.from(json), { lenient: true, outline: true });
+  const answer = (result: string) => read(`{"jsonrpc":"2.0","id":7,"result":${result}}`);
+
+  it.each([
+    ["an object", { content: [{ type: "text", text: large }], isError: true, _meta: { a: 1.5 } }],
+    ["a large object in it", { structuredContent: { rows: Array.from({ length: 5000 }, (_, n) => ({ n })) } }],
+    ["an array", Array.from({ length: 20_000 }, (_, n) => n)],
+    ["a text", large],
+    ["names that mean something to JavaScript", JSON.parse(`{"__proto__":{"a":"${large}"},"constructor":1}`)],
+  ])("says what the whole says, and has its bytes: %s", (_what, result) => {
+    const json = JSON.stringify(result);
+    const message = answer(json);
+    if (message.kind !== "response" || !message.reply.ok) throw new Error("no answer");
+    const { bytes, value } = message.reply.result;
+    expect(bytes.toString()).toBe(json);
+    expect(JSON.stringify(value)).toBe(json);
+    expect(value).toEqual(result);
+  });
+
+  it("of which a broken part is noticed by whoever asks for it, and by nobody else", () => {
+    const message = answer(`{"isError":false,"content":["\\x${large}"]}`);
+    if (message.kind !== "response" || !message.reply.ok) throw new Error("no answer");
+    const { value } = message.reply.result as { value: Record<string, unknown> };
+    expect(value["isError"]).toBe(false);
+    expect(Object.hasOwn(value, "content")).toBe(true);
+    expect(() => value["content"]).toThrow("not valid JSON");
+  });
+
+  it.each([`{"content":["${large}"`, `{"content":"${large}"]}`, `{"isError":nope,"content":"${large}"}`])(
+    "is none where it does not hold together: %#",
+    (result) => {
+      expect(answer(result)).toMatchObject({ kind: "malformed" });
+    },
+  );
+
+  it("is not made of requests: who checks them must see what their server sees", () => {
+    const message = read(`{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":["\\x${large}"]}}`);
+    expect(message).toMatchObject({ kind: "malformed" });
+  });
+});

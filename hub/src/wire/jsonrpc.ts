@@ -1,6 +1,7 @@
 // JSON-RPC 2.0 messages: reading them from bytes, and writing them. Payloads are carried as the bytes they came in.
 
 import { isUtf8 } from "node:buffer";
+import { HubError } from "../errors.ts";
 import { isObject, membersOf, valueOf, type JsonObject, type Member } from "./json.ts";
 
 export type Id = string | number;
@@ -73,17 +74,22 @@ export interface ReadOptions {
   readonly maxDepth?: number;
   /** Accept a message without `jsonrpc: "2.0"`: some servers leave it out. */
   readonly lenient?: boolean;
+  /** Of a large answer only the outline is read: what is passed on as bytes need not be parsed first. */
+  readonly outline?: boolean;
 }
 
 /** Reads one message. Everything that is not one comes back as `malformed`, never as an exception. */
-export function readMessage(bytes: Buffer, { maxDepth = 256, lenient = false }: ReadOptions = {}): Message | Malformed {
+export function readMessage(bytes: Buffer, options: ReadOptions = {}): Message | Malformed {
+  const { maxDepth = 256, lenient = false, outline = false } = options;
   if (!isUtf8(bytes)) return malformed(RPC.parseError, "The message is not valid UTF-8");
   const members = membersOf(bytes, maxDepth);
   let value: unknown;
   // Without members the bytes are no object or nest too deep; only a short look is worth a parse then.
   if (members !== undefined || bytes.length < 1024) {
     try {
-      value = JSON.parse(bytes.toString());
+      const isOutlined = outline && bytes.length > OUTLINED_BYTES && members?.some(({ key }) => key === "result");
+      value =
+        isOutlined === true && members !== undefined ? outlineOf(bytes, members, 2) : JSON.parse(bytes.toString());
     } catch {
       return malformed(RPC.parseError, "The message is not valid JSON");
     }
@@ -97,6 +103,43 @@ export function readMessage(bytes: Buffer, { maxDepth = 256, lenient = false }: 
     return malformed(RPC.invalidRequest, 'The message lacks "jsonrpc": "2.0"', id);
   }
   return classify(bytes, members, value, id);
+}
+
+/** Below it, parsing costs less than looking. */
+const OUTLINED_BYTES = 32 << 10;
+const LARGE_MEMBER_BYTES = 4 << 10;
+
+/**
+ * An object whose large members are parsed when somebody asks for them, which is hardly ever: their bytes are passed on.
+ * That they are all there, and end where they should, is known; the rest is for whoever reads them.
+ */
+function outlineOf(bytes: Buffer, members: readonly Member[], levels: number): JsonObject {
+  const outline: Record<string, unknown> = {};
+  for (const { key, valueStart, valueEnd } of members) {
+    const part = bytes.subarray(valueStart, valueEnd);
+    const isLarge = part.length > LARGE_MEMBER_BYTES;
+    const inner = isLarge && levels > 1 ? membersOf(part) : undefined;
+    const read = () => (inner === undefined ? parsePart(part) : outlineOf(part, inner, levels - 1));
+    const isPutOff = isLarge && levels === 1;
+    // Defined, not assigned: `__proto__` is a name like any other.
+    Object.defineProperty(outline, key, isPutOff ? lazily(read) : { ...PLAIN, value: read() });
+  }
+  return outline;
+}
+
+const PLAIN = { enumerable: true, configurable: true, writable: true } as const;
+
+function lazily(read: () => unknown): PropertyDescriptor {
+  let known: { readonly value: unknown } | undefined;
+  return { get: () => (known ??= { value: read() }).value, enumerable: true, configurable: true };
+}
+
+function parsePart(part: Buffer): unknown {
+  try {
+    return JSON.parse(part.toString());
+  } catch (error) {
+    throw new HubError("ProtocolError", "A part of the server's answer is not valid JSON", { cause: error });
+  }
 }
 
 function classify(
@@ -192,8 +235,13 @@ export function writeNotification(method: string, params: Buffer | undefined): B
 }
 
 export function writeReply(id: Id | null, reply: Reply): Buffer {
+  return Buffer.concat(replyParts(id, reply));
+}
+
+/** The same in parts, for who can send them so: a large answer is then not copied. */
+export function replyParts(id: Id | null, reply: Reply): readonly [head: Buffer, body: Buffer, close: Buffer] {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${reply.ok ? "result" : "error"}":`;
-  return Buffer.concat([Buffer.from(head), reply.ok ? reply.result.bytes : reply.error.bytes, CLOSE]);
+  return [Buffer.from(head), reply.ok ? reply.result.bytes : reply.error.bytes, CLOSE];
 }
 
 function withParams(head: string, params: Buffer | undefined): Buffer {

@@ -193,7 +193,7 @@ export class Peer {
 
   /** Takes one message from the transport. `via` is the request on whose stream it came, where the transport knows. */
   receive(bytes: Buffer, via?: number): void {
-    const message = readMessage(bytes, { lenient: true });
+    const message = readMessage(bytes, { lenient: true, outline: true });
     switch (message.kind) {
       case "malformed":
         return this.#batch(bytes, via);

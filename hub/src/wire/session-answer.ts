@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import { writeBatch } from "./batch.ts";
-import { sendJson } from "./http-answer.ts";
+import { sendJson, sendReply } from "./http-answer.ts";
 import { writeNotification, writeReply, type Id, type Raw, type Reply } from "./jsonrpc.ts";
 import type { ClientStream } from "./questions.ts";
 import type { SessionStream } from "./session-stream.ts";
@@ -53,11 +53,12 @@ export class SessionAnswer implements ClientStream {
 
   /** One of the requests is done. */
   finish(id: Id | null, reply: Reply, status = 200): void {
-    const answer = writeReply(id, reply);
     this.#left--;
+    if (this.#stream === undefined && this.#options.batch === undefined) return this.#sendAlone(id, reply, status);
+    const answer = writeReply(id, reply);
     if (this.#stream !== undefined) this.#stream.send(answer);
     else this.#answers.push(answer);
-    if (this.#left === 0) this.#end(status);
+    if (this.#left === 0) this.#end();
   }
 
   get #isOpen(): boolean {
@@ -75,13 +76,15 @@ export class SessionAnswer implements ClientStream {
     return this.#stream;
   }
 
-  #end(status: number): void {
+  #sendAlone(id: Id | null, reply: Reply, status: number): void {
+    clearTimeout(this.#patience);
+    if (this.#isOpen) sendReply(this.#response, status, id, reply, this.#options.headers);
+  }
+
+  #end(): void {
     clearTimeout(this.#patience);
     if (this.#stream !== undefined) return this.#stream.end();
-    if (!this.#isOpen) return;
-    const [only = Buffer.alloc(0)] = this.#answers;
     // What one member is refused for is not the fault of the batch.
-    if (this.#options.batch !== undefined) sendJson(this.#response, 200, writeBatch(this.#answers));
-    else sendJson(this.#response, status, only, this.#options.headers);
+    if (this.#isOpen) sendJson(this.#response, 200, writeBatch(this.#answers));
   }
 }
