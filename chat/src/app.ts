@@ -44,7 +44,7 @@ export async function openApp({ log, now = Date.now, limits, ...surroundings }: 
   const entries = Object.entries(config.sources);
   const configured = await Promise.all(
     entries.map(async ([id, entry]) => ({
-      source: await createSource(id, entry, surroundings.env),
+      source: await createSource(id, entry, { env: surroundings.env, timeZone: clock.zone.name }),
       sendTo: entry.send?.chats,
     })),
   );

@@ -4,7 +4,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEventLine } from "../files/event-schema.ts";
-import type { ChatSource, SourceContext, SourceEvent } from "../source.ts";
+import { CHANGES, type ChatSource, type SourceContext, type SourceEvent } from "../source.ts";
 
 export interface JsonlOptions {
   readonly id: string;
@@ -20,7 +20,7 @@ export function createJsonl({ id, name, path }: JsonlOptions): ChatSource {
     id,
     kind: "jsonl",
     name,
-    capabilities: { history: "full", stream: true, backfill: false, send: false },
+    capabilities: { history: "full", stream: true, backfill: false, send: false, tells: CHANGES },
     run: (context) => follow(path, context),
   };
 }
@@ -70,7 +70,7 @@ async function readOn(file: FileHandle, from: number, { sink, signal, log }: Sou
     for (const line of buffer.subarray(0, end).toString("utf8").split("\n")) {
       if (line.trim() === "") continue;
       const event = parseEventLine(line);
-      if ("problem" in event) log.warn(`a line ${event.problem}`);
+      if ("problem" in event) log.warn(`a line is left out: ${event.problem}`);
       else events.push(event);
     }
     offset += used;
