@@ -62,7 +62,6 @@ export class FileSource implements ChatSource {
 
   async #read(context: SourceContext): Promise<FileOutcome> {
     const { sink, checkpoint, signal } = context;
-    signal.throwIfAborted();
     const look = await this.#look();
     if (checkpoint["file"] === look) return { state: "unchanged" };
     const batches = this.#importer.read({ ...this.#file, signal });

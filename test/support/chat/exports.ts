@@ -1,6 +1,6 @@
 // The same conversation as each app exports it: what Alice says to a chat, and what became of it. All of it is invented.
 
-import type { FileImporter } from "../../../chat/src/source.ts";
+import type { Change, FileImporter } from "../../../chat/src/source.ts";
 import { discordImporter } from "../../../chat/src/files/discord/importer.ts";
 import { signalImporter } from "../../../chat/src/files/signal/importer.ts";
 import { slackImporter } from "../../../chat/src/files/slack/importer.ts";
@@ -26,6 +26,8 @@ export interface Export {
   readonly files: (said: readonly Said[]) => Readonly<Record<string, string>>;
   /** What a reaction looks like to us. */
   readonly sign: string;
+  /** What the app's exports do not tell, and why. */
+  readonly cannot: Readonly<Partial<Record<Change, string>>>;
 }
 
 const SECOND_MS = 1000;
@@ -112,12 +114,28 @@ const slack = (said: readonly Said[]): Record<string, string> => {
   };
 };
 
+const LEFT_OUT = { deletions: "what was deleted is left out" };
+
 export const EXPORTS: readonly Export[] = [
-  { importer: telegramImporter, files: (said) => ({ "result.json": telegram(said) }), sign: "👍" },
-  { importer: whatsappImporter, files: (said) => ({ "WhatsApp Chat with Alice.txt": whatsapp(said) }), sign: "" },
-  { importer: signalImporter, files: (said) => ({ "main.jsonl": signal(said) }), sign: "👍" },
-  { importer: discordImporter, files: (said) => ({ "alice.json": discord(said) }), sign: "👍" },
-  { importer: slackImporter, files: slack, sign: ":thumbsup:" },
+  {
+    importer: telegramImporter,
+    files: (said) => ({ "result.json": telegram(said) }),
+    sign: "👍",
+    cannot: LEFT_OUT,
+  },
+  {
+    importer: whatsappImporter,
+    files: (said) => ({ "WhatsApp Chat with Alice.txt": whatsapp(said) }),
+    sign: "",
+    cannot: {
+      edits: "a message has no id but its words",
+      reactions: "reactions are left out",
+      deletions: "a deleted message has no id, and its words are gone",
+    },
+  },
+  { importer: signalImporter, files: (said) => ({ "main.jsonl": signal(said) }), sign: "👍", cannot: {} },
+  { importer: discordImporter, files: (said) => ({ "alice.json": discord(said) }), sign: "👍", cannot: LEFT_OUT },
+  { importer: slackImporter, files: slack, sign: ":thumbsup:", cannot: LEFT_OUT },
 ];
 
 /** The file that the user has. */

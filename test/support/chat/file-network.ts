@@ -25,10 +25,11 @@ const FIRST_AT = Date.UTC(2025, 0, 13, 10);
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 
-export const createExportNetwork = (one: Export): Promise<Network> => createNetwork(one.importer, new ExportBook(one));
-export const createEventNetwork = (): Promise<Network> => createNetwork(jsonlImporter, new EventBook());
+export const createExportNetwork = (one: Export): Promise<Network> =>
+  createNetwork(one.importer, new ExportBook(one), one.cannot);
+export const createEventNetwork = (): Promise<Network> => createNetwork(jsonlImporter, new EventBook(), {});
 
-async function createNetwork(importer: FileImporter, book: Book): Promise<Network> {
+async function createNetwork(importer: FileImporter, book: Book, cannot: Export["cannot"]): Promise<Network> {
   const folder = await temporaryFolder();
   const path = join(folder.path, book.content().name);
   const targets = new Map<string, string>();
@@ -43,8 +44,10 @@ async function createNetwork(importer: FileImporter, book: Book): Promise<Networ
     targets.set(text, target);
     return target;
   };
-  const told = <T>(change: Change, deed: T): Deed<T> =>
-    importer.tells.includes(change) ? deed : { cannot: "the file does not tell of it" };
+  const told = <T>(change: Change, deed: T): Deed<T> => {
+    const reason = cannot[change];
+    return reason === undefined ? deed : { cannot: reason };
+  };
   await write();
   return {
     createSource: () => new FileSource({ id: "file", importer, path, timeZone: "UTC" }),
