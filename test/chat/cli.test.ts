@@ -159,7 +159,7 @@ describe("an export that chat.json names", () => {
       return checkpoint;
     };
     const before = await place();
-    expect(before).toEqual({ offset: expect.any(String) });
+    expect(before).toEqual({ offset: expect.any(String), path: home.file("telegram") });
     expect((await runChat(home, "import", path("result.json"), "--source", "telegram")).code).toBe(0);
     expect(await place()).toEqual(before);
   });

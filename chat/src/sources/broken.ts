@@ -10,7 +10,7 @@ export function createBroken(id: string, kind: string, name: string, error: Chat
     name,
     capabilities: { history: "none", stream: false, backfill: false, send: false, tells: [] },
     run: async ({ onState }) => {
-      const howToConnect = error.details.hint ?? "Correct its entry in chat.json, then start the chat server again";
+      const howToConnect = error.details.hint ?? "Correct its entry in chat.json";
       onState({ status: "error", message: error.message, howToConnect });
     },
   };

@@ -28,13 +28,13 @@ export function createJsonl({ id, name, path }: JsonlOptions): ChatSource {
 /** Looks again and again: a watcher would not see changes on network drives. */
 async function follow(path: string, context: SourceContext): Promise<void> {
   const { signal, onState, log } = context;
-  let offset = Number(context.checkpoint["offset"] ?? 0);
+  let offset = placeIn(path, context.checkpoint);
   onState({ status: "connecting" });
   while (!signal.aborted) {
     try {
       const file = await open(path, "r");
       try {
-        offset = await readOn(file, offset, context);
+        offset = await readOn({ path, file }, offset, context);
       } finally {
         await file.close();
       }
@@ -52,8 +52,17 @@ async function follow(path: string, context: SourceContext): Promise<void> {
   }
 }
 
+/** A place in another file says nothing of this one. */
+function placeIn(path: string, { offset, path: known = path }: SourceContext["checkpoint"]): number {
+  return known === path ? Number(offset ?? 0) : 0;
+}
+
 /** Where the next line begins. */
-async function readOn(file: FileHandle, from: number, { sink, signal, log }: SourceContext): Promise<number> {
+async function readOn(
+  { path, file }: { readonly path: string; readonly file: FileHandle },
+  from: number,
+  { sink, signal, log }: SourceContext,
+): Promise<number> {
   const { size } = await file.stat();
   // Written anew: what is known already changes nothing.
   let offset = size < from ? 0 : from;
@@ -74,7 +83,7 @@ async function readOn(file: FileHandle, from: number, { sink, signal, log }: Sou
       else events.push(event);
     }
     offset += used;
-    await sink([...events, { type: "checkpoint", state: { offset: String(offset) } }]);
+    await sink([...events, { type: "checkpoint", state: { offset: String(offset), path } }]);
   }
   return offset;
 }

@@ -151,6 +151,6 @@ function toConfigError(error: unknown, where: string): ChatError {
   if (!(error instanceof z.ZodError)) throw error;
   const { field, message } = firstIssue(error);
   return new ChatError("INVALID_PARAMETER", `${where}.${field}: ${message}`, {
-    hint: `Correct ${where}.${field} in chat.json, then start the chat server again`,
+    hint: `Correct ${where}.${field} in chat.json`,
   });
 }
