@@ -66,7 +66,9 @@ const contents = async (source: string) => {
   const { json } = await client.call("get_messages", { source });
   return json.messages.map(({ content }: { content: string }) => content);
 };
-const said = (text: string) => expect.poll(() => server.stderr(), { timeout: 60_000 }).toContain(text);
+async function said(text: string): Promise<void> {
+  await expect.poll(() => server.stderr(), { timeout: 60_000 }).toContain(text);
+}
 
 it("CH-12 a source that is added is read, one that is removed is gone, and the others do not notice", async () => {
   await client.watch("messages://one/*");
