@@ -239,6 +239,17 @@ export class Reader {
     return this.store.around(message, before, after).filter(({ at }) => at >= oldest);
   }
 
+  /** Oldest first. */
+  thread(
+    message: StoredMessage,
+    limit: number,
+  ): { readonly messages: readonly StoredMessage[]; readonly complete: boolean } {
+    const oldest = this.#policy.visibility.oldest() ?? -Infinity;
+    const found = this.store.thread(message, limit + 1);
+    const shown = found.slice(0, limit).filter(({ at }) => at >= oldest);
+    return { messages: shown.toSorted((a, b) => a.at - b.at || a.key - b.key), complete: found.length <= limit };
+  }
+
   /** People, but none who is only to be met in chats that are not shown. */
   people(text: string, limit: number): readonly StoredPerson[] {
     const { sources } = this;
