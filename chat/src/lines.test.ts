@@ -59,7 +59,7 @@ describe("the text form", () => {
       message({
         content: "yes",
         editedAt: 1,
-        replyTo: { id: "0", sender: "Bob", preview: "lunch?\nnow?" },
+        replyTo: { id: "0", sender: "Bob", preview: "lunch?\nnow?", at: 1 },
         forwardedFrom: "News",
         reactions: [{ emoji: "👍", count: 2, by: [] }],
         attachments: [{ kind: "image", name: "p.jpg", mime: null, size: null, durationS: null, available: false }],
@@ -93,7 +93,7 @@ describe("the text form", () => {
               content,
               sender: { id: "u", name, isSelf: false, isBot: false },
               chat: { key: 1, id: "c", name: chat },
-              replyTo: { id: "r", sender: name, preview },
+              replyTo: { id: "r", sender: name, preview, at: 1 },
               attachments: [{ kind: "file", name: preview, mime: null, size: null, durationS: null, available: false }],
             }),
           );

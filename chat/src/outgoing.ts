@@ -17,10 +17,13 @@ export const NO_REDACTION: TextRedactor = { text: (original) => original };
 export class Outgoing {
   readonly #redactor: TextRedactor;
   readonly zone: Zone;
+  /** What is older is not shown, quotes of it included. */
+  readonly #oldest: () => number | undefined;
 
-  constructor(redactor: TextRedactor, zone: Zone) {
+  constructor(redactor: TextRedactor, zone: Zone, oldest: () => number | undefined) {
     this.#redactor = redactor;
     this.zone = zone;
+    this.#oldest = oldest;
   }
 
   text(text: string): string {
@@ -104,21 +107,14 @@ export class Outgoing {
 
   /** The same message with every text as it may leave: for the text form. */
   redacted(message: StoredMessage): StoredMessage {
-    const { sender, replyTo } = message;
+    const { sender } = message;
     return {
       ...message,
       id: this.messageId(message),
       chat: { key: message.chat.key, id: this.chatId(message.chat), name: this.name(message.chat.name) },
       sender: sender === null ? null : { ...sender, id: this.name(sender.id), name: this.name(sender.name) },
       content: this.text(message.content),
-      replyTo:
-        replyTo === null
-          ? null
-          : {
-              id: this.name(replyTo.id),
-              sender: replyTo.sender === null ? null : this.name(replyTo.sender),
-              preview: replyTo.preview === null ? null : this.text(replyTo.preview),
-            },
+      replyTo: message.replyTo === null ? null : this.#quote(message.replyTo),
       thread: message.thread === null ? null : this.name(message.thread),
       forwardedFrom: message.forwardedFrom === null ? null : this.name(message.forwardedFrom),
       reactions: message.reactions.map(({ emoji, count, by }) => ({
@@ -131,6 +127,16 @@ export class Outgoing {
         name: attachment.name === null ? null : this.name(attachment.name),
         mime: attachment.mime === null ? null : this.name(attachment.mime),
       })),
+    };
+  }
+
+  #quote({ id, sender, preview, at }: Quote): Quote {
+    const isShown = at !== null && at >= (this.#oldest() ?? -Infinity);
+    return {
+      id: this.name(id),
+      sender: sender === null || !isShown ? null : this.name(sender),
+      preview: preview === null || !isShown ? null : this.text(preview),
+      at,
     };
   }
 
@@ -159,6 +165,8 @@ export class Outgoing {
     };
   }
 }
+
+type Quote = NonNullable<StoredMessage["replyTo"]>;
 
 export interface ChatErrorJson {
   readonly code: string;

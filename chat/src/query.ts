@@ -34,7 +34,13 @@ export interface StoredMessage {
   readonly editedAt: number | null;
   readonly kind: MessageKind;
   readonly content: string;
-  readonly replyTo: { readonly id: string; readonly sender: string | null; readonly preview: string | null } | null;
+  readonly replyTo: {
+    readonly id: string;
+    /** These where the message is stored. */
+    readonly sender: string | null;
+    readonly preview: string | null;
+    readonly at: number | null;
+  } | null;
   readonly thread: string | null;
   readonly forwardedFrom: string | null;
   readonly reactions: readonly { readonly emoji: string; readonly count: number; readonly by: readonly string[] }[];
@@ -140,6 +146,8 @@ export interface ChatStore {
   message(chat: number, id: string): StoredMessage | undefined;
   /** So many on both sides, oldest first, with the message itself in the middle. */
   around(message: StoredMessage, before: number, after: number): readonly StoredMessage[];
+  /** What it answers, what answers it and what shares its thread, and so on: the nearest first, itself included. */
+  thread(message: StoredMessage, limit: number): readonly StoredMessage[];
   /** Messages with a key above this one, oldest first: what came since. */
   after(key: number, filter: MessageFilter, limit: number): readonly StoredMessage[];
   newestKey(): number;

@@ -4,11 +4,11 @@
 import { openCursor, sealCursor, type Place } from "./cursor.ts";
 import { ChatError, chatNotFound, invalid } from "./errors.ts";
 import type { Outgoing } from "./outgoing.ts";
+import type { Policy } from "./policy.ts";
 import type { ChatStore, MessageFilter, Page, SearchMode, StoredChat, StoredMessage, StoredPerson } from "./query.ts";
 import type { ChatType } from "./source.ts";
 import type { ConfiguredSource, Sources } from "./sources/sources.ts";
 import { parseTime, type Clock } from "./times.ts";
-import type { Visibility } from "./visibility.ts";
 
 export interface MessageArgs {
   readonly source?: string | undefined;
@@ -61,23 +61,26 @@ export interface MessagePage {
 export interface ReaderOptions {
   readonly store: ChatStore;
   readonly sources: Sources;
-  readonly visibility: Visibility;
-  readonly outgoing: Outgoing;
-  readonly clock: Clock;
-  readonly allowStale: boolean;
 }
 
 const MAX_CURSOR_AGE_MS = 24 * 3_600_000;
 
 export class Reader {
   readonly #options: ReaderOptions;
+  #policy: Policy;
 
-  constructor(options: ReaderOptions) {
+  constructor(options: ReaderOptions, policy: Policy) {
     this.#options = options;
+    this.#policy = policy;
+  }
+
+  /** Holds from the next question on. */
+  adopt(policy: Policy): void {
+    this.#policy = policy;
   }
 
   get outgoing(): Outgoing {
-    return this.#options.outgoing;
+    return this.#policy.outgoing;
   }
 
   get sources(): Sources {
@@ -89,14 +92,14 @@ export class Reader {
   }
 
   get clock(): Clock {
-    return this.#options.clock;
+    return this.#policy.clock;
   }
 
   /** Refuses a source that nobody configured, and one that is not connected unless what is stored is enough. */
   source(id: string, allowStale = false): ConfiguredSource {
     const found = this.sources.get(id);
     const state = this.sources.state(id);
-    if (allowStale || this.#options.allowStale || state.status === "connected" || state.status === "connecting")
+    if (allowStale || this.#policy.allowStale || state.status === "connected" || state.status === "connecting")
       return found;
     throw new ChatError(
       "SOURCE_NOT_CONNECTED",
@@ -107,7 +110,7 @@ export class Reader {
 
   chats({ source, type, namePattern, activeSince, limit, cursor: given, allowStale }: ChatArgs): Page<StoredChat> {
     if (source !== undefined) this.source(source, allowStale);
-    const oldest = this.#options.visibility.oldest();
+    const oldest = this.#policy.visibility.oldest();
     const since = activeSince === undefined ? undefined : this.#time(activeSince, "filter.active_since");
     const found: StoredChat[] = [];
     let cursor = given;
@@ -146,12 +149,12 @@ export class Reader {
   }
 
   select(args: MessageArgs, place?: Pick<Place, "since" | "before" | "newestChat">): Selection {
-    const { visibility } = this.#options;
+    const { visibility } = this.#policy;
     const chat = args.chat === undefined ? undefined : this.#selectChat(args, args.chat);
     if (chat === undefined && args.source !== undefined) this.source(args.source, args.allowStale);
     const within = chat === undefined ? (args.source === undefined ? this.sources.ids : [args.source]) : [chat.source];
     const notConnected = within.filter((id) => "message" in this.sources.state(id));
-    const stale = args.allowStale === true || this.#options.allowStale;
+    const stale = args.allowStale === true || this.#policy.allowStale;
     const sources = stale ? within : within.filter((id) => !notConnected.includes(id));
     let chats = chat === undefined ? undefined : [chat.key];
     let newestChat: number | undefined;
@@ -225,15 +228,26 @@ export class Reader {
     const ours = /^msg-(\d{1,15})$/.exec(id)?.[1];
     const found =
       this.store.message(chat.key, id) ?? (ours === undefined ? undefined : this.#messageByKey(chat, Number(ours)));
-    if (found !== undefined && found.at >= (this.#options.visibility.oldest() ?? -Infinity)) return found;
+    if (found !== undefined && found.at >= (this.#policy.visibility.oldest() ?? -Infinity)) return found;
     throw new ChatError("MESSAGE_NOT_FOUND", `Message '${id}' not found in chat '${chat.name}'`, {
       field: "message_id",
     });
   }
 
   around(message: StoredMessage, before: number, after: number): readonly StoredMessage[] {
-    const oldest = this.#options.visibility.oldest() ?? -Infinity;
+    const oldest = this.#policy.visibility.oldest() ?? -Infinity;
     return this.store.around(message, before, after).filter(({ at }) => at >= oldest);
+  }
+
+  /** Oldest first. */
+  thread(
+    message: StoredMessage,
+    limit: number,
+  ): { readonly messages: readonly StoredMessage[]; readonly complete: boolean } {
+    const oldest = this.#policy.visibility.oldest() ?? -Infinity;
+    const found = this.store.thread(message, limit + 1);
+    const shown = found.slice(0, limit).filter(({ at }) => at >= oldest);
+    return { messages: shown.toSorted((a, b) => a.at - b.at || a.key - b.key), complete: found.length <= limit };
   }
 
   /** People, but none who is only to be met in chats that are not shown. */
@@ -250,7 +264,7 @@ export class Reader {
 
   /** Totals of what is shown. */
   totals(source: string): { chats: number; messages: number; oldestAt: number | null; newestAt: number | null } {
-    const { visibility } = this.#options;
+    const { visibility } = this.#policy;
     if (!visibility.restricts([source])) return this.store.totals(source);
     let chats = 0;
     let messages = 0;
@@ -273,21 +287,21 @@ export class Reader {
   }
 
   #findChats(source: string, idOrName: string): readonly StoredChat[] {
-    const oldest = this.#options.visibility.oldest();
+    const oldest = this.#policy.visibility.oldest();
     const found = this.store.findChats(source, idOrName).filter((chat) => this.#isShown(chat, oldest));
     const ours = /^chat-(\d{1,15})$/.exec(idOrName)?.[1];
     if (found.length > 0 || ours === undefined) return found;
-    for (const chat of this.#options.visibility.chats(this.store, source)) if (chat.key === Number(ours)) return [chat];
+    for (const chat of this.#policy.visibility.chats(this.store, source)) if (chat.key === Number(ours)) return [chat];
     return [];
   }
 
   #isShown(chat: StoredChat, oldest: number | undefined): boolean {
-    if (!this.sources.ids.includes(chat.source) || !this.#options.visibility.shows(chat)) return false;
+    if (!this.sources.ids.includes(chat.source) || !this.#policy.visibility.shows(chat)) return false;
     return oldest === undefined || chat.newestAt === null || chat.newestAt >= oldest;
   }
 
   #isMet(source: string, address: string): boolean {
-    if (!this.#options.visibility.restricts([source])) return true;
+    if (!this.#policy.visibility.restricts([source])) return true;
     const { filter } = this.select({ source, sender: address, allowStale: true, includeSystem: true });
     return filter !== undefined && this.store.messages({ ...filter, order: "desc", limit: 1 }).items.length > 0;
   }
@@ -299,14 +313,14 @@ export class Reader {
 
   #since(given: string | undefined): number | undefined {
     const since = this.#optionalTime(given, "since");
-    const oldest = this.#options.visibility.oldest();
+    const oldest = this.#policy.visibility.oldest();
     if (oldest === undefined) return since;
     return Math.max(oldest, since ?? oldest);
   }
 
   /** A cursor carries its own beginning, which must not reach behind what is shown by now. */
   #refuseOldCursor({ since }: Place): void {
-    const oldest = this.#options.visibility.oldest();
+    const oldest = this.#policy.visibility.oldest();
     if (oldest === undefined || (since !== undefined && since >= oldest - MAX_CURSOR_AGE_MS)) return;
     throw invalid("cursor", "The cursor is too old", "Begin with the first page again");
   }

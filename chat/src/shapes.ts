@@ -1,7 +1,7 @@
 // What agents get: chats, messages, people and sources as JSON. The schemas are the tools' own output schemas.
 
 import { z } from "zod";
-import { CHAT_TYPES } from "./source.ts";
+import { CHANGES, CHAT_TYPES } from "./source.ts";
 
 const Timestamp = z.string().describe("ISO 8601");
 
@@ -15,6 +15,9 @@ export const SourceShape = z.object({
   how_to_connect: z.string().optional(),
   live: z.boolean().describe("whether new messages arrive by themselves; otherwise it holds what was imported"),
   history: z.enum(["full", "window", "from_link", "snapshot", "none"]),
+  tells: z
+    .array(z.enum(CHANGES))
+    .describe("changes of messages that are known; of others a message is as it was when it was stored"),
   can_send: z.boolean(),
   chat_count: z.number().int(),
   message_count: z.number().int(),

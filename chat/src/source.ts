@@ -104,12 +104,18 @@ export type SourceEvent =
   /** Where to go on after a restart; stored in the same commit as the events before it. */
   | { readonly type: "checkpoint"; readonly state: Readonly<Record<string, string>> };
 
+/** What may happen to a message after it was said. */
+export const CHANGES = ["edits", "reactions", "deletions"] as const;
+export type Change = (typeof CHANGES)[number];
+
 export interface SourceCapabilities {
   readonly history: "full" | "window" | "from_link" | "snapshot" | "none";
   /** Whether new messages come by themselves. */
   readonly stream: boolean;
   readonly backfill: boolean;
   readonly send: boolean;
+  /** The changes that we hear of, in some of its chats at least. */
+  readonly tells: readonly Change[];
 }
 
 export type SourceState =
@@ -121,6 +127,12 @@ export type SourceState =
       readonly message: string;
       readonly howToConnect: string;
     };
+
+export const STOPPED: SourceState = {
+  status: "disconnected",
+  message: "It was stopped",
+  howToConnect: "Start the chat server again.",
+};
 
 export interface SourceLog {
   info(message: string): void;
@@ -151,7 +163,10 @@ export interface ChatSource {
   readonly kind: string;
   readonly name: string;
   readonly capabilities: SourceCapabilities;
-  /** Connects and stays connected, reconnecting by itself, until the signal; resolves when it has ended. Never rejects. */
+  /**
+   * Hands over what there is, until the signal or until nothing more can come: one that streams stays connected, reconnecting
+   * by itself; a file is read to its end. Resolves when it has ended. Never rejects.
+   */
   run(context: SourceContext): Promise<void>;
   /** Older messages of a chat, handed to the sink. */
   backfill?(request: {
@@ -179,6 +194,7 @@ export interface ImportReport {
 export interface FileImporter {
   readonly format: string;
   readonly sourceKind: string;
+  readonly tells: readonly Change[];
   /** Whether the file looks like one, by its name, its first bytes, and the names of what is in it. */
   recognises(file: FileSigns): boolean;
   read(file: ImportFile): AsyncGenerator<readonly SourceEvent[], ImportReport>;

@@ -1,9 +1,10 @@
 // The chat server's commands as a user runs them, also through `plugboard chat`.
 
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { connectChat, makeChatHome, runChat, type ChatHome } from "../support/chat.ts";
+import { openStore } from "../../chat/src/store/store.ts";
+import { chat, connectChat, makeChatHome, message, runChat, startChat, type ChatHome } from "../support/chat.ts";
 import { makeHome, plugboard } from "../support/hub.ts";
 
 const EXPORT = {
@@ -95,6 +96,75 @@ describe("import and reading", () => {
   });
 });
 
+describe("an export that chat.json names", () => {
+  /** What agents see when a server has just started and read it. */
+  const readBack = async (): Promise<{ contents: string[]; source: Record<string, unknown> }> => {
+    const client = await connectChat("modern", { home });
+    const connected = async () => (await client.call("list_sources")).json.sources[0];
+    await expect.poll(async () => (await connected()).status, { timeout: 60_000 }).toBe("connected");
+    const { json } = await client.call("get_messages", { source: "old" });
+    const source = await connected();
+    await client.close();
+    return { contents: json.messages.map(({ content }: { content: string }) => content), source };
+  };
+  const configure = (options: object) =>
+    writeFile(path("chat.json"), JSON.stringify({ sources: { old: { kind: "import", options } } }));
+
+  it("CH-12 is read at the start, and again only when it has changed", async () => {
+    const file = path("WhatsApp Chat with Ann.txt");
+    const written = new Date("2025-01-13T10:00:00Z");
+    await utimes(file, written, written);
+    await configure({ path: file, time_zone: "UTC", self: "Bob" });
+    const first = await readBack();
+    expect(first.contents).toEqual(["hello Ann", "hi"]);
+    expect(first.source).toMatchObject({ kind: "import", live: false, history: "snapshot", tells: [] });
+    // It looks the same from outside: nobody opens it.
+    await writeFile(file, WHATSAPP.replace("hello Ann", "HELLO ANN"));
+    await utimes(file, written, written);
+    expect((await readBack()).contents).toEqual(["hello Ann", "hi"]);
+    await writeFile(file, `${WHATSAPP}[31/12/2022, 11:42:00] Ann: lunch?\n`);
+    expect((await readBack()).contents).toEqual(["lunch?", "hello Ann", "hi"]);
+  });
+
+  it("CH-8 that is not there is a source with an error that says so", async () => {
+    await configure({ path: path("gone.json") });
+    const client = await connectChat("modern", { home });
+    const source = async () => (await client.call("list_sources")).json.sources[0];
+    await expect.poll(async () => (await source()).status, { timeout: 60_000 }).toBe("error");
+    expect(await source()).toMatchObject({
+      is_connected: false,
+      message: expect.stringContaining("gone.json cannot be read"),
+      how_to_connect: expect.stringContaining("Check that the file is there"),
+    });
+    await client.close();
+  });
+
+  it("CH-12 leaves its place to a live source of the same name, when it is imported by hand", async () => {
+    await writeFile(
+      path("chat.json"),
+      JSON.stringify({ sources: { telegram: { kind: "jsonl", options: { path: home.file("telegram") } } } }),
+    );
+    await home.append("telegram", chat("c", "Chat"), message("c", "1", "ann", "2025-01-13T10:00:00Z", "live"));
+    const server = await startChat(home);
+    const client = await connectChat("modern", { url: server.url });
+    await expect
+      .poll(async () => (await client.call("list_sources")).json.sources[0].status, { timeout: 60_000 })
+      .toBe("connected");
+    await client.close();
+    await server.stop();
+    const place = async () => {
+      const store = await openStore(path("chat.db"));
+      const checkpoint = store.checkpoint("telegram");
+      await store.close();
+      return checkpoint;
+    };
+    const before = await place();
+    expect(before).toEqual({ offset: expect.any(String), path: home.file("telegram") });
+    expect((await runChat(home, "import", path("result.json"), "--source", "telegram")).code).toBe(0);
+    expect(await place()).toEqual(before);
+  });
+});
+
 describe("add", () => {
   it("CH-12 writes a source that names its secret, and never the secret", async () => {
     const added = await runChat(home, "add", "telegram-bot", "--token-env", "BOT_TOKEN");
@@ -121,6 +191,8 @@ describe("add", () => {
     });
     const twice = await runChat(home, "add", "telegram-bot", "--token-env", "BOT_TOKEN");
     expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("There is a source 'telegram' already")]);
+    await writeFile(path("chat.json"), '{"sources":{"telegram":{"kind":"import","options":{"path":"result.json"}}}}');
+    expect((await runChat(home, "add", "telegram-bot", "--token-env", "BOT_TOKEN")).stderr).toContain("already");
     const bare = await runChat(home, "add", "telegram-bot", "--as", "other");
     expect([bare.code, bare.stderr]).toEqual([
       1,

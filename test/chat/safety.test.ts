@@ -33,6 +33,7 @@ const EVENTS = [
   message(PHONE, `${PHONE}:17`, PHONE, LATELY + 120000, "hello meeting"),
   message("hidden-id-77", "h1", "zyx", LATELY + 180000, "the meeting on hiddenword"),
   message("open", "old", "alice", LONG_AGO, "ancientword meeting"),
+  message("open", "o3", "alice", LATELY + 240000, "what I said in the meeting long ago", { replyTo: "old" }),
 ];
 
 const LEAKS = [PHONE, "40 1234567", MAIL, HIDDEN, "hidden-id-77", "hiddenword", "zyx", "ancientword"];
@@ -97,6 +98,7 @@ describe("what must not be seen", () => {
                   after: 50,
                 }),
               );
+              await note(client.call("get_thread", { source: of, chat: chat_id, message_id: id }));
             }
           }
           if (given.search !== undefined)
@@ -218,6 +220,34 @@ describe("paging", () => {
     await client.close();
     await home.remove();
   });
+});
+
+it("CH-5 get_thread: a message with what it answers and what answers it, and nothing that is too old", async () => {
+  const answer = (id: string, replyTo: string, at: number) => message("c", id, "ann", at, id, { replyTo });
+  const events = [
+    person("ann", "Ann"),
+    chat("c", "Club", "group"),
+    message("c", "ancient", "ann", LONG_AGO, "ancient"),
+    answer("question", "ancient", LATELY),
+    message("c", "aside", "ann", LATELY + 1000, "aside"),
+    answer("answer", "question", LATELY + 2000),
+    answer("thanks", "answer", LATELY + 3000),
+  ];
+  const home = await makeChatHome({ telegram: { events } }, { max_age: "1y" });
+  const client = await connectChat("legacy", { home });
+  await connected(client);
+  const thread = async (more: object) =>
+    (await client.call("get_thread", { source: "telegram", chat: "Club", message_id: "answer", ...more })).json;
+  const ids = (json: { messages: { id: string }[] }) => json.messages.map(({ id }) => id);
+  const whole = await thread({});
+  expect([ids(whole), whole.complete]).toEqual([["question", "answer", "thanks"], true]);
+  expect(whole.messages[0].reply_to).toEqual({ id: "ancient" });
+  expect(whole.messages[1].reply_to).toEqual({ id: "question", sender: "Ann", preview: "question" });
+  const near = await thread({ limit: 2 });
+  expect([near.messages.length, near.complete]).toEqual([2, false]);
+  expect((await thread({ message_id: "ancient" })).error.code).toBe("MESSAGE_NOT_FOUND");
+  await client.close();
+  await home.remove();
 });
 
 describe("sending", () => {

@@ -94,7 +94,8 @@ async function addSource(io: Io, addable: Addable, options: AddOptions): Promise
   const config = await readConfig(home);
   const id = options.as ?? addable.id;
   const known = config.sources[id];
-  if (known !== undefined && known.kind !== "import") {
+  // One that only holds what was imported becomes live, and keeps it.
+  if (known !== undefined && (known.kind !== "import" || known.options["path"] !== undefined)) {
     throw invalid("as", `There is a source '${id}' already`, `Use --as for another id, or edit ${home.config}`);
   }
   const values: Record<string, unknown> = {};

@@ -4,8 +4,9 @@ import { Option, type Command } from "commander";
 import { openApp, type App } from "../app.ts";
 import { readConfig, writeSource } from "../config/file.ts";
 import { ChatError, invalid } from "../errors.ts";
+import { FileSource, type FileOutcome } from "../files/file-source.ts";
 import { recognise } from "../files/importers.ts";
-import type { FileImporter, ImportFile, ImportReport } from "../source.ts";
+import type { FileImporter, ImportReport } from "../source.ts";
 import { Zone } from "../zone.ts";
 import { ImportProgress } from "./import-progress.ts";
 import type { Context, Io } from "./io.ts";
@@ -79,25 +80,36 @@ async function importOne(
   { file, source, options, signal }: ImportOne,
 ): Promise<Imported> {
   const progress = new ImportProgress(io, file);
-  const request: ImportFile = {
+  const exported = new FileSource({
+    id: source,
+    importer,
     path: file,
     timeZone: options.timeZone ?? app.reader.clock.zone.name,
     ...(options.dateOrder === undefined ? {} : { dateOrder: options.dateOrder }),
     ...(options.self === undefined ? {} : { self: options.self }),
     onProgress: (at) => progress.update(at),
-    signal,
-  };
-  const batches = importer.read(request);
+  });
   let added = 0;
-  try {
-    for (;;) {
-      const next = await batches.next();
-      if (next.done === true) return { file, source, added, ...next.value };
-      added += app.store.apply(source, next.value).messagesAdded;
-    }
-  } finally {
-    progress.end();
-  }
+  await exported.run({
+    // The place of a live source with the same id stays: the file is read anew each time that somebody asks for it.
+    sink: async (batch) => {
+      const events = batch.filter(({ type }) => type !== "checkpoint");
+      added += app.store.apply(source, events).messagesAdded;
+    },
+    checkpoint: {},
+    signal,
+    now: Date.now,
+    // All that is to be told is in the report.
+    onState: () => undefined,
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  progress.end();
+  return { file, source, added, ...reportOf(exported.outcome) };
+}
+
+function reportOf(outcome: FileOutcome): ImportReport {
+  if (outcome.state === "read") return outcome.report;
+  throw outcome.state === "failed" ? outcome.error : new Error(`The file was left ${outcome.state}`);
 }
 
 /** So that agents see it: a source that nobody has configured does not exist for them. */

@@ -45,7 +45,7 @@ async function serve(io: Io, options: ServeOptions): Promise<number> {
       });
     });
     const end = await openEnd(app, io, options);
-    await app.sources.start();
+    await app.start();
     await Promise.race([stopped, end.ended]);
     await app.requests.drain();
     // The last answers are on their way through the SDK, which takes a few turns.

@@ -10,9 +10,9 @@ import { ChatConfigFile } from "./schema.ts";
 type ConfigInput = z.input<typeof ChatConfigFile>;
 export type SourceInput = NonNullable<ConfigInput["sources"]>[string];
 
-/** An absent file is an empty one. */
-export async function readConfig(home: ChatHome): Promise<ChatConfigFile> {
-  return ChatConfigFile.parse(await readWritten(home));
+/** An absent file is an empty one, unless it must be there. */
+export async function readConfig(home: ChatHome, { mustExist = false } = {}): Promise<ChatConfigFile> {
+  return ChatConfigFile.parse(await readWritten(home, mustExist));
 }
 
 /** Puts a source into the file, in place of one with its id, and leaves the rest as the user wrote it. */
@@ -23,9 +23,9 @@ export async function writeSource(home: ChatHome, id: string, entry: SourceInput
   await writeWritten(home, { ...written, sources });
 }
 
-async function readWritten(home: ChatHome): Promise<ConfigInput> {
+async function readWritten(home: ChatHome, mustExist = false): Promise<ConfigInput> {
   const text = await readFile(home.config, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "{}";
+    if (error.code === "ENOENT" && !mustExist) return "{}";
     throw broken(home.config, `cannot be read: ${error.message}`, "Check the file's rights");
   });
   let json: unknown;
@@ -65,8 +65,13 @@ export function firstIssue(error: z.ZodError): { readonly field: string; readonl
   const issue = error.issues[0];
   if (issue === undefined) return { field: "(root)", message: "is wrong" };
   const path = [...issue.path, ...(issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [])];
-  const message = issue.code === "unrecognized_keys" ? "is not known here" : issue.message;
-  return { field: path.length === 0 ? "(root)" : path.map(String).join("."), message };
+  return { field: path.length === 0 ? "(root)" : path.map(String).join("."), message: wordsOf(issue) };
+}
+
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") return "is not known here";
+  // What is wrong with the key stands below it.
+  return (issue.code === "invalid_key" ? issue.issues[0]?.message : undefined) ?? issue.message;
 }
 
 function broken(path: string, what: string, hint: string, field?: string): ChatError {

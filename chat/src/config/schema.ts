@@ -4,6 +4,8 @@ import { z } from "zod";
 import { REDACTION_KINDS } from "../redact.ts";
 import { Zone } from "../zone.ts";
 
+export const TimeZone = z.string().refine(isZone, "is no IANA time zone such as Europe/Helsinki");
+
 const Names = z.array(z.string().min(1)).max(10_000);
 
 const SourceEntry = z.strictObject({
@@ -31,7 +33,7 @@ const Redaction = z.strictObject({
 });
 
 export const ChatConfigFile = z.strictObject({
-  time_zone: z.string().refine(isZone, "is no IANA time zone such as Europe/Helsinki").optional(),
+  time_zone: TimeZone.optional(),
   max_age: z
     .string()
     .regex(/^\d{1,6}(min|h|d|w|mo|y)$/, "is no span such as 90d or 1y")

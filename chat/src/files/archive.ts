@@ -120,7 +120,7 @@ async function* entryChunks(zip: ZipFile, entry: Entry, { signal, onDamage }: Ch
   }
 }
 
-function unreadable(path: string, cause: unknown): ChatError {
+export function unreadable(path: string, cause: unknown): ChatError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new ChatError(
     "IMPORT_FAILED",

@@ -83,7 +83,7 @@ export function parseEventLine(line: string): SourceEvent | { readonly problem: 
   try {
     json = JSON.parse(line);
   } catch {
-    return { problem: "is not JSON" };
+    return { problem: "no JSON" };
   }
   const parsed = EventLine.safeParse(json);
   if (parsed.success) return parsed.data;

@@ -1,22 +1,18 @@
-// What holds for every importer: the same file gives the same events, in bounded batches; who stops it stops it; broken files
-// are read as far as they go.
+// What holds for every importer, beyond what holds for every source: a file is recognised, the same one gives the same events,
+// and broken ones are read as far as they go.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EXPORTS, exported, type Said } from "../../../test/support/chat/exports.ts";
 import { type Folder, importFile, temporaryFolder } from "../../../test/support/chat/import-file.ts";
-import { FRAMES, item, jsonLines, standard } from "../../../test/support/chat/signal-export.ts";
-import { largeChat } from "../../../test/support/chat/telegram-export.ts";
 import { zipOf } from "../../../test/support/chat/zip.ts";
 import { Mutator, randomFrom } from "../../../test/support/mutator.ts";
 import { ChatError } from "../errors.ts";
-import type { FileImporter } from "../source.ts";
 import { discordImporter } from "./discord/importer.ts";
 import { IMPORTERS, recognise } from "./importers.ts";
 import { signalImporter } from "./signal/importer.ts";
 import { slackImporter } from "./slack/importer.ts";
-import { telegramImporter } from "./telegram/importer.ts";
-import { whatsappImporter } from "./whatsapp/importer.ts";
 
 let folder: Folder;
 beforeEach(async () => {
@@ -24,77 +20,24 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-const whatsapp = (count: number) =>
-  Array.from(
-    { length: count },
-    (_, index) =>
-      `${(index % 28) + 1}/1/25, 10:${String(index % 60).padStart(2, "0")} - ${index % 2 === 0 ? "Ann" : "Bob"}: text ${index % 7}`,
-  ).join("\n");
-
-const discord = (count: number) =>
-  JSON.stringify(
-    {
-      guild: { id: "0", name: "Direct Messages" },
-      channel: { id: "77", type: "DirectTextChat", name: "ann" },
-      messages: Array.from({ length: count }, (_, index) => ({
-        id: String(1000 + index),
-        type: "Default",
-        timestamp: new Date(1_736_758_800_000 + index * 1000).toISOString(),
-        content: `text ${index}`,
-        author: { id: String(index % 2), name: `user${index % 2}` },
-      })),
-    },
-    null,
-    2,
-  );
-
-const slack = (count: number): Record<string, string> => {
-  const messages = Array.from({ length: count }, (_, index) => ({
-    type: "message",
-    user: "U1",
-    ts: `${1_736_758_800 + index}.000100`,
-    text: `text ${index}`,
+/** Some differ by milliseconds alone: in an export without ids, and in seconds, by nothing but their place. */
+const said = (count: number): Said[] =>
+  Array.from({ length: count }, (_, index) => ({
+    number: index + 1,
+    at: Date.UTC(2025, 0, 13) + Math.floor(index / 4) * 60_000 + (index % 4),
+    text: `text ${index % 2}`,
   }));
-  const half = Math.ceil(count / 2);
-  return {
-    "users.json": JSON.stringify([{ id: "U1", name: "ann" }]),
-    "channels.json": JSON.stringify([{ id: "C1", name: "general", members: ["U1"] }]),
-    "general/2025-01-13.json": JSON.stringify(messages.slice(0, half)),
-    "general/2025-01-14.json": JSON.stringify(messages.slice(half)),
-  };
-};
-
-interface Example {
-  readonly importer: FileImporter;
-  /** Several come as a zip. */
-  readonly files: (count: number) => Readonly<Record<string, string>>;
-}
 
 /** A valid export of each kind, with so many messages. */
-const EXAMPLES: readonly Example[] = [
-  { importer: telegramImporter, files: (count) => ({ "result.json": [...largeChat(count)].join("") }) },
-  { importer: whatsappImporter, files: (count) => ({ "WhatsApp Chat with Ann.txt": whatsapp(count) }) },
-  {
-    importer: signalImporter,
-    files: (count) => ({
-      "main.jsonl": jsonLines([
-        ...FRAMES,
-        ...Array.from({ length: count }, (_, index) => item(index, standard(`text ${index}`))),
-      ]),
-    }),
-  },
-  { importer: discordImporter, files: (count) => ({ "ann.json": discord(count) }) },
-  { importer: slackImporter, files: slack },
-];
+const EXAMPLES = EXPORTS.map(({ importer, files }) => ({ importer, files: (count: number) => files(said(count)) }));
 
 it("an example is there for every importer", () => {
   expect(new Set(EXAMPLES.map(({ importer }) => importer))).toEqual(new Set(IMPORTERS));
 });
 
 describe.each(EXAMPLES)("CH-12 $importer.format", ({ importer, files }) => {
-  const isZip = Object.keys(files(1)).length > 1;
-  const name = isZip ? "export.zip" : (Object.keys(files(1))[0] ?? "");
-  const content = (count: number): string | Buffer => (isZip ? zipOf(files(count)) : (files(count)[name] ?? ""));
+  const { name } = exported(files(1));
+  const content = (count: number): Buffer => exported(files(count)).content;
 
   it("is recognised, as a file and in a zip", async () => {
     expect(await recognise(await folder.file(name, content(3)))).toBe(importer);
@@ -131,27 +74,6 @@ describe.each(EXAMPLES)("CH-12 $importer.format", ({ importer, files }) => {
       told.map(({ bytes }) => bytes).toSorted((one, other) => one - other),
     );
     expect(told.at(-1)).toMatchObject({ bytes: told[0]?.totalBytes });
-  });
-
-  it("stops in the middle when it is told to", async () => {
-    const controller = new AbortController();
-    const path = await folder.file(name, content(40_000));
-    const reading = importer.read({ path, timeZone: "UTC", signal: controller.signal });
-    await reading.next();
-    controller.abort();
-    let batches = 0;
-    const rest = async () => {
-      while ((await reading.next()).done !== true) batches++;
-    };
-    await expect(rest()).rejects.toMatchObject({ name: "AbortError" });
-    expect(batches).toBeLessThan(40);
-  });
-
-  it("does not begin when it was told to stop before", async () => {
-    const path = await folder.file(name, content(10));
-    await expect(importFile(importer, path, { signal: AbortSignal.abort() })).rejects.toMatchObject({
-      name: "AbortError",
-    });
   });
 
   it("a zip that is damaged in the middle is read up to there", async () => {

@@ -34,8 +34,8 @@ it("CH-12 what is no event is skipped, with its line and the reason", async () =
     await folder.file("x.jsonl", [line(1), ...wrong, line(2)].join("\n")),
   );
   expect(report).toMatchObject({ messages: 2, skipped: 4 });
-  expect(report.problems[0]).toMatch(/^line 2 message: /);
-  expect(report.problems[1]).toBe("line 3 is not JSON");
+  expect(report.problems[0]).toMatch(/^line 2: message: /);
+  expect(report.problems[1]).toBe("line 3: no JSON");
 });
 
 it("CH-12 broken files of events are read as far as they go", async () => {

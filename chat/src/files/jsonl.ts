@@ -1,55 +1,61 @@
 // Our own format: one event of a chat on each line. What a converter of somebody else writes, and what tests speak.
 
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import type { FileImporter, ImportReport, SourceEvent } from "../source.ts";
+import type { FileImporter, ImportFile, ImportReport, SourceEvent } from "../source.ts";
+import { type Member, openArchive, unreadable } from "./archive.ts";
 import { parseEventLine } from "./event-schema.ts";
+import { lineGroups } from "./lines.ts";
+import { Reading } from "./reading.ts";
 
-const BATCH = 1000;
-const MAX_PROBLEMS = 10;
+const FORMAT = "events (JSONL)";
+const MAX_LINE_BYTES = 8_000_000;
 
 export const jsonlImporter: FileImporter = {
-  format: "events (JSONL)",
+  format: FORMAT,
   sourceKind: "import",
+  tells: ["edits", "reactions", "deletions"],
+
   recognises: ({ head }) => {
     const line = head.toString("utf8").split("\n")[0] ?? "";
     // The first line may be longer than what was read of it.
     return /^\s*\{\s*"type"\s*:\s*"(chat|person|message|edit|delete|reaction|gap)"/.test(line);
   },
-  read: async function* ({ path, onProgress, signal }): AsyncGenerator<readonly SourceEvent[], ImportReport> {
-    const { size: totalBytes } = await stat(path);
-    const stream = createReadStream(path, { signal });
-    const chats = new Set<string>();
-    const problems: string[] = [];
-    let batch: SourceEvent[] = [];
-    let messages = 0;
-    let skipped = 0;
-    let lineNumber = 0;
-    const progress = () => onProgress?.({ bytes: stream.bytesRead, totalBytes, messages });
-    for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
-      lineNumber += 1;
-      if (line.trim() === "") continue;
-      const event = parseEventLine(line);
-      if ("problem" in event) {
-        skipped += 1;
-        if (problems.length < MAX_PROBLEMS) problems.push(`line ${lineNumber} ${event.problem}`);
-        continue;
-      }
-      if (event.type === "message") {
-        messages += 1;
-        chats.add(event.message.chat);
-      }
-      // What is in a file is no news, whatever it says of itself.
-      batch.push(event.type === "message" ? { ...event, origin: "import" } : event);
-      if (batch.length >= BATCH) {
-        yield batch;
-        batch = [];
-        progress();
-      }
+
+  async *read(file: ImportFile): AsyncGenerator<readonly SourceEvent[], ImportReport> {
+    const archive = await openArchive(file.path);
+    try {
+      const [member] = archive.members;
+      if (member === undefined) throw unreadable(file.path, new Error("it is an empty folder"));
+      return yield* readEvents(member, file);
+    } finally {
+      archive.close();
     }
-    if (batch.length > 0) yield batch;
-    progress();
-    return { format: jsonlImporter.format, chats: chats.size, messages, skipped, problems, notes: [] };
   },
 };
+
+async function* readEvents(
+  member: Member,
+  { signal, onProgress }: ImportFile,
+): AsyncGenerator<readonly SourceEvent[], ImportReport> {
+  const reading = new Reading();
+  let bytes = 0;
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of member.chunks(reading.reader(signal))) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  for await (const lines of lineGroups(counted(), { maxBytes: MAX_LINE_BYTES })) {
+    for (const { text, number } of lines) if (text.trim() !== "") add(reading, text, number);
+    yield* reading.take();
+    onProgress?.({ bytes, totalBytes: member.sizeBytes, messages: reading.messages });
+  }
+  yield* reading.take({ all: true });
+  return reading.report(FORMAT);
+}
+
+function add(reading: Reading, line: string, number: number): void {
+  const event = parseEventLine(line);
+  if ("problem" in event) return reading.skip(`line ${number}`, event.problem);
+  // What is in a file is no news, whatever it says of itself.
+  reading.add(event.type === "message" ? { ...event, origin: "import" } : event);
+}

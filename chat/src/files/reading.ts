@@ -19,7 +19,10 @@ export class Reading {
 
   add(event: SourceEvent): void {
     if (event.type === "chat") this.#chats.add(event.chat.id);
-    if (event.type === "message") this.#messages++;
+    if (event.type === "message") {
+      this.#messages++;
+      this.#chats.add(event.message.chat);
+    }
     this.#events.push(event);
   }
 

@@ -1,7 +1,7 @@
 // What one client watches: resources by URI, wildcards and filters included. Each URI has one look-out, however often it is
 // asked for, and is told of as it was written, since clients compare URIs letter by letter.
 
-import { ChatError, invalid } from "../errors.ts";
+import { ChatError, invalid, type ChatErrorCode } from "../errors.ts";
 import type { StoredMessage } from "../query.ts";
 import type { Reader } from "../reader.ts";
 import { parseUri } from "../uris.ts";
@@ -48,7 +48,6 @@ export class Subscriptions {
     }
     const { reader, feed, onError } = this.#options;
     const filter = liveFilter(reader, uri);
-    filter();
     const deliver = (batch: Batch): void => this.#options.notify(this.#update(uri, batch));
     this.#watches.set(uri, { watch: new Watch({ store: reader.store, feed, filter, deliver, onError }), uses: 1 });
   }
@@ -101,8 +100,20 @@ function liveFilter(reader: Reader, uri: string): () => ReturnType<Reader["selec
   const args = parsed.kind === "chats" ? { source: parsed.source } : parsed.args;
   requireStream(reader, args.source);
   // Whether the source is connected at this moment matters to nobody who waits for what comes.
-  return () => reader.select({ ...args, allowStale: true, includeSystem: true }).filter;
+  const select = () => reader.select({ ...args, allowStale: true, includeSystem: true }).filter;
+  select();
+  return () => {
+    try {
+      return select();
+    } catch (error) {
+      // The user has taken it away since: it tells nothing, and may come back.
+      if (error instanceof ChatError && GONE.includes(error.code)) return undefined;
+      throw error;
+    }
+  };
 }
+
+const GONE: readonly ChatErrorCode[] = ["SOURCE_NOT_FOUND", "CHAT_NOT_FOUND"];
 
 /** Refuses a source that never tells of anything by itself. */
 export function requireStream(reader: Reader, source: string | undefined): void {

@@ -25,15 +25,12 @@ const INSTRUCTIONS =
 
 export class ChatServers {
   readonly #app: App;
-  readonly #tools: ReadonlyMap<string, Tool>;
-  readonly #listed: McpTool[];
+  /** As they are listed: a schema is written once. */
+  readonly #listed = new Map<Tool, McpTool>();
   readonly #experimental: ServerCapabilities["experimental"];
 
   constructor(app: App, { channel = false }: { readonly channel?: boolean } = {}) {
     this.#app = app;
-    const tools = toolsFor(app.sources);
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-    this.#listed = tools.map(toListed);
     this.#experimental = channel ? { "claude/channel": {} } : undefined;
   }
 
@@ -53,7 +50,9 @@ export class ChatServers {
         instructions: INSTRUCTIONS,
       },
     );
-    server.setRequestHandler("tools/list", () => ({ tools: this.#listed }));
+    server.setRequestHandler("tools/list", () => ({
+      tools: toolsFor(this.#app.sources).map((tool) => this.#toListed(tool)),
+    }));
     server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
       this.#call(params.name, params.arguments, mcpReq.signal),
     );
@@ -86,6 +85,12 @@ export class ChatServers {
     return server;
   }
 
+  #toListed(tool: Tool): McpTool {
+    const known = this.#listed.get(tool) ?? toListed(tool);
+    this.#listed.set(tool, known);
+    return known;
+  }
+
   async #answer<T>(client: AbortSignal, work: () => T): Promise<T> {
     try {
       return await this.#app.requests.run(client, work);
@@ -97,7 +102,7 @@ export class ChatServers {
   async #call(name: string, args: unknown, client: AbortSignal): Promise<CallToolResult> {
     const app = this.#app;
     const { outgoing } = app.reader;
-    const tool = this.#tools.get(name);
+    const tool = toolsFor(app.sources).find((one) => one.name === name);
     if (tool === undefined) throw toProtocolError(invalid("name", `There is no tool '${name}'`), outgoing, app.log);
     try {
       const { structured, text } = await app.requests.run(client, (signal) => tool.run(args, { app, signal }));

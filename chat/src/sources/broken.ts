@@ -2,18 +2,16 @@
 
 import type { ChatError } from "../errors.ts";
 import type { ChatSource } from "../source.ts";
-import { aborted } from "./imported.ts";
 
 export function createBroken(id: string, kind: string, name: string, error: ChatError): ChatSource {
   return {
     id,
     kind,
     name,
-    capabilities: { history: "none", stream: false, backfill: false, send: false },
-    run: async ({ onState, signal }) => {
-      const howToConnect = error.details.hint ?? "Correct its entry in chat.json, then start the chat server again";
+    capabilities: { history: "none", stream: false, backfill: false, send: false, tells: [] },
+    run: async ({ onState }) => {
+      const howToConnect = error.details.hint ?? "Correct its entry in chat.json";
       onState({ status: "error", message: error.message, howToConnect });
-      await aborted(signal);
     },
   };
 }

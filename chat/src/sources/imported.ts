@@ -1,6 +1,6 @@
-// A source that holds what was imported from files. There is nothing to connect to, and nothing comes by itself.
+// A source that holds what was imported from files that are not named: there is nothing to read, and nothing comes by itself.
 
-import type { ChatSource, SourceContext } from "../source.ts";
+import type { ChatSource } from "../source.ts";
 
 export interface ImportedOptions {
   readonly id: string;
@@ -12,17 +12,7 @@ export function createImported({ id, name }: ImportedOptions): ChatSource {
     id,
     kind: "import",
     name,
-    capabilities: { history: "snapshot", stream: false, backfill: false, send: false },
-    run: async ({ onState, signal }: SourceContext) => {
-      onState({ status: "connected" });
-      await aborted(signal);
-    },
+    capabilities: { history: "snapshot", stream: false, backfill: false, send: false, tells: [] },
+    run: async ({ onState }) => onState({ status: "connected" }),
   };
-}
-
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -4,7 +4,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseEventLine } from "../files/event-schema.ts";
-import type { ChatSource, SourceContext, SourceEvent } from "../source.ts";
+import { CHANGES, type ChatSource, type SourceContext, type SourceEvent } from "../source.ts";
 
 export interface JsonlOptions {
   readonly id: string;
@@ -20,7 +20,7 @@ export function createJsonl({ id, name, path }: JsonlOptions): ChatSource {
     id,
     kind: "jsonl",
     name,
-    capabilities: { history: "full", stream: true, backfill: false, send: false },
+    capabilities: { history: "full", stream: true, backfill: false, send: false, tells: CHANGES },
     run: (context) => follow(path, context),
   };
 }
@@ -28,13 +28,13 @@ export function createJsonl({ id, name, path }: JsonlOptions): ChatSource {
 /** Looks again and again: a watcher would not see changes on network drives. */
 async function follow(path: string, context: SourceContext): Promise<void> {
   const { signal, onState, log } = context;
-  let offset = Number(context.checkpoint["offset"] ?? 0);
+  let offset = placeIn(path, context.checkpoint);
   onState({ status: "connecting" });
   while (!signal.aborted) {
     try {
       const file = await open(path, "r");
       try {
-        offset = await readOn(file, offset, context);
+        offset = await readOn({ path, file }, offset, context);
       } finally {
         await file.close();
       }
@@ -52,8 +52,17 @@ async function follow(path: string, context: SourceContext): Promise<void> {
   }
 }
 
+/** A place in another file says nothing of this one. */
+function placeIn(path: string, { offset, path: known = path }: SourceContext["checkpoint"]): number {
+  return known === path ? Number(offset ?? 0) : 0;
+}
+
 /** Where the next line begins. */
-async function readOn(file: FileHandle, from: number, { sink, signal, log }: SourceContext): Promise<number> {
+async function readOn(
+  { path, file }: { readonly path: string; readonly file: FileHandle },
+  from: number,
+  { sink, signal, log }: SourceContext,
+): Promise<number> {
   const { size } = await file.stat();
   // Written anew: what is known already changes nothing.
   let offset = size < from ? 0 : from;
@@ -70,11 +79,11 @@ async function readOn(file: FileHandle, from: number, { sink, signal, log }: Sou
     for (const line of buffer.subarray(0, end).toString("utf8").split("\n")) {
       if (line.trim() === "") continue;
       const event = parseEventLine(line);
-      if ("problem" in event) log.warn(`a line ${event.problem}`);
+      if ("problem" in event) log.warn(`a line is left out: ${event.problem}`);
       else events.push(event);
     }
     offset += used;
-    await sink([...events, { type: "checkpoint", state: { offset: String(offset) } }]);
+    await sink([...events, { type: "checkpoint", state: { offset: String(offset), path } }]);
   }
   return offset;
 }

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { firstIssue } from "../config/file.ts";
 import { resolveSecrets } from "../config/secrets.ts";
-import type { SourceEntry } from "../config/schema.ts";
+import { TimeZone, type SourceEntry } from "../config/schema.ts";
 import { ChatError } from "../errors.ts";
 import type { ChatSource } from "../source.ts";
 import { createBroken } from "./broken.ts";
@@ -15,23 +15,60 @@ interface Identity {
   readonly name: string;
 }
 
+/** What a source may need of its surroundings. */
+export interface SourceSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of times that carry none. */
+  readonly timeZone: string;
+}
+
 interface Kind {
   /** How a source is called where its entry does not say. */
   readonly label: string;
-  create(identity: Identity, options: unknown): Promise<ChatSource>;
+  create(identity: Identity, options: unknown, surroundings: SourceSurroundings): Promise<ChatSource>;
 }
 
 function kind<S extends z.ZodType>(
   label: string,
   options: S,
-  create: (identity: Identity, options: z.output<S>) => Promise<ChatSource> | ChatSource,
+  create: (
+    identity: Identity,
+    options: z.output<S>,
+    surroundings: SourceSurroundings,
+  ) => Promise<ChatSource> | ChatSource,
 ): Kind {
-  return { label, create: async (identity, given) => await create(identity, options.parse(given)) };
+  return {
+    label,
+    create: async (identity, given, surroundings) => await create(identity, options.parse(given), surroundings),
+  };
 }
 
 /** What a live one needs is loaded when there is one. */
 const KINDS: Readonly<Record<string, Kind>> = {
-  import: kind("Imported files", z.strictObject({}), (identity) => createImported(identity)),
+  import: kind(
+    "Imported files",
+    z.strictObject({
+      path: z.string().min(1).optional(),
+      time_zone: TimeZone.optional(),
+      date_order: z.enum(["DMY", "MDY", "YMD"]).optional(),
+      self: z.string().min(1).exactOptional(),
+    }),
+    async (identity, { path, time_zone, date_order: dateOrder, ...options }, { timeZone }) => {
+      if (path === undefined) return createImported(identity);
+      const [{ FileSource }, { recognise }] = await Promise.all([
+        import("../files/file-source.ts"),
+        import("../files/importers.ts"),
+      ]);
+      return new FileSource({
+        ...identity,
+        ...options,
+        path,
+        importer: await recognise(path),
+        timeZone: time_zone ?? timeZone,
+        ...(dateOrder === undefined ? {} : { dateOrder }),
+      });
+    },
+  ),
   jsonl: kind("Event file", z.strictObject({ path: z.string().min(1) }), (identity, { path }) =>
     createJsonl({ ...identity, path }),
   ),
@@ -90,7 +127,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 export async function createSource(
   id: string,
   entry: SourceEntry,
-  env: Readonly<Record<string, string | undefined>>,
+  surroundings: SourceSurroundings,
 ): Promise<ChatSource> {
   const where = `sources.${id}`;
   const found = KINDS[entry.kind];
@@ -102,7 +139,8 @@ export async function createSource(
         hint: `Use one of ${known}`,
       });
     }
-    return await found.create({ id, name }, await resolveSecrets(entry.options, env, `${where}.options`));
+    const options = await resolveSecrets(entry.options, surroundings.env, `${where}.options`);
+    return await found.create({ id, name }, options, surroundings);
   } catch (error) {
     return createBroken(id, entry.kind, name, toConfigError(error, `${where}.options`));
   }
@@ -113,6 +151,6 @@ function toConfigError(error: unknown, where: string): ChatError {
   if (!(error instanceof z.ZodError)) throw error;
   const { field, message } = firstIssue(error);
   return new ChatError("INVALID_PARAMETER", `${where}.${field}: ${message}`, {
-    hint: `Correct ${where}.${field} in chat.json, then start the chat server again`,
+    hint: `Correct ${where}.${field} in chat.json`,
   });
 }

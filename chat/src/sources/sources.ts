@@ -1,5 +1,5 @@
-// The configured sources: runs them into the store, knows their states, and passes on what is new. Where another process on
-// the same home runs them already, this one looks for what that one has stored, and takes over when it ends.
+// The configured sources, as they come and go: runs them into the store, knows their states, and passes on what is new. Where
+// another process on the same home runs them already, this one looks for what that one has stored, and takes over when it ends.
 
 import { sourceNotFound } from "../errors.ts";
 import type { Feed } from "../live/feed.ts";
@@ -23,20 +23,26 @@ export interface ConfiguredSource {
   readonly sendTo?: readonly string[] | undefined;
 }
 
+interface Running {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
 const EXPIRY_MS = 60_000;
 const LOOK_MS = 500;
 
 export class Sources {
   readonly #options: SourcesOptions;
-  readonly #configured: ReadonlyMap<string, ConfiguredSource>;
+  #configured: ReadonlyMap<string, ConfiguredSource>;
   #states: ReadonlyMap<string, SourceState> = new Map();
-  readonly #stop = new AbortController();
-  #running: Promise<unknown> = Promise.resolve();
+  readonly #running = new Map<ChatSource, Running>();
+  /** Ours to run them. */
+  #isOurTurn = false;
   #turn: Turn | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(configured: readonly ConfiguredSource[], options: SourcesOptions) {
-    this.#configured = new Map(configured.map((entry) => [entry.source.id, entry]));
+    this.#configured = byId(configured);
     this.#options = options;
   }
 
@@ -65,10 +71,20 @@ export class Sources {
     else this.#follow(this.#turn);
   }
 
+  /** Who is no longer there ends, who is new begins, the others do not notice. One change at a time. */
+  async change(configured: readonly ConfiguredSource[]): Promise<void> {
+    this.#configured = byId(configured);
+    const staying = new Set(configured.map(({ source }) => source));
+    // One with the same id begins where the one before has ended.
+    await this.#end([...this.#running.keys()].filter((source) => !staying.has(source)));
+    this.#states = new Map([...this.#states].filter(([id]) => this.#configured.has(id)));
+    if (this.#isOurTurn) this.#beginNew();
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    this.#stop.abort();
-    await this.#running;
+    this.#isOurTurn = false;
+    await this.#end([...this.#running.keys()]);
     await this.#turn?.close();
   }
 
@@ -76,7 +92,24 @@ export class Sources {
     this.#options.feed.follow(false);
     this.#expire();
     this.#timer = setInterval(() => this.#expire(), EXPIRY_MS);
-    this.#running = Promise.all(this.all.map(({ source }) => this.#run(source)));
+    this.#isOurTurn = true;
+    this.#beginNew();
+  }
+
+  #beginNew(): void {
+    for (const { source } of this.all) {
+      if (this.#running.has(source)) continue;
+      const stop = new AbortController();
+      this.#running.set(source, { stop, ended: this.#run(source, stop.signal) });
+    }
+    tellStates(this.#options.files.states, this.#states);
+  }
+
+  async #end(leaving: readonly ChatSource[]): Promise<void> {
+    const running = leaving.flatMap((source) => this.#running.get(source) ?? []);
+    for (const { stop } of running) stop.abort();
+    await Promise.all(running.map(({ ended }) => ended));
+    for (const source of leaving) this.#running.delete(source);
   }
 
   #follow(turn: Turn): void {
@@ -102,7 +135,7 @@ export class Sources {
     }, LOOK_MS);
   }
 
-  async #run(source: ChatSource): Promise<void> {
+  async #run(source: ChatSource, signal: AbortSignal): Promise<void> {
     const { store, feed, log, now } = this.#options;
     const write = (level: string) => (message: string) => log(`${level} ${source.id}: ${message}`);
     await source.run({
@@ -115,7 +148,7 @@ export class Sources {
         tellStates(this.#options.files.states, this.#states);
         if ("message" in state) write("warning")(state.message);
       },
-      signal: this.#stop.signal,
+      signal,
       log: { info: write("info"), warn: write("warning") },
       now,
     });
@@ -129,4 +162,8 @@ export class Sources {
       this.#options.log(`warning: expired messages stay for now: ${error instanceof Error ? error.message : ""}`);
     }
   }
+}
+
+function byId(configured: readonly ConfiguredSource[]): ReadonlyMap<string, ConfiguredSource> {
+  return new Map(configured.map((entry) => [entry.source.id, entry]));
 }

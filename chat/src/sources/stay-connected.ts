@@ -1,7 +1,7 @@
 // The loop of every live source: connect, stay, come back after a failure, later each time. What a connection is, and what
 // comes over it, the source knows.
 
-import type { SourceContext, SourceEvent, SourceState } from "../source.ts";
+import { STOPPED, type SourceContext, type SourceEvent, type SourceState } from "../source.ts";
 import { asFailure, codeOf, SourceFailure } from "./failure.ts";
 import { backoffMs, LONGEST_MS, type Timing } from "./timing.ts";
 
@@ -36,7 +36,7 @@ export async function stayConnected(
     context.onState(stateAfter(failure, howToConnect(failure)));
     await timing.pause(delayMs(failure, failures, timing.chance()), signal);
   }
-  context.onState({ status: "disconnected", message: "It was stopped", howToConnect: "Start the chat server again." });
+  context.onState(STOPPED);
 }
 
 async function failureOf(attempt: Promise<void>): Promise<SourceFailure> {

@@ -24,7 +24,8 @@ const SELECT = `
   SELECT m.key, m.id AS message_id, ${AT("m.slot")} AS at, m.edited_at, m.kind, m.content, m.reply_to, m.thread,
     m.forwarded_from, m.attachments, c.key AS chat, c.id AS chat_id, coalesce(c.name, c.id) AS chat_name, x.id AS source,
     a.id, ${nameOf("a")} AS name, a.is_self, a.is_bot,
-    CASE WHEN ra.key IS NOT NULL THEN ${nameOf("ra")} END AS reply_sender, substr(r.content, 1, ${PREVIEW_LENGTH}) AS reply_preview
+    CASE WHEN ra.key IS NOT NULL THEN ${nameOf("ra")} END AS reply_sender, substr(r.content, 1, ${PREVIEW_LENGTH}) AS reply_preview,
+    ${AT("r.slot")} AS reply_at
   FROM json_each(?) w CROSS JOIN message m ON m.key = w.value
     JOIN chat c ON c.key = m.chat JOIN source x ON x.key = c.source LEFT JOIN address a ON a.key = m.sender
     LEFT JOIN message r ON r.chat = m.chat AND r.id = m.reply_to LEFT JOIN address ra ON ra.key = r.sender`;
@@ -67,7 +68,14 @@ function toMessage(row: SqlRow, reactions: Reactions): StoredMessage {
     kind: KIND.parse(row["kind"]),
     content: String(row["content"]),
     replyTo:
-      replyTo === null ? null : { id: replyTo, sender: text(row, "reply_sender"), preview: text(row, "reply_preview") },
+      replyTo === null
+        ? null
+        : {
+            id: replyTo,
+            sender: text(row, "reply_sender"),
+            preview: text(row, "reply_preview"),
+            at: number(row, "reply_at"),
+          },
     thread: text(row, "thread"),
     forwardedFrom: text(row, "forwarded_from"),
     reactions,

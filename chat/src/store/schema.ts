@@ -124,7 +124,13 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
+/** Most messages answer nothing, and are in no thread. */
+const THREADS = `
+  CREATE INDEX message_reply ON message (chat, reply_to) WHERE reply_to IS NOT NULL;
+  CREATE INDEX message_thread ON message (chat, thread) WHERE thread IS NOT NULL;
+`;
+
 /** Marks our files, so that no other is taken for one. */
 export const APPLICATION_ID = 0x50434854;
 /** SQL, in order; how many have run is kept in the file. Never change one that was released. */
-export const MIGRATIONS: readonly string[] = [TABLES];
+export const MIGRATIONS: readonly string[] = [TABLES, THREADS];

@@ -55,7 +55,7 @@ describe("messages", () => {
       editedAt: null,
       kind: "text",
       content: "project plan",
-      replyTo: { id: "zzz", sender: null, preview: null },
+      replyTo: { id: "zzz", sender: null, preview: null, at: null },
       thread: null,
       forwardedFrom: null,
       reactions: [],
@@ -188,6 +188,35 @@ describe("messages", () => {
     expect(after({ since: 100 })).toEqual(["y"]);
     expect(after({ sources: ["signal"] })).toEqual([]);
     expect(store.after(store.newestKey(), filter, 10)).toEqual([]);
+  });
+
+  it("CH-5 with what they answer, what answers them and what shares their thread, the nearest first", () => {
+    const said = (id: string, more: object = {}) =>
+      message({ id, chat: "2", sender: "u1", at: 5000, content: id, ...more });
+    store.apply("telegram", [
+      said("root"),
+      said("left", { replyTo: "root" }),
+      said("right", { replyTo: "root" }),
+      said("leaf", { replyTo: "left" }),
+      said("beside"),
+      said("t1", { thread: "t", replyTo: "unknown" }),
+      said("t2", { thread: "t" }),
+      said("t"),
+      said("x", { replyTo: "y" }),
+      said("y", { replyTo: "x" }),
+      message({ id: "elsewhere", chat: "3", at: 5000, replyTo: "root" }),
+    ]);
+    const [family] = store.findChats("telegram", "Family");
+    const thread = (id: string, limit = 50) => {
+      const from = store.message(family?.key ?? 0, id);
+      return from && store.thread(from, limit).map((found) => found.id);
+    };
+    expect(thread("leaf")).toEqual(["leaf", "left", "root", "right"]);
+    expect(thread("leaf", 2)).toEqual(["leaf", "left"]);
+    expect(thread("t1")?.toSorted()).toEqual(["t", "t1", "t2"]);
+    expect(thread("t")?.toSorted()).toEqual(["t", "t1", "t2"]);
+    expect(thread("x")).toEqual(["x", "y"]);
+    expect(thread("beside")).toEqual(["beside"]);
   });
 
   it("CH-5 one by its id, and those around it", () => {

@@ -26,6 +26,7 @@ import { findAfter, findAround } from "./message-finder.ts";
 import { pageMessages } from "./message-pages.ts";
 import { readMessages } from "./message-reader.ts";
 import { findParticipants, findPeople } from "./people.ts";
+import { findThread } from "./thread.ts";
 
 const CHECKPOINT = z.record(z.string(), z.string());
 
@@ -82,6 +83,10 @@ class SqliteChatStore implements ChatStore {
 
   around(message: StoredMessage, before: number, after: number): readonly StoredMessage[] {
     return readMessages(this.#db, findAround(this.#db, message.key, before, after));
+  }
+
+  thread(message: StoredMessage, limit: number): readonly StoredMessage[] {
+    return readMessages(this.#db, findThread(this.#db, message.key, limit));
   }
 
   after(key: number, filter: MessageFilter, limit: number): readonly StoredMessage[] {

@@ -50,6 +50,7 @@ export function toSources(reader: Reader): SourceJson[] {
         : {}),
       live: source.capabilities.stream,
       history: source.capabilities.history,
+      tells: [...source.capabilities.tells],
       can_send: source.capabilities.send && sendTo !== undefined,
       chat_count: chats,
       message_count: messages,

@@ -4,6 +4,7 @@ import type { Sources } from "../sources/sources.ts";
 import { findContact } from "./find-contact.ts";
 import { getMessageContext } from "./get-message-context.ts";
 import { getMessages } from "./get-messages.ts";
+import { getThread } from "./get-thread.ts";
 import { listChats } from "./list-chats.ts";
 import { listSources } from "./list-sources.ts";
 import { searchMessages } from "./search-messages.ts";
@@ -17,6 +18,7 @@ const READING: readonly Tool[] = [
   getMessages,
   searchMessages,
   getMessageContext,
+  getThread,
   findContact,
   waitForMessages,
 ];

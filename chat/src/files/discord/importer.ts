@@ -28,6 +28,7 @@ const TYPES: ReadonlyMap<string, ChatType> = new Map<string, ChatType>([
 export const discordImporter: FileImporter = {
   format: FORMAT,
   sourceKind: "discord",
+  tells: ["edits", "reactions"],
 
   recognises({ head }: FileSigns): boolean {
     const text = head.toString("latin1");

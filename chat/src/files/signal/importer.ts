@@ -19,6 +19,7 @@ const MAX_LINE_BYTES = 8_000_000;
 export const signalImporter: FileImporter = {
   format: FORMAT,
   sourceKind: "signal",
+  tells: ["edits", "reactions", "deletions"],
 
   recognises({ head, names }: FileSigns): boolean {
     const text = head.toString("latin1");

@@ -21,6 +21,7 @@ const LISTS: readonly (readonly [name: string, type: ChatType])[] = [
 export const slackImporter: FileImporter = {
   format: FORMAT,
   sourceKind: "slack",
+  tells: ["edits", "reactions"],
 
   recognises({ names }: FileSigns): boolean {
     return names.includes("users.json") && LISTS.some(([list]) => names.includes(list));

@@ -26,6 +26,7 @@ const SIGNS = [
 export const telegramImporter: FileImporter = {
   format: FORMAT,
   sourceKind: "telegram",
+  tells: ["edits", "reactions"],
 
   recognises({ head, names }: FileSigns): boolean {
     const text = head.toString("latin1");

@@ -26,6 +26,8 @@ const HEAD_LINES = 50;
 export const whatsappImporter: FileImporter = {
   format: FORMAT,
   sourceKind: "whatsapp",
+  // An edited message has another id: it is made of the words.
+  tells: [],
 
   recognises({ path, head, names }: FileSigns): boolean {
     if (head.length === 0 || head.toString("latin1", 0, 2) === "PK") return names.some(isChatText);

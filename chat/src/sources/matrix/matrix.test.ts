@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeSource, Run, type Network } from "../contract.ts";
-import { Door } from "../door.ts";
+import { describeSource, type Network } from "../../../../test/support/chat/contract.ts";
+import { Run } from "../../../../test/support/chat/source-run.ts";
+import { Door } from "../../../../test/support/chat/door.ts";
 import type { Timing } from "../timing.ts";
 import { HomeserverDouble } from "./double.ts";
 import { createMatrix } from "./matrix.ts";
@@ -81,21 +82,25 @@ async function createNetwork(url: string, double?: HomeserverDouble): Promise<Ne
   const at = (port: number, timing: Timing) => source(`http://127.0.0.1:${port}`, timing, async () => token);
   return {
     createSource: (timing) => at(door.port, timing),
-    createSourceAt: (port, timing) => at(port, timing),
-    program: () => ({
-      module: "sources/matrix/matrix.js",
-      create: "createMatrix",
-      options: { id: "matrix", url },
-      secrets: { accessToken: me.token },
-    }),
+    entry: () => ({ kind: "matrix", options: { url, token: me.token } }),
+    line: { sourceAt: at, cut: async () => door.cut() },
+    deeds: {
+      edits: async (target, text) => void (await alice.say(room, `* ${text}`, replaces(target, text))),
+      reactions: async (target) => {
+        await alice.send(room, annotates(target, "👍"), "m.reaction");
+        return "👍";
+      },
+      deletions: (target) => alice.redact(room, target),
+    },
     say: async (text) => void (await alice.say(room, text)),
-    edit: async (target, text) => void (await alice.say(room, `* ${text}`, replaces(target, text))),
-    react: async (target, emoji) => void (await alice.send(room, annotates(target, emoji), "m.reaction")),
-    remove: (target) => alice.redact(room, target),
+    sayAll: async (texts) => {
+      for (const text of texts) await alice.say(room, text);
+    },
+    announce: { cannot: "a message gets its id from the homeserver, when it is said" },
     target: (message) => message.id,
     unseenTarget: () => "$never-sent",
-    cut: async () => door.cut(),
     refuse: async (refused) => void (token = refused ? "wrong" : me.token),
+    refusedAs: "needs_auth",
     open: () => double?.polling ?? door.through,
     close: async () => {
       await door.close();
@@ -104,8 +109,8 @@ async function createNetwork(url: string, double?: HomeserverDouble): Promise<Ne
   };
 }
 
-const traits = { keepsWhileAway: true, tellsDeletion: true };
-describeSource("matrix", { ...traits, many: 400 }, async () => {
+const traits = { keepsWhileAway: true };
+describeSource("matrix", { ...traits, many: 1500 }, async () => {
   const double = await HomeserverDouble.start();
   return createNetwork(double.url, double);
 });

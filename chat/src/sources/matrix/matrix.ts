@@ -2,7 +2,14 @@
 // the checkpoint; what a long absence leaves out of the next answer is fetched.
 
 import { ChatError } from "../../errors.ts";
-import type { ChatSource, MessageOrigin, SendRequest, SourceContext, SourceEvent } from "../../source.ts";
+import {
+  CHANGES,
+  type ChatSource,
+  type MessageOrigin,
+  type SendRequest,
+  type SourceContext,
+  type SourceEvent,
+} from "../../source.ts";
 import { asFailure, type SourceFailure } from "../failure.ts";
 import type { Sent } from "../sent-once.ts";
 import { commit, stayConnected } from "../stay-connected.ts";
@@ -36,7 +43,7 @@ class Matrix implements ChatSource {
   readonly id: string;
   readonly kind = "matrix";
   readonly name: string;
-  readonly capabilities = { history: "window", stream: true, backfill: true, send: true } as const;
+  readonly capabilities = { history: "window", stream: true, backfill: true, send: true, tells: CHANGES } as const;
   readonly #server: Homeserver;
   readonly #timing: Timing;
   #live: { readonly context: SourceContext; readonly rooms: Rooms } | undefined;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeSource, Run, type Network } from "../contract.ts";
+import { describeSource, type Manner, type Network } from "../../../../test/support/chat/contract.ts";
+import { Run } from "../../../../test/support/chat/source-run.ts";
 import type { Timing } from "../timing.ts";
 import { ACCOUNT, ALICE, SELF, SignalCliDouble, WEEKEND } from "./double.ts";
 import { createSignalCli } from "./signal-cli.ts";
@@ -14,45 +15,53 @@ async function createNetwork(hasIds: boolean): Promise<Network> {
       timestamp,
       dataMessage: { timestamp, message: null, expiresInSeconds: 0, viewOnce: false, groupInfo: WEEKEND, ...fields },
     });
+  const announce = (message: string, { at = double.timestamp() }: Manner = {}) => ({
+    target: String(at),
+    say: async (): Promise<void> => data({ message }, at),
+  });
   return {
     createSource: (timing) => source(double.url, timing),
-    createSourceAt: (port, timing) => source(`http://127.0.0.1:${port}`, timing),
-    program: () => ({
-      module: "sources/signal-cli/signal-cli.js",
-      create: "createSignalCli",
-      options: { id: "signal", url: double.url },
-      secrets: {},
-    }),
-    say: async (message, at) => data({ message }, at),
-    edit: async (target, message) => {
-      const timestamp = double.timestamp();
-      const dataMessage = { timestamp, message, expiresInSeconds: 0, viewOnce: false, groupInfo: WEEKEND };
-      double.receive({ ...ALICE, timestamp, editMessage: { targetSentTimestamp: Number(target), dataMessage } });
+    entry: () => ({ kind: "signal-cli", options: { url: double.url } }),
+    line: { sourceAt: (port, timing) => source(`http://127.0.0.1:${port}`, timing), cut: async () => double.cut() },
+    deeds: {
+      edits: async (target, message) => {
+        const timestamp = double.timestamp();
+        const dataMessage = { timestamp, message, expiresInSeconds: 0, viewOnce: false, groupInfo: WEEKEND };
+        double.receive({ ...ALICE, timestamp, editMessage: { targetSentTimestamp: Number(target), dataMessage } });
+      },
+      reactions: async (target) => {
+        data({
+          reaction: {
+            emoji: "👍",
+            targetAuthor: ALICE.source,
+            targetAuthorNumber: ALICE.source,
+            targetAuthorUuid: ALICE.sourceUuid,
+            targetSentTimestamp: Number(target),
+            isRemove: false,
+          },
+        });
+        return "👍";
+      },
+      deletions: async (target) => data({ remoteDelete: { timestamp: Number(target) } }),
     },
-    remove: async (target) => data({ remoteDelete: { timestamp: Number(target) } }),
-    react: async (target, emoji) =>
-      data({
-        reaction: {
-          emoji,
-          targetAuthor: ALICE.source,
-          targetAuthorNumber: ALICE.source,
-          targetAuthorUuid: ALICE.sourceUuid,
-          targetSentTimestamp: Number(target),
-          isRemove: false,
-        },
-      }),
+    say: (text, how) => announce(text, how).say(),
+    sayAll: async (texts) => {
+      for (const text of texts) await announce(text).say();
+    },
+    announce,
     target: (message) => message.id.split(":").at(-1) ?? "",
     unseenTarget: () => "1500000000000",
-    cut: async () => double.cut(),
     refuse: async (refused) => void (double.accounts = refused ? [] : [ACCOUNT]),
+    refusedAs: "needs_auth",
     open: () => double.listening,
     close: () => double.close(),
   };
 }
 
-const traits = { tellsDeletion: true, many: 1500 };
-describeSource("signal-cli", { ...traits, keepsWhileAway: true }, () => createNetwork(true));
-describeSource("signal-cli before it kept events", { ...traits, keepsWhileAway: false }, () => createNetwork(false));
+describeSource("signal-cli", { many: 100_000, keepsWhileAway: true }, () => createNetwork(true));
+describeSource("signal-cli before it kept events", { many: 100_000, keepsWhileAway: false }, () =>
+  createNetwork(false),
+);
 
 describe("CH-12 Signal through signal-cli", () => {
   let double: SignalCliDouble;

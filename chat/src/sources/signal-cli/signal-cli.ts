@@ -3,7 +3,7 @@
 
 import type { z } from "zod";
 import { ChatError, invalid } from "../../errors.ts";
-import type { ChatSource, SendRequest, SourceContext, SourceEvent } from "../../source.ts";
+import { CHANGES, type ChatSource, type SendRequest, type SourceContext, type SourceEvent } from "../../source.ts";
 import { asFailure, SourceFailure } from "../failure.ts";
 import { createDeadline, parseJson } from "../http.ts";
 import { SentOnce, type Sent } from "../sent-once.ts";
@@ -37,7 +37,7 @@ class SignalCli implements ChatSource {
   readonly id: string;
   readonly kind = "signal-cli";
   readonly name: string;
-  readonly capabilities = { history: "from_link", stream: true, backfill: false, send: true } as const;
+  readonly capabilities = { history: "from_link", stream: true, backfill: false, send: true, tells: CHANGES } as const;
   readonly #daemon: Daemon;
   readonly #account: string | undefined;
   readonly #timing: Timing;

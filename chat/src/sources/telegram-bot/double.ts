@@ -158,7 +158,11 @@ export class BotApiDouble {
   #answerPoll(): void {
     const poll = this.#poll;
     if (poll === undefined) return;
-    const wanted = this.#updates.filter((update) => isAllowed(update, poll.allowed)).slice(0, poll.limit);
+    const wanted: object[] = [];
+    for (const update of this.#updates) {
+      if (wanted.length >= poll.limit) break;
+      if (isAllowed(update, poll.allowed)) wanted.push(update);
+    }
     if (wanted.length === 0) return;
     this.#endPoll();
     reply(poll.response, ok(wanted));

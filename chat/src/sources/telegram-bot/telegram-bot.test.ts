@@ -1,6 +1,7 @@
 import { Bot } from "grammy";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeSource, Run, type Network } from "../contract.ts";
+import { describeSource, type Manner, type Network } from "../../../../test/support/chat/contract.ts";
+import { Run } from "../../../../test/support/chat/source-run.ts";
 import type { Timing } from "../timing.ts";
 import { BotApiDouble, OWNER, refusal, TOKEN } from "./double.ts";
 import { createTelegramBot } from "./telegram-bot.ts";
@@ -12,55 +13,73 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 const createSource = (apiRoot: string, timing: Timing, token = TOKEN) =>
   createTelegramBot({ id: "telegram", apiRoot, token: async () => token, timing });
 
+/** The group where Alice writes; and her private chat with the owner, of whose deletions alone Telegram tells. */
+const PRIVATE = { id: ALICE.id, type: "private", first_name: ALICE.first_name };
+const CONNECTION = { business_connection_id: "bc1" };
+
 async function createNetwork(): Promise<Network> {
   const double = await BotApiDouble.start();
-  const said = (text: string, at = Date.now()) => ({
-    message_id: double.nextMessageId(),
+  const said = (text: string, { at = Date.now() }: Manner, message_id = double.nextMessageId()) => ({
+    message_id,
     date: seconds(at),
-    chat: WORK,
     from: ALICE,
     text,
   });
+  const announce = (text: string, how: Manner = {}) => {
+    const message = said(text, how);
+    const say = async (): Promise<void> =>
+      void double.push(
+        how.isToBeRemoved === true
+          ? { business_message: { ...message, chat: PRIVATE, ...CONNECTION } }
+          : { message: { ...message, chat: WORK } },
+      );
+    return { target: String(message.message_id), say };
+  };
   return {
     createSource: (timing) => createSource(double.root, timing),
-    createSourceAt: (port, timing) => createSource(`http://127.0.0.1:${port}`, timing),
-    program: () => ({
-      module: "sources/telegram-bot/telegram-bot.js",
-      create: "createTelegramBot",
-      options: { id: "telegram", apiRoot: double.root },
-      secrets: { token: TOKEN },
-    }),
-    say: async (text, at) => void double.push({ message: said(text, at) }),
-    edit: async (target, text) =>
-      void double.push({
-        edited_message: { ...said(text), message_id: Number(target), edit_date: seconds(Date.now()) },
-      }),
-    react: async (target, emoji) =>
-      void double.push({
-        message_reaction: {
-          chat: WORK,
-          message_id: Number(target),
-          user: ALICE,
-          date: seconds(Date.now()),
-          old_reaction: [],
-          new_reaction: [{ type: "emoji", emoji }],
-        },
-      }),
-    // Telegram tells bots of deletions in Business chats alone.
-    remove: async (target) =>
-      void double.push({
-        deleted_business_messages: { business_connection_id: "bc1", chat: WORK, message_ids: [Number(target)] },
-      }),
+    entry: () => ({ kind: "telegram-bot", options: { api_root: double.root, token: TOKEN } }),
+    line: {
+      sourceAt: (port, timing) => createSource(`http://127.0.0.1:${port}`, timing),
+      cut: async () => double.cut(),
+    },
+    deeds: {
+      edits: async (target, text) => {
+        const edited = { ...said(text, {}, Number(target)), chat: WORK, edit_date: seconds(Date.now()) };
+        double.push({ edited_message: edited });
+      },
+      reactions: async (target) => {
+        double.push({
+          message_reaction: {
+            chat: WORK,
+            message_id: Number(target),
+            user: ALICE,
+            date: seconds(Date.now()),
+            old_reaction: [],
+            new_reaction: [{ type: "emoji", emoji: "👍" }],
+          },
+        });
+        return "👍";
+      },
+      deletions: async (target) =>
+        void double.push({
+          deleted_business_messages: { ...CONNECTION, chat: PRIVATE, message_ids: [Number(target)] },
+        }),
+    },
+    say: (text, how) => announce(text, how).say(),
+    sayAll: async (texts) => {
+      for (const text of texts) await announce(text).say();
+    },
+    announce,
     target: (message) => message.id,
     unseenTarget: () => "987654",
-    cut: async () => double.cut(),
     refuse: async (refused) => void (double.token = refused ? "another" : TOKEN),
+    refusedAs: "needs_auth",
     open: () => Number(double.polling),
     close: () => double.close(),
   };
 }
 
-describeSource("telegram-bot", { keepsWhileAway: true, tellsDeletion: false, many: 1500 }, createNetwork);
+describeSource("telegram-bot", { keepsWhileAway: true, many: 100_000 }, createNetwork);
 
 describe("CH-12 Telegram through a bot", () => {
   let double: BotApiDouble;

@@ -2,7 +2,7 @@
 // update is acknowledged when it is committed, never before.
 
 import { ChatError, invalid } from "../../errors.ts";
-import type { ChatSource, SendRequest, SourceContext, SourceEvent } from "../../source.ts";
+import { CHANGES, type ChatSource, type SendRequest, type SourceContext, type SourceEvent } from "../../source.ts";
 import type { SourceFailure } from "../failure.ts";
 import { SentOnce, type Sent } from "../sent-once.ts";
 import { commit, stayConnected } from "../stay-connected.ts";
@@ -32,7 +32,7 @@ class TelegramBot implements ChatSource {
   readonly id: string;
   readonly kind = "telegram-bot";
   readonly name: string;
-  readonly capabilities = { history: "none", stream: true, backfill: false, send: true } as const;
+  readonly capabilities = { history: "none", stream: true, backfill: false, send: true, tells: CHANGES } as const;
   readonly #api: BotApi;
   readonly #timing: Timing;
   readonly #sent = new SentOnce();

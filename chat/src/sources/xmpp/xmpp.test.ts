@@ -1,8 +1,9 @@
 import { createServer, Socket } from "node:net";
 import { client as createClient, xml, type Client } from "@xmpp/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { describeSource, Run, type Network } from "../contract.ts";
-import { Door } from "../door.ts";
+import { describeSource, type Network } from "../../../../test/support/chat/contract.ts";
+import { Run } from "../../../../test/support/chat/source-run.ts";
+import { Door } from "../../../../test/support/chat/door.ts";
 import type { Timing } from "../timing.ts";
 import { HOW_TO_INSTALL, isProsodyInstalled, PASSWORD, Prosody } from "./prosody.ts";
 import { createXmpp, type XmppOptions } from "./xmpp.ts";
@@ -102,23 +103,28 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
     const names = new Map<string, string>();
     let password = PASSWORD;
     const at = (port: number, timing: Timing) => source(me, port, timing, { password: async () => password });
+    const say = async (text: string): Promise<void> => void names.set(text, await alice.say(to, text));
     return {
       createSource: (timing) => at(door.port, timing),
-      createSourceAt: (port, timing) => at(port, timing),
-      program: () => ({
-        module: "sources/xmpp/xmpp.js",
-        create: "createXmpp",
-        options: { id: "xmpp", service: prosody.service, jid: to },
-        secrets: { password: PASSWORD },
-      }),
-      say: async (text) => void names.set(text, await alice.say(to, text)),
-      edit: async (target, text) => void (await alice.say(to, text, correction(target))),
-      react: async (target, emoji) => void (await alice.say(to, "", reaction(target, emoji), store())),
-      remove: async (target) => void (await alice.say(to, "", retraction(target), store())),
+      entry: () => ({ kind: "xmpp", options: { service: prosody.service, jid: to, password: PASSWORD } }),
+      line: { sourceAt: at, cut: async () => door.cut() },
+      deeds: {
+        edits: async (target, text) => void (await alice.say(to, text, correction(target))),
+        reactions: async (target) => {
+          await alice.say(to, "", reaction(target, "👍"), store());
+          return "👍";
+        },
+        deletions: async (target) => void (await alice.say(to, "", retraction(target), store())),
+      },
+      say,
+      sayAll: async (texts) => {
+        for (const text of texts) await say(text);
+      },
+      announce: { cannot: "the archive keeps the order, and gives a message its id when it is said" },
       target: (message) => names.get(message.content) ?? "",
       unseenTarget: () => "never-sent",
-      cut: async () => door.cut(),
       refuse: async (refused) => void (password = refused ? "wrong" : PASSWORD),
+      refusedAs: "needs_auth",
       open: () => door.through,
       close: async () => {
         await alice.leave();
@@ -129,7 +135,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
   /** Prosody keeps what has no words only when asked to. */
   const store = () => xml("store", { xmlns: "urn:xmpp:hints" });
 
-  describeSource("xmpp", { keepsWhileAway: true, tellsDeletion: true, many: 300 }, createNetwork);
+  describeSource("xmpp", { keepsWhileAway: true, many: 1000 }, createNetwork);
 
   describe("an account and its rooms", () => {
     let me: string;

@@ -4,7 +4,7 @@
 
 import { xml } from "@xmpp/client";
 import { ChatError } from "../../errors.ts";
-import type { ChatSource, SendRequest, SourceContext, SourceEvent } from "../../source.ts";
+import { CHANGES, type ChatSource, type SendRequest, type SourceContext, type SourceEvent } from "../../source.ts";
 import { SourceFailure } from "../failure.ts";
 import { SentOnce, type Sent } from "../sent-once.ts";
 import { commit, stayConnected } from "../stay-connected.ts";
@@ -47,7 +47,7 @@ class Xmpp implements ChatSource {
   readonly id: string;
   readonly kind = "xmpp";
   readonly name: string;
-  readonly capabilities = { history: "window", stream: true, backfill: true, send: true } as const;
+  readonly capabilities = { history: "window", stream: true, backfill: true, send: true, tells: CHANGES } as const;
   readonly #login: Login;
   readonly #rooms: readonly Room[];
   readonly #historyMs: number;

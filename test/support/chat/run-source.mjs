@@ -1,20 +1,18 @@
-// Runs a source into a store until SIGTERM; or kills itself, before or after the commit of the first batch with a message. Says
-// what happens, line by line. For contract.ts. Usage: node run-source.mjs <dist folder> <database> <program as JSON> <moment>
+// Runs a source into a store until it ends or SIGTERM; or kills itself, before or after the commit of the first batch with a
+// message. Says what happens, line by line. Usage: node run-source.mjs <dist folder> <database> <entry as JSON> <moment>
 
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [dist, path, program, moment] = process.argv.slice(2);
-const { module, create, options, secrets } = JSON.parse(program);
+const [dist, path, entry, moment] = process.argv.slice(2);
 const load = (file) => import(pathToFileURL(join(dist, file)).href);
-const [{ openStore }, factory] = await Promise.all([load("store/store.js"), load(module)]);
+const [{ openStore }, { createSource }] = await Promise.all([load("store/store.js"), load("sources/kinds.js")]);
 
 const store = await openStore(path);
 const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
-const secretly = Object.entries(secrets).map(([name, value]) => [name, async () => value]);
-const source = factory[create]({ ...options, ...Object.fromEntries(secretly) });
+const source = await createSource("source", { chats: {}, ...JSON.parse(entry) }, { env: {}, timeZone: "UTC" });
 // Not through a stream: what was said must be out before the next thing happens.
 const say = (text) => writeSync(1, `${text}\n`);
 
