@@ -8,6 +8,8 @@ import { HubError } from "./errors.ts";
 import { HubEvents } from "./events.ts";
 import { startFileLog, startLog } from "./log.ts";
 
+const NO_CHANGES = { added: [], removed: [], restarted: [], described: [], groups: false, settings: false } as never;
+
 describe("the structured log", () => {
   it("RS-6 has a line for connects, failures, calls and reloads, and nothing that a server printed", async () => {
     const lines: string[] = [];
@@ -91,6 +93,21 @@ describe("the structured log", () => {
       await say("last");
       expect(await messages(`${path}.1`)).toEqual(["two", long]);
       expect(await messages(path)).toEqual(["last"]);
+    });
+
+    it("RS-6 a file that cannot be there yet is written when it can", async () => {
+      const path = join(dir, "state/log.jsonl");
+      await writeFile(join(dir, "state"), "in its way");
+      const events = new HubEvents();
+      const told = once(events, "warning");
+      const log = await startFileLog(events, path);
+      expect(await told).toMatchObject([{ message: expect.stringMatching(/^The log file cannot be written: E/) }]);
+      events.emit("config.reloaded", { changes: NO_CHANGES, description: "kept" });
+      log.flush();
+      await rm(join(dir, "state"));
+      events.emit("config.reloaded", { changes: NO_CHANGES, description: "after it" });
+      log.flush();
+      expect(await readFile(path, "utf8")).toMatch(/"kept".*\n.*"after it"/);
     });
 
     it.runIf(existsSync("/dev/full"))("RS-6 a full disk costs lines and nothing else", async () => {

@@ -1,19 +1,11 @@
 // The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Payloads and the text
 // that servers print never get in: either may hold a secret.
 
-import { renameSync } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import type { DestinationStream, Logger, pino as Pino } from "pino";
+import type { DestinationStream, Logger } from "pino";
 import type { ErrorBody } from "./errors.ts";
-import type { HubEvents } from "./events.ts";
+import type { CallRecord, HubEvents } from "./events.ts";
+import { LogFile } from "./log-file.ts";
 import type { Status } from "./servers/status.ts";
-
-const MAX_FILE_BYTES = 16 << 20;
-const GATHER_BYTES = 2 << 10;
-const GATHER_MS = 1000;
-/** Lines that a full disk does not take yet; more are dropped. */
-const MAX_WAITING_BYTES = 1 << 20;
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -22,56 +14,17 @@ export interface FileLogOptions {
   readonly maxBytes?: number;
 }
 
-/** Logs to a file. One that has grown large is kept aside, and the one aside before it goes. */
+/** Of so many kinds of calls the beginning of the line is kept. */
+const MAX_KINDS = 1000;
+
+/** Logs to a file. Where it cannot be written, that is said, and the hub goes on. */
 export async function startFileLog(
   events: HubEvents,
   path: string,
-  { maxBytes = MAX_FILE_BYTES }: FileLogOptions = {},
+  { maxBytes }: FileLogOptions = {},
 ): Promise<Logger> {
-  // Loaded here: it takes longer than the hub needs to be ready, and nobody waits for it.
-  const { pino } = await import("pino");
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const size = await stat(path).then(
-    (info) => info.size,
-    () => 0,
-  );
-  // Written together, at the latest after a second, and on the spot: a thread for it would cost more than the write.
-  const gathered = { sync: true, minLength: GATHER_BYTES, maxLength: MAX_WAITING_BYTES, periodicFlush: GATHER_MS };
-  const isAside = size > maxBytes && keepAside(path);
-  const file = pino.destination({ dest: path, mode: 0o600, ...gathered });
-  rollWhenLarge(file, path, { size: isAside ? 0 : size, maxBytes });
-  let warned = false;
-  // Unheard it would end the hub.
-  file.on("error", ({ code }: NodeJS.ErrnoException) => {
-    if (warned) return;
-    warned = true; // before it is told: that is a line too
-    events.emit("warning", { message: `The log file cannot be written: ${code ?? "unknown error"}` });
-  });
-  return startLog(events, file);
-}
-
-function rollWhenLarge(
-  file: ReturnType<typeof Pino.destination>,
-  path: string,
-  { size, maxBytes }: { size: number; maxBytes: number },
-): void {
-  let written = size;
-  file.on("write", (bytes: number) => {
-    written += bytes;
-    if (written <= maxBytes) return;
-    written = 0;
-    if (keepAside(path)) file.reopen();
-  });
-}
-
-/** At once, so that no line is written between the two. Where it cannot be done, the file just goes on. */
-function keepAside(path: string): boolean {
-  try {
-    renameSync(path, `${path}.1`);
-    return true;
-  } catch {
-    return false;
-  }
+  const onError = (code: string) => void events.emit("warning", { message: `The log file cannot be written: ${code}` });
+  return startLog(events, new LogFile(path, { maxBytes, onError }));
 }
 
 /** Logs what happens from now on, one line for each. */
@@ -80,6 +33,7 @@ export async function startLog(
   destination: DestinationStream,
   { level = "info" }: { level?: LogLevel } = {},
 ): Promise<Logger> {
+  // Loaded here: it takes longer than the hub needs to be ready, and nobody waits for it.
   const { pino } = await import("pino");
   const log = pino({ name: "plugboard", level, timestamp: isoTime() }, destination);
   events.on("server.status", ({ server, status }) => logStatus(log, server, status));
@@ -87,15 +41,33 @@ export async function startLog(
     if (breaker.state === "open") log.warn({ server }, "circuit opened");
     else log.info({ server }, `circuit ${breaker.state}`);
   });
-  events.on("call.finished", ({ server, tool, group, durationMs, ok, error }) => {
+  const logOf = callLogs(log);
+  events.on("call.finished", (call) => {
+    const { durationMs, ok, error } = call;
     const duration_ms = Math.round(durationMs * 1000) / 1000;
-    log.info({ server, tool, group, duration_ms, ok, ...failure(error) }, ok ? "call finished" : "call failed");
+    if (ok) logOf(call).info({ duration_ms, ok }, "call finished");
+    else logOf(call).info({ duration_ms, ok, ...failure(error) }, "call failed");
   });
   events.on("config.reloaded", ({ description }) => log.info({ changes: description }, "config reloaded"));
   events.on("config.rejected", ({ error }) => log.error(failure(error), "config rejected, the last good one stays"));
   events.on("warning", ({ message }) => log.warn(message));
   events.on("unexpected", ({ requestId, error }) => log.error({ request_id: requestId, error }, "unexpected error"));
   return log;
+}
+
+/** What calls of one kind have in common is put into words once: there is nothing that the hub logs more often. */
+function callLogs(log: Logger): (call: CallRecord) => Logger {
+  const known = new Map<string, Logger>();
+  return ({ server, tool, group }) => {
+    const kind = `${server}\n${tool}\n${group}`;
+    let found = known.get(kind);
+    if (found === undefined) {
+      if (known.size >= MAX_KINDS) known.clear();
+      found = log.child({ server, tool, group });
+      known.set(kind, found);
+    }
+    return found;
+  };
 }
 
 /** Lines of the same millisecond share the text of it: making it takes as long as the rest of a line. */
