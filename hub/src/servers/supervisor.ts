@@ -6,6 +6,7 @@ import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
 import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
+import type { PackageRecord } from "./npm/record.ts";
 import { ResourceWatches, WatchBudget } from "./resource-watches.ts";
 import { ManagedServer, type ServerObserver } from "./server.ts";
 import type { ServerWorld } from "./world.ts";
@@ -18,6 +19,15 @@ export interface TestResult {
   readonly resources: readonly JsonObject[];
   readonly latency_ms: number;
   readonly error?: ErrorBody;
+}
+
+/** What became of a server's package. */
+export interface PackageUpdate {
+  /** The version before; undefined where there was none. */
+  readonly from: string | undefined;
+  readonly to: string;
+  /** The servers that were restarted. */
+  readonly restarted: readonly string[];
 }
 
 /** For the calls that a replaced or removed server was asked before. */
@@ -172,6 +182,39 @@ export class Supervisor {
     } finally {
       await server.retire(0);
     }
+  }
+
+  /**
+   * Installs what a server's package is today, and runs it, and whoever shares it, from there. One that does not come up
+   * with the new version goes back to the one before.
+   */
+  async updatePackage(name: string, signal: AbortSignal): Promise<PackageUpdate> {
+    const server = this.get(name);
+    const { packages } = this.#world;
+    const { key, before, after } = await server.renewPackage(signal);
+    const from = before?.version;
+    if (before?.folder === after.folder) return { from, to: after.version, restarted: [] };
+    const restarted = await this.#restartFrom(after);
+    const failed = restarted.map((each) => this.#servers.get(each)?.status).find((status) => status?.state === "error");
+    if (failed?.state === "error" && before !== undefined) {
+      await packages?.restore(key, before);
+      await this.#restartFrom(before);
+      const { kind, message, detail = message } = failed.error;
+      const said = `Version ${after.version} of ${server.name} does not start, ${before.version} is used again`;
+      throw new HubError(kind, said, { detail, hint: `Stay with it: write ${before.manifest.name}@${before.version}` });
+    }
+    await packages?.tidy(this.servers.map(({ config }) => config));
+    return { from, to: after.version, restarted };
+  }
+
+  /** Those that are up, or tried to be, from another install of the same spec. */
+  async #restartFrom({ spec, folder }: PackageRecord): Promise<string[]> {
+    const affected = this.servers.filter(({ package: inUse, status }) => {
+      const isWanted = status.state !== "stopped" && status.state !== "disabled";
+      return isWanted && inUse?.source === "managed" && inUse.spec === spec && !inUse.folder.endsWith(folder);
+    });
+    await Promise.all(affected.map(({ config }) => this.replace(config, { wanted: () => config.enabled })));
+    return affected.map((each) => each.name);
   }
 
   async #start(fresh: ManagedServer, standIn: ManagedServer | undefined, wanted: () => boolean): Promise<void> {
