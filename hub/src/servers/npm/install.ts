@@ -17,6 +17,8 @@ export interface InstallOptions {
   /** `name@version`, by grammar. */
   readonly spec: string;
   readonly name: string;
+  /** What npm has heard from the registry minutes ago does not count. */
+  readonly anew: boolean;
   /** It is made here. */
   readonly folder: string;
   readonly tools: NpmTools;
@@ -53,13 +55,13 @@ const ALLOW_SCRIPTS = /^npm_config_allow_scripts$/i;
 const GRACE_MS = { stdin: 0, term: 2000 };
 
 export async function installPackage(options: InstallOptions): Promise<Installed> {
-  const { spec, folder, tools, guard, signal, onOutput } = options;
+  const { spec, anew, folder, tools, guard, signal, onOutput } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(join(folder, "package.json"), JSON.stringify(projectOf(options)), { mode: 0o600 });
   const [program, ...first] = tools.npm;
   const command = {
     command: program,
-    args: [...first, "install", ...OPTIONS, `--prefix=${folder}`, "--", spec],
+    args: [...first, "install", ...OPTIONS, ...(anew ? ["--prefer-online"] : []), `--prefix=${folder}`, "--", spec],
     cwd: folder,
     env: environmentOf(options),
     launcher: "npx",

@@ -153,7 +153,12 @@ export class Packages {
     return this.#renewals.join(key, preparing.signal, (signal) =>
       this.#alone(key, signal, async () => {
         const before = await this.#records.read(key);
-        const after = await this.#install(key, call.spec, { call, tools, preparing: { ...preparing, signal } });
+        const after = await this.#install(key, call.spec, {
+          call,
+          tools,
+          preparing: { ...preparing, signal },
+          anew: true,
+        });
         const isSame = before?.version === after.version && (await this.#isUsable(before, tools));
         if (!isSame) await this.#commit(key, after);
         else await this.#discard(after.folder);
@@ -234,7 +239,12 @@ export class Packages {
         // What is on record was damaged or removed: repairing it is no update.
         const before = await this.#records.read(key);
         const spec = before === undefined ? call.spec : `${call.name}@${before.version}`;
-        const record = await this.#install(key, spec, { call, tools, preparing: { ...preparing, signal } });
+        const record = await this.#install(key, spec, {
+          call,
+          tools,
+          preparing: { ...preparing, signal },
+          anew: false,
+        });
         await this.#commit(key, record);
         if (before !== undefined && before.folder !== record.folder) await this.#discard(before.folder);
         return record;
@@ -256,7 +266,7 @@ export class Packages {
   async #install(
     key: string,
     spec: string,
-    { call, tools, preparing }: { call: NpxCall; tools: NpmTools; preparing: Preparing },
+    { call, tools, preparing, anew }: { call: NpxCall; tools: NpmTools; preparing: Preparing; anew: boolean },
   ): Promise<PackageRecord> {
     const { environment: env, guard, signal, onOutput } = preparing;
     const { name } = call;
@@ -265,7 +275,7 @@ export class Packages {
     const path = join(this.#installs, folder);
     this.#underWay.add(folder);
     try {
-      const installed = await installPackage({ spec, name, folder: path, tools, env, guard, signal, onOutput });
+      const installed = await installPackage({ spec, name, anew, folder: path, tools, env, guard, signal, onOutput });
       return this.#toRecord(call.spec, folder, installed, tools, this.#known.get(key)?.owners ?? []);
     } catch (thrown) {
       await this.#discard(folder);
