@@ -56,8 +56,7 @@ const GRACE_MS = { stdin: 0, term: 2000 };
 
 export async function installPackage(options: InstallOptions): Promise<Installed> {
   const { spec, anew, folder, tools, guard, signal, onOutput } = options;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(join(folder, "package.json"), JSON.stringify(projectOf(options)), { mode: 0o600 });
+  await makeProject(options);
   const [program, ...first] = tools.npm;
   const command = {
     command: program,
@@ -77,6 +76,17 @@ export async function installPackage(options: InstallOptions): Promise<Installed
   if (signal.aborted) throw new HubError("Cancelled", "The install was cancelled");
   if (exit.code !== 0) throw diagnoseInstall(spec, exit, npm.stderr.tail(SEARCHED_LINES));
   return readInstalled(options);
+}
+
+async function makeProject(options: InstallOptions): Promise<void> {
+  const { folder } = options;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, "package.json"), JSON.stringify(projectOf(options)), { mode: 0o600 });
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new HubError("IoError", `Cannot write ${folder}`, { detail, cause: error });
+  }
 }
 
 /**

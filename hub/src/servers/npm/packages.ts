@@ -12,7 +12,7 @@ import { installPackage, type Installed } from "./install.ts";
 import { isIntact } from "./intact.ts";
 import { findLocal, type LocalPackage } from "./local.ts";
 import { parseNpx, type NpxCall } from "./npx-call.ts";
-import { findBin, inside, toProgram, type Program } from "./program.ts";
+import { binsOf, findBin, inside, toProgram, type Program } from "./program.ts";
 import { fileNameOf, keyOf, PackageRecords, type PackageRecord } from "./record.ts";
 import { SharedWork } from "./shared-work.ts";
 import { findUnused, removeUnused, USED_BY } from "./tidy.ts";
@@ -56,7 +56,7 @@ export interface Preparing {
   readonly environment: Readonly<Record<string, string>>;
   readonly guard: Guard;
   readonly signal: AbortSignal;
-  /** It has to be installed first. */
+  /** It has to be installed first, by whomever. */
   readonly onInstall: () => void;
   /** Lines for the server's log. */
   readonly onOutput: (chunk: Buffer) => void;
@@ -231,11 +231,11 @@ export class Packages {
 
   /** One at a time, here and among all hubs; the install itself needs no lock, but would be done twice. */
   #ensure(key: string, call: NpxCall, tools: NpmTools, preparing: Preparing): Promise<PackageRecord> {
+    preparing.onInstall();
     return this.#work.join(key, preparing.signal, (signal) =>
       this.#alone(key, signal, async () => {
         const usable = await this.#findUsable(key, tools);
         if (usable !== undefined) return usable;
-        preparing.onInstall();
         // What is on record was damaged or removed: repairing it is no update.
         const before = await this.#records.read(key);
         const spec = before === undefined ? call.spec : `${call.name}@${before.version}`;
@@ -327,7 +327,8 @@ export class Packages {
     const folder = join(this.#installs, record.folder);
     // Before the look: from now on nobody else removes it.
     if (!(await this.#claim(record.folder))) return false;
-    if (!(await exists(join(folder, "node_modules", record.manifest.name, "package.json")))) return false;
+    const files = Object.values(binsOf(record.manifest)).map((file) => join(packageIn(folder, record), file));
+    if ((await Promise.all(files.map(exists))).includes(false)) return false;
     if (this.#verified.has(folder)) return true;
     const intact = await isIntact(folder);
     if (intact) this.#verified.add(folder);
@@ -357,9 +358,9 @@ export class Packages {
     this.#underWay.delete(folder);
   }
 
-  #fileOf({ folder, manifest }: PackageRecord, call: NpxCall): string | undefined {
-    const bin = findBin(manifest, call.program);
-    return bin === undefined ? undefined : inside(join(this.#installs, folder, "node_modules", call.name), bin);
+  #fileOf(record: PackageRecord, call: NpxCall): string | undefined {
+    const bin = findBin(record.manifest, call.program);
+    return bin === undefined ? undefined : inside(packageIn(join(this.#installs, record.folder), record), bin);
   }
 
   #toUse({ spec, version, integrity, manifest, folder, installed_at }: PackageRecord): PackageInUse {
@@ -396,6 +397,10 @@ function notInstalled(local: LocalPackage | undefined): HubError {
         ? 'It is no npm package, or left to npx ("npm", PLUGBOARD_NPM)'
         : `It is run from ${local.root}: update it there`,
   });
+}
+
+function packageIn(install: string, { manifest }: PackageRecord): string {
+  return join(install, "node_modules", manifest.name);
 }
 
 /** Native parts of a package fit the Node that they were made for. */

@@ -20,12 +20,22 @@ export interface Program {
 const SHEBANG_BYTES = 256;
 
 /** The file of a package's program, from the package's folder. The rules are npx's own. */
-export function findBin({ name, bin = {} }: Manifest, program?: string): string | undefined {
-  const unscoped = name.replace(/^@[^/]+\//, "");
-  const bins = typeof bin === "string" ? { [unscoped]: bin } : bin;
+export function findBin(said: Manifest, program?: string): string | undefined {
+  const unscoped = unscopedOf(said);
+  const bins = binsOf(said);
   const files = [...new Set(Object.values(bins))];
   const wanted = program ?? (files.length === 1 ? Object.keys(bins)[0] : unscoped);
   return wanted !== undefined && Object.hasOwn(bins, wanted) ? bins[wanted] : undefined;
+}
+
+/** All programs of a package: their files by name. */
+export function binsOf(said: Manifest): Readonly<Record<string, string>> {
+  const { bin = {} } = said;
+  return typeof bin === "string" ? { [unscopedOf(said)]: bin } : bin;
+}
+
+function unscopedOf({ name }: Manifest): string {
+  return name.replace(/^@[^/]+\//, "");
 }
 
 /** A file inside of a folder; undefined where it would be outside. */
