@@ -262,7 +262,7 @@ describe("what goes wrong", () => {
     ["a package that it depends on is gone", "node_modules/@plugboard-test/part"],
     ["its own folder is gone", "."],
     ["its program is gone", `node_modules/${NAME}/server.js`],
-  ])("it is repaired where %s, and stays at its version", async (_what, gone) => {
+  ])("an install is repaired where %s, and stays at its version", async (_what, gone) => {
     registry.publish({ name: "@plugboard-test/part", version: "1.0.0" });
     registry.publish({ name: NAME, version: "1.0.0", dependencies: { "@plugboard-test/part": "1" } });
     const { hub, home } = await opened({ told: npx(NAME) });
@@ -354,13 +354,13 @@ describe("plugboard update", () => {
     registry.publish({ name: NAME, version: "1.1.0" });
     registry.publish({ name: NAME, version: "2.0.0" });
     const before = (await client.getServer("told")).package?.folder ?? "";
-    let isOver = false;
+    const over = new AbortController();
     const versions = new Set<string>();
     const calling = (async () => {
-      while (!isOver) versions.add((await about(hub, "told")).version);
+      while (!over.signal.aborted) versions.add((await about(hub, "told")).version);
     })();
     const update = await client.updatePackage("told");
-    isOver = true;
+    over.abort();
     await calling;
     expect(update).toMatchObject({
       changed: true,

@@ -49,11 +49,11 @@ function updateOne(io: Io, { api, out }: Access, { config }: Server): Promise<Pa
   return waiting(io, out, `updating ${config.name}`, api.updatePackage(config.id));
 }
 
-function tell({ out }: Access, { config }: Server, update: PackageUpdate): void {
-  const { changed, from, to, restarted } = update;
+function tell({ out }: Access, { config }: Server, done: PackageUpdate): void {
+  const { changed, from, to, restarted } = done;
   const where = restarted.length === 0 ? "" : `, restarted ${restarted.join(", ")}`;
   const what = changed
     ? `Updated ${config.name} ${from === null ? `to ${to}` : `from ${from} to ${to}`}${where}`
     : `${config.name} is at ${to}`;
-  out.changed(what, update);
+  out.changed(what, done);
 }

@@ -1,7 +1,8 @@
 // What the folder that a server runs in has of its package by itself: npx takes that before it downloads anything.
 
-import { access, readFile, realpath } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { exists } from "./exists.ts";
 import type { NpxCall } from "./npx-call.ts";
 import { findBin, inside, manifest, type Manifest } from "./program.ts";
 
@@ -87,11 +88,4 @@ async function readManifest(folder: string): Promise<Manifest | undefined> {
   } catch {
     return undefined; // there is none, or it is none
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -2,12 +2,13 @@
 // Says how a server is to be run; running it is the dialer's, and what is left of old installs tidy.ts's.
 
 import { randomBytes } from "node:crypto";
-import { access, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { NpmMode, ServerConfig, StdioTransport } from "../../config/types.ts";
 import { HubError, toHubError } from "../../errors.ts";
 import { withLock } from "../../lock.ts";
 import type { Guard } from "../guard.ts";
+import { exists } from "./exists.ts";
 import { installPackage, type Installed } from "./install.ts";
 import { isIntact } from "./intact.ts";
 import { findLocal, type LocalPackage } from "./local.ts";
@@ -406,11 +407,4 @@ function packageIn(install: string, { manifest }: PackageRecord): string {
 /** Native parts of a package fit the Node that they were made for. */
 function runtimeOf({ node }: NpmTools): string {
   return node === process.execPath ? RUNTIME : `${RUNTIME} ${dirname(node)}`;
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

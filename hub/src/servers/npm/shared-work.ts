@@ -19,11 +19,9 @@ export class SharedWork<T> {
     if (signal.aborted) throw cancelled();
     const job = this.#jobs.get(key) ?? this.#begin(key, begin);
     job.waiting++;
-    const leave = deferredAbort(signal);
     try {
-      return await Promise.race([job.done, leave.promise]);
+      return await untilAborted(job.done, signal);
     } finally {
-      leave.release();
       if (--job.waiting === 0) {
         job.abort.abort();
         await job.done.catch(() => undefined); // said above, or nobody waits for it
@@ -49,13 +47,13 @@ export class SharedWork<T> {
   }
 }
 
-function deferredAbort(signal: AbortSignal): { readonly promise: Promise<never>; readonly release: () => void } {
-  let onAbort = () => {};
-  const promise = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(cancelled());
+/** Resolves as the work does, unless whoever waits gives up before. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(cancelled());
     signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
-  return { promise, release: () => signal.removeEventListener("abort", onAbort) };
 }
 
 function cancelled(): HubError {

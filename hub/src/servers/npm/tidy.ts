@@ -1,9 +1,10 @@
 // Finds what is left of packages that nobody uses, and removes it. Several hubs may share the folder, each with a config
 // of its own: what belongs to another, or is run by one, stays.
 
-import { access, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findAbandonedLock } from "../../lock.ts";
+import { exists } from "./exists.ts";
 import { PackageRecords, type PackageRecord } from "./record.ts";
 
 /** Begins the name of the note that a hub leaves in an install from which it runs a server. */
@@ -75,7 +76,7 @@ async function ownersOf(
   record: PackageRecord,
   { owner, isOurs }: { owner: string; isOurs: boolean },
 ): Promise<string[]> {
-  const there = await Promise.all(record.owners.map((each) => (each === owner ? isOurs : exists(each))));
+  const there = await Promise.all(record.owners.map(async (each) => (each === owner ? isOurs : exists(each))));
   return record.owners.filter((_each, index) => there[index]);
 }
 
@@ -105,11 +106,4 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

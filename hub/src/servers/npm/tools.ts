@@ -1,7 +1,8 @@
 // Which npm installs a server's package, and which node runs it: those that the npx of its entry would be.
 
-import { access, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { exists } from "./exists.ts";
 
 export interface NpmTools {
   readonly node: string;
@@ -33,8 +34,8 @@ export async function findTools({ command, ownPath, path }: ToolsOptions): Promi
 /** Whoever names one npx, or gives the server a PATH of its own, means that one; else it is the hub's own Node. */
 function foldersOf({ command, ownPath, path = "" }: ToolsOptions): string[] {
   if (/[/\\]/.test(command)) return [dirname(command)];
-  const folders = (text: string) => text.split(delimiter).filter((folder) => isAbsolute(folder));
-  return ownPath === undefined ? [dirname(process.execPath), ...folders(path)] : folders(ownPath);
+  const folders = (ownPath ?? path).split(delimiter).filter((folder) => isAbsolute(folder));
+  return ownPath === undefined ? [dirname(process.execPath), ...folders] : folders;
 }
 
 /** As a script for node where it is one: `npm` itself would take the first node of the PATH, which may be another. */
@@ -47,11 +48,4 @@ async function npmIn(folder: string): Promise<[string] | undefined> {
   const real = await realpath(npm).catch(() => undefined);
   if (real === undefined) return undefined;
   return [real.endsWith(".js") ? real : npm];
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
