@@ -208,6 +208,11 @@ export class ManagedServer {
     return this.#package ?? this.#world.packages?.recall(this.#config);
   }
 
+  /** The package that its last start took. */
+  get startedFrom(): PackageInUse | undefined {
+    return this.#package;
+  }
+
   /** Installs what its package is today, beside what it runs from. */
   renewPackage(signal: AbortSignal): Promise<Renewal> {
     const { packages } = this.#world;

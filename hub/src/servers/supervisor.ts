@@ -1,6 +1,7 @@
 // The set of managed servers: who is there and who answers, starting and stopping them side by side, replacing one while
 // calls run, and trying one out unsaved.
 
+import { basename } from "node:path";
 import type { ServerListing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
@@ -192,26 +193,32 @@ export class Supervisor {
     const server = this.get(name);
     const { packages } = this.#world;
     const { key, before, after } = await server.renewPackage(signal);
-    const from = before?.version;
-    if (before?.folder === after.folder) return { from, to: after.version, restarted: [] };
-    const restarted = await this.#restartFrom(after);
-    const failed = restarted.map((each) => this.#servers.get(each)?.status).find((status) => status?.state === "error");
-    if (failed?.state === "error" && before !== undefined) {
+    const update = { from: before?.version, to: after.version };
+    if (before?.folder === after.folder) return { ...update, restarted: [] };
+    const wereUp = this.servers.filter(({ available }) => available).map((each) => each.name);
+    const restarted = await this.#restart(server.name, before);
+    const failed = restarted.filter((each) => wereUp.includes(each)).map((each) => this.#servers.get(each)?.status);
+    const failure = failed.find((status) => status?.state === "error");
+    if (failure?.state === "error" && before !== undefined) {
       await packages?.restore(key, before);
-      await this.#restartFrom(before);
-      const { kind, message, detail = message } = failed.error;
+      await this.#restart(server.name, after);
+      const { kind, message, detail = message } = failure.error;
       const said = `Version ${after.version} of ${server.name} does not start, ${before.version} is used again`;
-      throw new HubError(kind, said, { detail, hint: `Stay with it: write ${before.manifest.name}@${before.version}` });
+      throw new HubError(kind, said, {
+        detail,
+        hint: `To stay with it, write ${before.manifest.name}@${before.version}`,
+      });
     }
     await packages?.tidy(this.servers.map(({ config }) => config));
-    return { from, to: after.version, restarted };
+    return { ...update, restarted };
   }
 
-  /** Those that are up, or tried to be, from another install of the same spec. */
-  async #restartFrom({ spec, folder }: PackageRecord): Promise<string[]> {
-    const affected = this.servers.filter(({ package: inUse, status }) => {
-      const isWanted = status.state !== "stopped" && status.state !== "disabled";
-      return isWanted && inUse?.source === "managed" && inUse.spec === spec && !inUse.folder.endsWith(folder);
+  /** The server, and all that were started from what it no longer is; those that are stopped take the new one by themselves. */
+  async #restart(name: string, left: PackageRecord | undefined): Promise<string[]> {
+    const affected = this.servers.filter((each) => {
+      const { state } = each.status;
+      if (state === "stopped" || state === "disabled") return false;
+      return each.name === name || (left !== undefined && basename(each.startedFrom?.folder ?? "") === left.folder);
     });
     await Promise.all(affected.map(({ config }) => this.replace(config, { wanted: () => config.enabled })));
     return affected.map((each) => each.name);

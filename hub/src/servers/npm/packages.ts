@@ -1,22 +1,18 @@
 // npm packages of servers, installed once into the data folder and then run by node itself, without an npm that stays.
 // Says how a server is to be run; running it is the dialer's, and what is left of old installs tidy.ts's.
 
-import { randomBytes } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import type { NpmMode, ServerConfig, StdioTransport } from "../../config/types.ts";
 import { HubError, toHubError } from "../../errors.ts";
 import { withLock } from "../../lock.ts";
 import type { Guard } from "../guard.ts";
-import { exists } from "./exists.ts";
-import { installPackage, type Installed } from "./install.ts";
-import { isIntact } from "./intact.ts";
+import { Installs, runtimeOf } from "./installs.ts";
 import { findLocal, type LocalPackage } from "./local.ts";
 import { parseNpx, type NpxCall } from "./npx-call.ts";
-import { binsOf, findBin, inside, toProgram, type Program } from "./program.ts";
-import { fileNameOf, keyOf, PackageRecords, type PackageRecord } from "./record.ts";
+import { toProgram, type Program } from "./program.ts";
+import { keyOf, PackageRecords, type PackageRecord } from "./record.ts";
 import { SharedWork } from "./shared-work.ts";
-import { findUnused, removeUnused, USED_BY } from "./tidy.ts";
+import { findUnused, removeUnused } from "./tidy.ts";
 import { findTools, type NpmTools } from "./tools.ts";
 
 /** The package that a server is, or was last, run from. */
@@ -88,26 +84,20 @@ interface Plan {
 const NPX: Way = { by: "npx", offline: false };
 /** For another hub that installs the same. Longer takes only one that was killed, and whose process id is taken. */
 const PATIENCE_MS = 60_000;
-const RUNTIME = `${process.platform}-${process.arch}-${process.versions.modules}`;
 
 export class Packages {
   readonly #options: PackagesOptions;
   readonly #records: PackageRecords;
-  readonly #installs: string;
+  readonly #installs: Installs;
   readonly #work = new SharedWork<PackageRecord>();
   readonly #renewals = new SharedWork<Renewal>();
   /** As far as they are known; the files are looked at before each start. */
   readonly #known: Map<string, PackageRecord>;
-  /** Folders that were looked through since the hub's start, and from which nothing failed. */
-  readonly #verified = new Set<string>();
-  readonly #claimed = new Set<string>();
-  /** Folders without a record that this hub is filling. */
-  readonly #underWay = new Set<string>();
 
   private constructor(options: PackagesOptions, records: PackageRecords, known: Map<string, PackageRecord>) {
     this.#options = options;
     this.#records = records;
-    this.#installs = join(options.folder, "installs");
+    this.#installs = new Installs(join(options.folder, "installs"));
     this.#known = known;
   }
 
@@ -127,15 +117,15 @@ export class Packages {
   async prepare(packaged: Packaged, preparing: Preparing): Promise<Way> {
     const plan = await this.#plan(packaged, preparing);
     if (plan === undefined) return NPX;
-    const { call, tools, local, key } = plan;
+    const { call, tools, local } = plan;
     if (local !== undefined) {
       const { root, version, file } = local;
       const about = { spec: call.spec, name: call.name, version, folder: root, integrity: null, installedAt: null };
       return this.#toWay(call, file, tools, { ...about, source: "local" });
     }
     try {
-      const record = (await this.#findUsable(key, tools)) ?? (await this.#ensure(key, call, tools, preparing));
-      const file = this.#fileOf(record, call);
+      const record = await this.#ensure(plan, preparing);
+      const file = this.#installs.fileOf(record, call.program);
       return file === undefined ? NPX : await this.#toWay(call, file, tools, this.#toUse(record));
     } catch (thrown) {
       return fallback(toHubError(thrown), call, preparing);
@@ -148,21 +138,16 @@ export class Packages {
     if (plan === undefined || plan.local !== undefined) throw notInstalled(plan?.local);
     const { call, tools, key } = plan;
     if (call.exact !== undefined) {
-      const record = (await this.#findUsable(key, tools)) ?? (await this.#ensure(key, call, tools, preparing));
+      const record = await this.#ensure(plan, preparing);
       return { key, before: record, after: record };
     }
     return this.#renewals.join(key, preparing.signal, (signal) =>
       this.#alone(key, signal, async () => {
         const before = await this.#records.read(key);
-        const after = await this.#install(key, call.spec, {
-          call,
-          tools,
-          preparing: { ...preparing, signal },
-          anew: true,
-        });
-        const isSame = before?.version === after.version && (await this.#isUsable(before, tools));
+        const after = await this.#install(call.spec, plan, { ...preparing, signal, anew: true });
+        const isSame = before?.version === after.version && (await this.#installs.isUsable(before, tools));
         if (!isSame) await this.#commit(key, after);
-        else await this.#discard(after.folder);
+        else await this.#installs.discard(after.folder);
         return { key, before, after: isSame ? before : after };
       }),
     );
@@ -179,15 +164,13 @@ export class Packages {
   }
 
   /** No server is run from any of them any more. */
-  async release(): Promise<void> {
-    const notes = [...this.#claimed].map((folder) => this.#noteIn(folder));
-    await Promise.all(notes.map((note) => rm(note, { force: true }).catch(() => undefined))); // found by the next hub
-    this.#claimed.clear();
+  release(): Promise<void> {
+    return this.#installs.release();
   }
 
-  /** A server did not come up from there: something may be missing. It is looked through before the next start. */
+  /** A server did not come up from there. */
   doubt({ folder }: PackageInUse): void {
-    this.#verified.delete(folder);
+    this.#installs.doubt(basename(folder));
   }
 
   /**
@@ -200,7 +183,8 @@ export class Packages {
     const keys = new Set(packaged.flatMap((each) => this.#keyOf(each) ?? []));
     // A spec that a variable fills in is not to be told from the entry alone.
     const isOurs = packaged.some(isOpen) ? () => true : (key: string) => keys.has(key);
-    await removeUnused(await findUnused({ folder, owner, isOurs, underWay: this.#underWay }), this.#records);
+    const { underWay } = this.#installs;
+    await removeUnused(await findUnused({ folder, owner, isOurs, underWay }), this.#records);
   }
 
   #keyOf(packaged: Packaged | undefined): string | undefined {
@@ -231,23 +215,21 @@ export class Packages {
   }
 
   /** One at a time, here and among all hubs; the install itself needs no lock, but would be done twice. */
-  #ensure(key: string, call: NpxCall, tools: NpmTools, preparing: Preparing): Promise<PackageRecord> {
+  async #ensure(plan: Plan, preparing: Preparing): Promise<PackageRecord> {
+    const { key, call } = plan;
+    const usable = await this.#findUsable(plan);
+    if (usable !== undefined) return usable;
     preparing.onInstall();
     return this.#work.join(key, preparing.signal, (signal) =>
       this.#alone(key, signal, async () => {
-        const usable = await this.#findUsable(key, tools);
-        if (usable !== undefined) return usable;
+        const meanwhile = await this.#findUsable(plan);
+        if (meanwhile !== undefined) return meanwhile;
         // What is on record was damaged or removed: repairing it is no update.
         const before = await this.#records.read(key);
         const spec = before === undefined ? call.spec : `${call.name}@${before.version}`;
-        const record = await this.#install(key, spec, {
-          call,
-          tools,
-          preparing: { ...preparing, signal },
-          anew: false,
-        });
+        const record = await this.#install(spec, plan, { ...preparing, signal, anew: false });
         await this.#commit(key, record);
-        if (before !== undefined && before.folder !== record.folder) await this.#discard(before.folder);
+        if (before !== undefined) await this.#installs.leave(before.folder);
         return record;
       }),
     );
@@ -265,107 +247,45 @@ export class Packages {
   }
 
   async #install(
-    key: string,
     spec: string,
-    { call, tools, preparing, anew }: { call: NpxCall; tools: NpmTools; preparing: Preparing; anew: boolean },
+    { key, call, tools }: Plan,
+    { environment: env, guard, signal, onOutput, anew }: Preparing & { readonly anew: boolean },
   ): Promise<PackageRecord> {
-    const { environment: env, guard, signal, onOutput } = preparing;
     const { name } = call;
-    // Whose it is, should the hub be killed.
-    const folder = `${fileNameOf(name)}-${process.pid}-${randomBytes(4).toString("hex")}`;
-    const path = join(this.#installs, folder);
-    this.#underWay.add(folder);
-    try {
-      const installed = await installPackage({ spec, name, anew, folder: path, tools, env, guard, signal, onOutput });
-      return this.#toRecord(call.spec, folder, installed, tools, this.#known.get(key)?.owners ?? []);
-    } catch (thrown) {
-      await this.#discard(folder);
-      throw thrown;
-    }
-  }
-
-  #toRecord(
-    spec: string,
-    folder: string,
-    { manifest, integrity }: Installed,
-    tools: NpmTools,
-    owners: readonly string[],
-  ): PackageRecord {
+    const asked = { spec, name, anew, tools, env, guard, signal, onOutput };
+    const { folder, manifest, integrity } = await this.#installs.fill(asked);
+    const owners = new Set([...(this.#known.get(key)?.owners ?? []), this.#options.owner]);
     return {
-      spec,
+      spec: call.spec,
       version: manifest.version,
       integrity,
       manifest,
       folder,
       runtime: runtimeOf(tools),
       installed_at: new Date().toISOString(),
-      owners: [...new Set([...owners, this.#options.owner])],
+      owners: [...owners],
     };
   }
 
   async #commit(key: string, record: PackageRecord): Promise<void> {
-    await this.#claim(record.folder);
+    await this.#installs.claim(record.folder);
     await this.#records.write(key, record);
-    this.#underWay.delete(record.folder);
-    this.#verified.add(join(this.#installs, record.folder));
+    this.#installs.settle(record.folder);
     this.#known.set(key, record);
   }
 
-  async #findUsable(key: string, tools: NpmTools): Promise<PackageRecord | undefined> {
+  async #findUsable({ key, tools }: Plan): Promise<PackageRecord | undefined> {
     const record = await this.#records.read(key);
-    if (record === undefined || !(await this.#isUsable(record, tools))) return undefined;
-    const { owners } = record;
-    const kept = owners.includes(this.#options.owner)
-      ? record
-      : { ...record, owners: [...owners, this.#options.owner] };
+    if (record === undefined || !(await this.#installs.isUsable(record, tools))) return undefined;
+    const { owner } = this.#options;
+    const kept = record.owners.includes(owner) ? record : { ...record, owners: [...record.owners, owner] };
     if (kept !== record) await this.#records.write(key, kept);
     this.#known.set(key, kept);
     return kept;
   }
 
-  async #isUsable(record: PackageRecord, tools: NpmTools): Promise<boolean> {
-    if (record.runtime !== runtimeOf(tools)) return false;
-    const folder = join(this.#installs, record.folder);
-    // Before the look: from now on nobody else removes it.
-    if (!(await this.#claim(record.folder))) return false;
-    const files = Object.values(binsOf(record.manifest)).map((file) => join(packageIn(folder, record), file));
-    if ((await Promise.all(files.map(exists))).includes(false)) return false;
-    if (this.#verified.has(folder)) return true;
-    const intact = await isIntact(folder);
-    if (intact) this.#verified.add(folder);
-    return intact;
-  }
-
-  /** Leaves a note that this hub runs servers from there. */
-  async #claim(folder: string): Promise<boolean> {
-    const path = join(this.#installs, folder);
-    if (this.#claimed.has(folder) && (await exists(path))) return true;
-    try {
-      await writeFile(this.#noteIn(folder), "", { mode: 0o600 });
-    } catch {
-      return false; // it is gone
-    }
-    this.#claimed.add(folder);
-    return true;
-  }
-
-  #noteIn(folder: string): string {
-    return join(this.#installs, folder, `${USED_BY}${process.pid}`);
-  }
-
-  async #discard(folder: string): Promise<void> {
-    // What cannot be removed now is found by the next hub.
-    await rm(join(this.#installs, folder), { recursive: true, force: true }).catch(() => undefined);
-    this.#underWay.delete(folder);
-  }
-
-  #fileOf(record: PackageRecord, call: NpxCall): string | undefined {
-    const bin = findBin(record.manifest, call.program);
-    return bin === undefined ? undefined : inside(packageIn(join(this.#installs, record.folder), record), bin);
-  }
-
   #toUse({ spec, version, integrity, manifest, folder, installed_at }: PackageRecord): PackageInUse {
-    const path = join(this.#installs, folder);
+    const path = this.#installs.path(folder);
     return {
       spec,
       name: manifest.name,
@@ -398,13 +318,4 @@ function notInstalled(local: LocalPackage | undefined): HubError {
         ? 'It is no npm package, or left to npx ("npm", PLUGBOARD_NPM)'
         : `It is run from ${local.root}: update it there`,
   });
-}
-
-function packageIn(install: string, { manifest }: PackageRecord): string {
-  return join(install, "node_modules", manifest.name);
-}
-
-/** Native parts of a package fit the Node that they were made for. */
-function runtimeOf({ node }: NpmTools): string {
-  return node === process.execPath ? RUNTIME : `${RUNTIME} ${dirname(node)}`;
 }

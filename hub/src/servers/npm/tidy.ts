@@ -3,6 +3,7 @@
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isAlive } from "../../atomic.ts";
 import { findAbandonedLock } from "../../lock.ts";
 import { exists } from "./exists.ts";
 import { PackageRecords, type PackageRecord } from "./record.ts";
@@ -80,9 +81,16 @@ async function ownersOf(
   return record.owners.filter((_each, index) => there[index]);
 }
 
+/** An install of this process that is no longer on record. */
+export async function removeIfFree(installs: string, name: string): Promise<void> {
+  const path = join(installs, name);
+  if (!isFree(name, await notesIn(path))) return;
+  await rm(path, { recursive: true, force: true }).catch(() => undefined); // the next hub tries again
+}
+
 /** Nobody fills it, and nobody runs a server from it. Our own servers run from what a record names. */
 function isFree(name: string, notes: readonly Note[]): boolean {
-  const installer = Number(INSTALLER.exec(name)?.[1] ?? 0);
+  const installer = Number(INSTALLER.exec(name)?.[1]);
   // An install that is complete has users; one without any is filled, or was left by one who is gone.
   const pids = notes.length > 0 ? notes.map(({ pid }) => pid) : [installer];
   return !pids.some((pid) => pid !== process.pid && isAlive(pid));
@@ -96,14 +104,4 @@ interface Note {
 async function notesIn(folder: string): Promise<Note[]> {
   const names = (await readdir(folder).catch((): string[] => [])).filter((name) => name.startsWith(USED_BY));
   return names.map((name) => ({ path: join(folder, name), pid: Number(name.slice(USED_BY.length)) }));
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
