@@ -343,6 +343,23 @@ describe("what goes wrong", () => {
   );
 });
 
+it("MG-1 doctor counts what is installed, and finds what is damaged", async () => {
+  const home = await makeHome({ told: npx(NAME) });
+  onTestFinished(() => home.remove());
+  const examine = async () => {
+    const { stdout } = await plugboard(home, ["doctor", "--json"], { env: variables });
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string; message: string }[] };
+    return checks.filter(({ name }) => name === "packages").map(({ state, message }) => [state, message]);
+  };
+  expect(await examine()).toEqual([]);
+  expect((await plugboard(home, ["update", "told"], { env: variables })).code).toBe(0);
+  const counted = ["ok", `1 npm package in ${join(home.dir, "data/packages")}`];
+  expect(await examine()).toEqual([counted]);
+  const [folder = ""] = await installed(home);
+  await rm(join(installsOf(home), folder, "node_modules"), { recursive: true });
+  expect(await examine()).toEqual([counted, ["warning", `${NAME} (1.0.0) is damaged`]]);
+});
+
 describe("plugboard update", () => {
   it("MG-1 installs the newest version that the entry allows, and calls are answered all the while", async () => {
     const { hub, home, client } = await opened({

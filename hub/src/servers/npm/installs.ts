@@ -31,7 +31,7 @@ export class Installs {
   }
 
   /** A new one. It is under way until it is settled or discarded. */
-  async fill(options: Omit<InstallOptions, "folder">): Promise<Installed & { readonly folder: string }> {
+  async make(options: Omit<InstallOptions, "folder">): Promise<Installed & { readonly folder: string }> {
     // Whose it is, should the hub be killed.
     const folder = `${fileNameOf(options.name)}-${process.pid}-${randomBytes(4).toString("hex")}`;
     this.underWay.add(folder);

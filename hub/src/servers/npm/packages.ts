@@ -253,7 +253,7 @@ export class Packages {
   ): Promise<PackageRecord> {
     const { name } = call;
     const asked = { spec, name, anew, tools, env, guard, signal, onOutput };
-    const { folder, manifest, integrity } = await this.#installs.fill(asked);
+    const { folder, manifest, integrity } = await this.#installs.make(asked);
     const owners = new Set([...(this.#known.get(key)?.owners ?? []), this.#options.owner]);
     return {
       spec: call.spec,
