@@ -38,6 +38,7 @@ describe("the direction of imports is enforced by the linter", () => {
     ["hub/src/secrets/a.ts", "../config/types.ts"],
     ["hub/src/servers/a.ts", "../mcp/endpoint.ts"],
     ["hub/src/servers/b.ts", "../hub.ts"],
+    ["hub/src/servers/npm/c.ts", "../../mcp/endpoint.ts"],
     ["hub/src/calls/a.ts", "../cli/up.ts"],
     ["hub/src/mcp/a.ts", "../cli/up.ts"],
     ["hub/src/mcp/b.ts", "../hub.ts"],

@@ -124,7 +124,8 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process is there, whoever it belongs to. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -27,6 +27,7 @@ import type { SecretStore } from "./secrets/store.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
 import { Guard } from "./servers/guard.ts";
+import { Packages } from "./servers/npm/packages.ts";
 import { ListingMemory } from "./servers/listing-memory.ts";
 import { Launches } from "./servers/launches.ts";
 import { Places } from "./servers/places.ts";
@@ -55,6 +56,7 @@ export interface HubOptions {
 interface Memories {
   readonly eras: EraMemory;
   readonly listings: ListingMemory | undefined;
+  readonly packages: Packages | undefined;
 }
 
 export interface ListenOptions {
@@ -66,6 +68,9 @@ export interface ListenOptions {
 
 /** Of all servers together, each of which may have its own bound: a process each, as a rule. */
 const MAX_INSTANCES = 128;
+
+/** What becomes of npm packages whose servers say nothing about it. */
+const NPM_VARIABLE = "PLUGBOARD_NPM";
 
 export class Hub {
   readonly events = new HubEvents();
@@ -90,18 +95,19 @@ export class Hub {
   #endClients: () => void = () => undefined;
   #listener: Listener | undefined;
   #stopping: Promise<void> | undefined;
+  #tidying: Promise<void> | undefined;
 
   private constructor(
     { variables, paths, secrets, callLog, lookup }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
-    { eras, listings }: Memories,
+    { eras, listings, packages }: Memories,
     tracing: LoadedTracing,
   ) {
     const instance = randomUUID();
     this.#paths = paths;
-    this.warnings = [...loaded.warnings, ...tracing.warnings];
-    this.#memories = { eras, listings };
+    this.warnings = [...loaded.warnings, ...tracing.warnings, ...npmWarnings(variables)];
+    this.#memories = { eras, listings, packages };
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
@@ -116,6 +122,7 @@ export class Hub {
         places: new Places("The hub", () => MAX_INSTANCES),
         lookup: createLookup(lookup),
         ...(listings === undefined ? {} : { listings }),
+        ...(packages === undefined ? {} : { packages }),
       },
       {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
@@ -159,7 +166,8 @@ export class Hub {
     if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
     const eras = await EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"));
     const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"));
-    return new Hub(options, loaded, store, { eras, listings }, tracing);
+    const packages = inMemory ? undefined : await openPackages(options);
+    return new Hub(options, loaded, store, { eras, listings, packages }, tracing);
   }
 
   /** It was told to stop. */
@@ -223,6 +231,8 @@ export class Hub {
     this.configuration.run();
     this.callLog.recover();
     const settled = this.supervisor.startAll();
+    // What it cannot remove now, the next start finds.
+    this.#tidying = this.#memories.packages?.tidy(this.configuration.current.servers).catch(() => undefined);
     // Nobody should have to wait for it: neither who starts the hub, nor the first who asks its API.
     void settled.then(() => setImmediate(this.#prepare));
     return settled;
@@ -239,10 +249,16 @@ export class Hub {
   async #stop(drainMs: number): Promise<void> {
     if (drainMs > 0) await this.#drain(drainMs);
     this.#endClients();
-    await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll(), this.configuration.close()]);
+    await Promise.all([
+      this.#listener?.close(),
+      this.supervisor.shutdownAll(),
+      this.configuration.close(),
+      this.#memories.packages?.end(),
+    ]);
     clearTimeout(this.#rebuild);
     this.#guard.close();
-    await Promise.all([this.#memories.eras.saved(), this.#memories.listings?.saved(), this.callLog.close()]);
+    const { eras, listings, packages } = this.#memories;
+    await Promise.all([eras.saved(), listings?.saved(), this.#tidying, packages?.release(), this.callLog.close()]);
     // Last: a request's span ends when it is recorded.
     await this.#tracing?.close();
   }
@@ -281,4 +297,15 @@ export class Hub {
     }
     this.events.emit("catalog.changed", { catalog: this.#catalog, previous });
   }
+}
+
+function openPackages({ paths, variables }: HubOptions): Promise<Packages> {
+  // Whatever else it says is said as a warning.
+  const mode = variables[NPM_VARIABLE] === "npx" ? "npx" : "managed";
+  return Packages.open({ folder: join(paths.data, "packages"), owner: paths.config, mode });
+}
+
+function npmWarnings(variables: HubOptions["variables"]): string[] {
+  const said = variables[NPM_VARIABLE] ?? "";
+  return ["", "managed", "npx"].includes(said) ? [] : [`${NPM_VARIABLE} is "${said}", and can be "managed" or "npx"`];
 }

@@ -12,13 +12,15 @@ const RETRY_MS = 25;
 interface LockOptions {
   /** How long to wait for another holder. 0: not at all. */
   readonly patienceMs?: number;
+  /** Ends the wait for another holder, with the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** Runs `edit` while no other hub or command edits the same file. Who waits too long gets StaleConfig. */
 export async function withLock<T>(
   path: string,
   edit: () => Promise<T>,
-  { patienceMs = PATIENCE_MS }: LockOptions = {},
+  { patienceMs = PATIENCE_MS, signal }: LockOptions = {},
 ): Promise<T> {
   const lock = lockOf(path);
   const deadline = performance.now() + patienceMs;
@@ -27,7 +29,7 @@ export async function withLock<T>(
     if (performance.now() > deadline) {
       throw new HubError("StaleConfig", `Somebody else is changing ${path}`, { hint: `Try again, or remove ${lock}` });
     }
-    await delay(RETRY_MS);
+    await delay(RETRY_MS, undefined, signal === undefined ? {} : { signal });
   }
   try {
     return await edit();

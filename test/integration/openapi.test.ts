@@ -6,6 +6,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openManaged, type ManagedHub } from "../support/api.ts";
 import { failing, fixture } from "../support/hub.ts";
+import { Registry } from "../support/registry.ts";
 import { http, type HttpResult } from "../support/rpc.ts";
 
 // eslint-disable-next-line typescript/no-explicit-any -- the document is walked through as JSON
@@ -28,6 +29,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "POST /servers/{id}/start": { path: "/servers/new/start" },
   "POST /servers/{id}/stop": { path: "/servers/new/stop" },
   "POST /servers/{id}/restart": { path: "/servers/new/restart" },
+  "POST /servers/{id}/update": { path: "/servers/told/update" },
   "POST /servers/{id}/disable": { path: "/servers/new/disable" },
   "POST /servers/{id}/enable": { path: "/servers/new/enable" },
   "POST /servers/{id}/test": { path: "/servers/broken/test" },
@@ -72,8 +74,12 @@ let document: Any;
 /** One for each document: reading it takes the longest. */
 const validators = new WeakMap<object, Ajv2020>();
 
+let registry: Registry;
+
 beforeAll(async () => {
-  managed = await openManaged({
+  registry = await Registry.open();
+  registry.publish({ name: "@plugboard-test/told", version: "1.0.0" });
+  const servers = {
     echo: { ...fixture("echo"), env: { TOKEN: { secretRef: "service" } } },
     broken: failing(),
     remote: {
@@ -82,13 +88,18 @@ beforeAll(async () => {
       source: { type: "manual" },
       enabled: false,
     },
-  });
+    told: { command: "npx", args: ["-y", "@plugboard-test/told"], cwd: "/", enabled: false },
+  };
+  managed = await openManaged(servers, { variables: { npm_config_registry: registry.url } });
   await managed.hub.secrets.set("service", "v");
   await managed.hub.start();
   document = JSON.parse((await request("GET", { path: "/openapi.json" })).body);
 });
 
-afterAll(async () => expect(await managed.end()).toEqual([]));
+afterAll(async () => {
+  await registry.close();
+  expect(await managed.end()).toEqual([]);
+});
 
 function request(method: string, { path, body }: Sample, token = managed.token): Promise<HttpResult> {
   return http(`${managed.url}/api/v1${path}`, {

@@ -20,7 +20,7 @@ const LEAF = fixture("echo");
 /** The shell stays: there is something left for it to do. */
 const WRAPPED = { command: "sh", args: ["-c", `'${process.execPath}' '${ECHO}'; true`] };
 const STUBBORN = fixture("stubborn");
-const NPX = { command: "npx", args: ["-y", "@modelcontextprotocol/server-everything"], cwd: CHECKOUT };
+const NPX = { command: "npx", args: ["-y", "@modelcontextprotocol/server-everything"], cwd: CHECKOUT, npm: "npx" };
 
 const QUICK: Servers = { leaf: LEAF, wrapped: WRAPPED, stubborn: STUBBORN };
 /** leaf, shell and server, stubborn */

@@ -40,7 +40,8 @@ describe.runIf(seesTags)("servers of every launcher behind one hub", () => {
     if (withoutUvx !== undefined) process.stderr.write(`skipped, uvx: ${withoutUvx}\n`);
     const image = await engine?.importEverything();
     servers = {
-      npx: { command: "npx", args: ["-y", EVERYTHING], cwd: CHECKOUT },
+      npx: { command: "npx", args: ["-y", EVERYTHING], cwd: CHECKOUT, npm: "npx" },
+      node: { command: "npx", args: ["-y", EVERYTHING], cwd: CHECKOUT },
       ...(image === undefined ? {} : { docker: { command: "docker", args: ["run", image], hardened: true } }),
       ...(withoutUvx === undefined ? { uvx: { command: "uvx", args: [PYTHON_SERVER] } } : {}),
     };
@@ -64,7 +65,7 @@ describe.runIf(seesTags)("servers of every launcher behind one hub", () => {
   it("MC-T4 GR-7 SE-4 all of them answer, the container hardened, and all are gone after stop", async () => {
     await withHub(async (hub, home) => {
       const client = await connect(`${hub.url}/mcp`);
-      for (const server of ["npx", "docker"].filter((name) => Object.hasOwn(servers, name))) {
+      for (const server of ["npx", "node", "docker"].filter((name) => Object.hasOwn(servers, name))) {
         const params = { name: `${server}:echo`, arguments: { message: server } };
         expect(await client.request("tools/call", params)).toMatchObject({
           result: { content: [{ text: `Echo: ${server}` }] },

@@ -15,7 +15,7 @@ import type {
   Secret,
 } from "./schemas/config.ts";
 import type { GroupInput, GroupView } from "./schemas/group.ts";
-import type { Logs, Server, TestResult } from "./schemas/server.ts";
+import type { Logs, PackageUpdate, Server, TestResult } from "./schemas/server.ts";
 import type { HubStatus } from "./schemas/status.ts";
 import type { GroupTool, Tool, ToolCallResult } from "./schemas/tool.ts";
 
@@ -145,6 +145,11 @@ export class HubClient {
 
   disableServer(id: string): Promise<Server> {
     return this.#act(id, "disable");
+  }
+
+  /** Installs what its npm package is today, and runs that. */
+  updatePackage(id: string): Promise<PackageUpdate> {
+    return this.#hub.ask(`${server(id)}/update`, { method: "POST" });
   }
 
   /** Tries an entry that is not saved. */

@@ -1,6 +1,7 @@
 // How a managed server, and what it offers, looks from outside. Nothing here asks the server anything.
 
 import type { ErrorBody } from "../errors.ts";
+import type { PackageInUse } from "../servers/npm/packages.ts";
 import type { ManagedServer } from "../servers/server.ts";
 import type { TestResult as Trial } from "../servers/supervisor.ts";
 import type { Status } from "../servers/status.ts";
@@ -17,7 +18,7 @@ export interface Surroundings {
 }
 
 export function toServer(server: ManagedServer, { savedAt, groups }: Surroundings): Server {
-  const { config, status, listing, isOffered, hello, pid, instances, circuit, nextTry } = server;
+  const { config, status, listing, isOffered, hello, pid, instances, circuit, nextTry, package: inUse } = server;
   const { transport } = config;
   const offered = isOffered ? listing : undefined;
   const refs = Object.entries(config.env).flatMap(([name, { secretRef }]) =>
@@ -44,7 +45,12 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
         : { at: new Date(nextTry.at).toISOString(), tries: nextTry.tries, crash_loop: nextTry.crashLoop },
     secret_refs: Object.fromEntries(refs),
     groups: [...groups],
+    package: inUse === undefined ? null : toPackage(inUse),
   };
+}
+
+function toPackage({ installedAt, ...inUse }: PackageInUse): NonNullable<Server["package"]> {
+  return { ...inUse, installed_at: installedAt };
 }
 
 /** Without secrets: the server's own words were cleaned when they came. */

@@ -22,6 +22,7 @@ export type Api = Pick<
   | "deleteServer"
   | "enableServer"
   | "disableServer"
+  | "updatePackage"
   | "testServer"
   | "testSavedServer"
   | "listTools"

@@ -9,6 +9,8 @@ import { readManagementToken } from "../auth/management-token.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { toHubError } from "../errors.ts";
 import { FileSecrets } from "../secrets/file-store.ts";
+import { isIntact } from "../servers/npm/intact.ts";
+import { PackageRecords } from "../servers/npm/record.ts";
 import { resolveServer } from "../servers/resolve.ts";
 import { checkFiles, readServers } from "./check-config.ts";
 import { findHub } from "./find-hub.ts";
@@ -38,6 +40,7 @@ export async function examine(io: Io, options: GlobalOptions, known: readonly Ch
     checkPrograms(io, servers),
     checkCredentials(io, places, servers),
     known.some(({ name }) => name === "secrets") ? [] : checkSecrets(io, places),
+    checkPackages(places),
     checkFolders(places),
     checkHub(io, options),
   ]);
@@ -143,6 +146,24 @@ async function checkSecrets(io: Io, { data }: Places): Promise<CheckResult[]> {
   } catch (thrown) {
     return [failed("secrets", thrown)];
   }
+}
+
+/** What the hub has installed, and what of it is no longer whole. */
+async function checkPackages({ data }: Places): Promise<CheckResult[]> {
+  const folder = join(data, "packages");
+  const records = [...(await new PackageRecords(join(folder, "specs")).all()).values()];
+  if (records.length === 0) return [];
+  const intact = await Promise.all(records.map((record) => isIntact(join(folder, "installs", record.folder))));
+  const damaged = records.filter((_record, index) => !intact[index]);
+  return [
+    { name: "packages", state: "ok", message: `${count(records.length, "npm package")} in ${folder}` },
+    ...damaged.map(({ spec, version }): CheckResult => ({
+      name: "packages",
+      state: "warning",
+      message: `${spec} (${version}) is damaged`,
+      fix: "Start its server: it is installed anew, in the same version",
+    })),
+  ];
 }
 
 async function checkFolders({ data, state }: Places): Promise<CheckResult[]> {

@@ -58,6 +58,7 @@ function described(server: Server, stored: ReadonlySet<string>): Row[] {
   if (config.url !== undefined) rows.push(["url", config.url]);
   else rows.push(["run", [config.command, ...config.args].map(quoted).join(" ")]);
   rows.push(["kind", kind]);
+  if (server.package !== null) rows.push(["package", toText(server.package)]);
   if (config.cwd !== undefined) rows.push(["folder", config.cwd]);
   for (const [name, value] of Object.entries(config.headers ?? {})) rows.push(["header", `${name}: ${value}`]);
   for (const [name, value] of Object.entries(config.env)) {
@@ -72,6 +73,12 @@ function described(server: Server, stored: ReadonlySet<string>): Row[] {
     rows.push(["offers", `${count(tools.length, "tool")}, ${count(resources.length, "resource")}`]);
   rows.push(["groups", groups.length === 0 ? "none" : groups.join(" ")]);
   return rows;
+}
+
+/** @example "some-mcp-server 1.2.3, installed 2026-11-15 in ~/.local/share/…" */
+function toText({ name, version, source, folder, installed_at }: NonNullable<Server["package"]>): string {
+  const how = source === "local" ? `of ${folder}` : `installed ${installed_at?.slice(0, 10) ?? ""} in ${folder}`;
+  return `${name} ${version}, ${how}`;
 }
 
 /** @example "2 instances, pid 4711 4712" */

@@ -59,7 +59,14 @@ async function findTemps({ config, data, state }: Places): Promise<Repair[]> {
   const files = [SERVER_FILE, GROUP_FILE].map((name) => join(config, name));
   // People link their dotfiles: what is written stands beside the file that is meant.
   const targets = await Promise.all(files.map((path) => resolveLinks(path).catch(() => path)));
-  const folders = [...targets.map((path) => dirname(path)), data, join(data, "secrets"), join(data, "listings"), state];
+  const folders = [
+    ...targets.map((path) => dirname(path)),
+    data,
+    join(data, "secrets"),
+    join(data, "listings"),
+    join(data, "packages", "specs"),
+    state,
+  ];
   const temps = await Promise.all([...new Set(folders)].map((folder) => findStaleTemps(folder)));
   return temps.flat().map(leftBehind);
 }

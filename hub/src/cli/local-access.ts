@@ -93,6 +93,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     deleteServer: (id) => servers.delete(id),
     enableServer: (id) => lifecycle.enable(id),
     disableServer: (id) => lifecycle.disable(id),
+    updatePackage: (id) => lifecycle.update(id, new AbortController().signal),
     testServer: (entry) => servers.test(entry),
     testSavedServer: (id) => servers.testSaved(id),
     listTools: async (id) => tools.ofServer(id),

@@ -37,6 +37,7 @@ import { stopCommand } from "./stop.ts";
 import { testCommand } from "./test.ts";
 import { toolsCommand } from "./tools.ts";
 import { upCommand } from "./up.ts";
+import { updateCommand } from "./update.ts";
 import { versionCommand } from "./version.ts";
 
 export interface Context {
@@ -71,6 +72,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     enableCommand,
     disableCommand,
     testCommand,
+    updateCommand,
     logsCommand,
     groupCommand,
     secretCommand,

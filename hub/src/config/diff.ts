@@ -14,7 +14,7 @@ export interface ConfigChanges {
 }
 
 /** What a running server was started with. A change of anything else leaves it alone. */
-const STARTED_WITH = ["transport", "env", "config", "enabled", "timeouts", "isolation"] as const;
+const STARTED_WITH = ["transport", "env", "config", "enabled", "timeouts", "isolation", "npm"] as const;
 
 export function diffConfig(previous: HubConfig, next: HubConfig): ConfigChanges {
   const before = new Map(previous.servers.map((server) => [server.name, server]));

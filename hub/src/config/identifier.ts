@@ -39,9 +39,14 @@ const GRAMMARS: Readonly<Partial<Record<PackageType, Grammar>>> = {
 /** Refuses an identifier that does not follow its kind's grammar. A binary is a command, http a url: other rules. */
 export function requireIdentifier(type: PackageType, identifier: string): void {
   const grammar = GRAMMARS[type];
-  if (grammar === undefined || grammar.pattern.test(identifier)) return;
+  if (grammar === undefined || isIdentifier(type, identifier)) return;
   throw new HubError("InvalidConfig", `${quoted(identifier)} is not a valid ${type} package identifier`, {
     field: "package.identifier",
     hint: `Write it like ${grammar.example}; arguments belong in args`,
   });
+}
+
+/** Whether a text follows its kind's grammar. */
+export function isIdentifier(type: PackageType, text: string): boolean {
+  return GRAMMARS[type]?.pattern.test(text) ?? true;
 }

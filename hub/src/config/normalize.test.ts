@@ -227,3 +227,23 @@ describe("CF-1 isolation", () => {
     );
   });
 });
+
+describe("CF-1 npm", () => {
+  const pkg = { package: { type: "npm", identifier: "p" } };
+
+  it.each([
+    [{ command: "npx", args: ["p"] }, undefined, undefined],
+    [{ command: "npx", args: ["p"] }, "npx", "npx"],
+    [pkg, "managed", "managed"],
+  ])("%j %s", (entry, npm, expected) => {
+    expect(normalizeServer("x", { ...entry, ...(npm && { npm }) }).npm).toBe(expected);
+  });
+
+  it.each([
+    [{ command: "npx", args: ["p"], npm: "yarn" }],
+    [{ command: "uvx", args: ["p"], npm: "npx" }],
+    [{ url: "http://127.0.0.1/mcp", npm: "managed" }],
+  ])("%j is refused", (entry) => {
+    expect(() => normalizeServer("x", entry)).toThrow(expect.objectContaining({ kind: "InvalidConfig", field: "npm" }));
+  });
+});

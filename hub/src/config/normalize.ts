@@ -21,7 +21,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
   const json = toPlainJson(entry);
   const name = parseWith(nameRule, nameOf(key, json) ?? "", "name");
   const parsed = parseWith(serverEntry, json);
-  const { id, enabled = true, disabled = false, description, timeout, timeouts, isolation, groups = [] } = parsed;
+  const { id, enabled = true, disabled = false, description, timeout, timeouts, isolation, npm, groups = [] } = parsed;
   const startMs = timeouts?.start_ms ?? timeouts?.startMs;
   const requestMs = timeouts?.request_ms ?? timeouts?.requestMs ?? timeout;
   return {
@@ -35,6 +35,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     ...(parsed["config"] === undefined ? {} : { config: parsed["config"] }),
     timeouts: { ...(startMs === undefined ? {} : { startMs }), ...(requestMs === undefined ? {} : { requestMs }) },
     ...(isolation === undefined || isolation === "shared" ? {} : { isolation }),
+    ...(npm === undefined ? {} : { npm }),
     ...(parsed.resilience === undefined ? {} : { resilience: parsed.resilience }),
     groups: [...new Set(groups)],
   };

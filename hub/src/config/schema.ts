@@ -82,6 +82,8 @@ const isolation = z.enum(["shared", "per-session", "per-principal", "per-call"],
   error: 'isolation is "shared", "per-session", "per-principal" or "per-call"',
 });
 
+const npm = z.enum(["managed", "npx"], { error: 'npm is "managed" or "npx"' });
+
 /** Everything but the name, which may also be the entry's key. */
 export const serverEntry = z.looseObject({
   id: rule.name.optional(),
@@ -112,6 +114,8 @@ export const serverEntry = z.looseObject({
     .optional(),
   /** Whether all callers share one process or connection, or each client's session, or each user, has its own. */
   isolation: isolation.optional(),
+  /** npx only: whether its package is installed once and run by the hub itself, or left to npx. */
+  npm: npm.optional(),
   resilience: resilienceEntry.optional(),
   groups: z.array(rule.name).max(limits.GROUP_ENTRIES_MAX).optional(),
 });

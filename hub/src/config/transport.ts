@@ -17,6 +17,9 @@ export function toTransport(entry: ServerEntry): Transport {
   if (entry.hardened === true && !(transport.type === "stdio" && transport.launcher === "docker")) {
     throw invalid("hardened", "Only docker servers can be hardened");
   }
+  if (entry.npm !== undefined && !(transport.type === "stdio" && transport.launcher === "npx")) {
+    throw invalid("npm", "Only a server that is an npm package can say how that is run");
+  }
   return transport;
 }
 

@@ -36,6 +36,9 @@ export type Transport = StdioTransport | RemoteTransport;
 /** Who shares a process or connection with whom. Not said: everybody. */
 export type Isolation = "per-session" | "per-principal" | "per-call";
 
+/** Whether a package is installed into the hub's own folder and run from there, or left to npx. Not said: as the hub is told. */
+export type NpmMode = "managed" | "npx";
+
 export type Source =
   | { readonly type: "official"; readonly name: string; readonly version: string }
   | { readonly type: "smithery"; readonly qualifiedName: string }
@@ -60,6 +63,8 @@ export interface ServerConfig {
   };
   /** Whether callers have a process or connection of their own; not where they share one. */
   readonly isolation?: Isolation;
+  /** How an npm package is run. */
+  readonly npm?: NpmMode;
   /** How it is kept alive and how its failures are met, as far as the user says. */
   readonly resilience?: ResilienceEntry;
   /** Groups that this server joins without being named there. */

@@ -49,6 +49,7 @@ const INSTALL: Readonly<Record<Launcher, string>> = {
 };
 
 const DETAIL_LINES = 12;
+const NETWORK_HINT = "Check the network, the proxy and the registry settings";
 
 /** For a server that ended before its handshake. The tail may be longer than what is shown: it is searched as a whole. */
 export async function diagnoseExit(command: LaunchCommand, exit: ProcessExit, stderrTail: string): Promise<HubError> {
@@ -61,7 +62,24 @@ export async function diagnoseExit(command: LaunchCommand, exit: ProcessExit, st
   return new HubError("ProcessSpawnFailed", `The server ${end} before the handshake`, detail);
 }
 
-function causeInWords({ launcher }: LaunchCommand, exit: ProcessExit, stderrTail: string): Cause | undefined {
+/** For an npm that ended without having installed the package. */
+export function diagnoseInstall(spec: string, exit: ProcessExit, stderrTail: string): HubError {
+  const cause = causeInWords({ launcher: "npx" }, exit, stderrTail);
+  const shown = stderrTail.split("\n").slice(-DETAIL_LINES).join("\n");
+  const detail = shown === "" ? {} : { detail: shown };
+  if (cause === "PackageNotFound") {
+    return new HubError(cause, MESSAGES[cause], { ...detail, hint: `Check the name and the version: ${spec}` });
+  }
+  if (cause !== undefined) return new HubError(cause, MESSAGES[cause], { ...detail, hint: NETWORK_HINT });
+  const end = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
+  return new HubError("ProcessSpawnFailed", `npm ${end} while it installed ${spec}`, detail);
+}
+
+function causeInWords(
+  { launcher }: Pick<LaunchCommand, "launcher">,
+  exit: ProcessExit,
+  stderrTail: string,
+): Cause | undefined {
   if (exit.code === 0 || exit.code === null) return undefined;
   return WORDS[launcher].find(([words]) => words.test(stderrTail))?.[1];
 }
@@ -79,7 +97,7 @@ async function dockerCause(command: LaunchCommand, exit: ProcessExit): Promise<C
 
 function hintFor(cause: Cause, { launcher, args }: LaunchCommand): string {
   if (cause === "DockerNotRunning") return "Start Docker, then start the server again";
-  if (cause === "ConnectionFailed") return "Check the network, the proxy and the registry settings";
+  if (cause === "ConnectionFailed") return NETWORK_HINT;
   if (launcher === "docker") return `Check the image's name: docker pull ${parseDockerRun(args)?.image ?? ""}`;
   return "Check the package's name and version";
 }

@@ -5,6 +5,7 @@ import type { Launcher } from "../config/types.ts";
 import { HubError } from "../errors.ts";
 import { parseDockerRun, toServerRun } from "./docker-run.ts";
 import { START_VARIABLE } from "./environment.ts";
+import type { Program } from "./npm/program.ts";
 import type { ResolvedServer } from "./resolve.ts";
 
 export interface LaunchCommand {
@@ -22,12 +23,15 @@ export interface LaunchOptions {
   readonly instance: string;
   /** This start of the server; letters, digits, `_`, `.` and `-`. */
   readonly unique: string;
+  /** In place of npx: the package's own program. */
+  readonly program?: Program;
 }
 
 /**
  * @example launchCommand(resolved, { instance: "4f1c", unique: "7" }).args // ["-y", "some-mcp-server"]
  */
-export function launchCommand(resolved: ResolvedServer, { instance, unique }: LaunchOptions): LaunchCommand {
+export function launchCommand(resolved: ResolvedServer, options: LaunchOptions): LaunchCommand {
+  const { instance, unique, program } = options;
   const { transport, name } = resolved;
   if (transport.type !== "stdio") {
     throw new HubError("InvalidConfig", `Server ${name} is reached by URL and has no command`, { field: "command" });
@@ -46,6 +50,10 @@ export function launchCommand(resolved: ResolvedServer, { instance, unique }: La
     throw new HubError("InvalidConfig", "Only a server started by docker run can be hardened", {
       field: launcher === "docker" ? "args.0" : "hardened",
     });
+  }
+  if (program !== undefined) {
+    // What it says on its stderr is no word of npm's.
+    return { ...base, ...program, launcher: "binary", env: { ...resolved.env, ...mark } };
   }
   return { ...base, args: transport.args, env: { ...resolved.env, ...mark } };
 }

@@ -14,6 +14,7 @@ import { Dialer } from "./dialer.ts";
 import { Health } from "./health.ts";
 import type { Hello } from "./handshake.ts";
 import { Instances } from "./instances.ts";
+import type { PackageInUse, Renewal } from "./npm/packages.ts";
 import { createRedact, redactError, type Redact } from "./redaction.ts";
 import { isRefusal, withFix } from "./refusal.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
@@ -67,6 +68,8 @@ export class ManagedServer {
   /** What it said about itself when it was last connected. */
   #introduction: Hello | undefined;
   #upstream: Upstream | undefined;
+  /** What it was last started from. */
+  #package: PackageInUse | undefined;
   /** Settled when nothing is left of a connection that was lost. */
   #leaving: Promise<void> | undefined;
   #starting: { readonly done: Promise<void>; readonly abort: AbortController } | undefined;
@@ -198,6 +201,23 @@ export class ManagedServer {
   /** What it said about itself when it was last connected. */
   get introduction(): Hello | undefined {
     return this.#introduction;
+  }
+
+  /** The package that it is run from, where the hub knows that. */
+  get package(): PackageInUse | undefined {
+    return this.#package ?? this.#world.packages?.recall(this.#config);
+  }
+
+  /** The package that its last start took. */
+  get startedFrom(): PackageInUse | undefined {
+    return this.#package;
+  }
+
+  /** Installs what its package is today, beside what it runs from. */
+  renewPackage(signal: AbortSignal): Promise<Renewal> {
+    const { packages } = this.#world;
+    if (packages !== undefined) return this.#dialer.renewPackage(packages, signal);
+    return Promise.reject(new HubError("InvalidConfig", "This hub has no folder to install packages into"));
   }
 
   get pid(): number | undefined {
@@ -441,6 +461,7 @@ export class ManagedServer {
         onTaskStatus: (params) => this.#observer.onTaskStatus?.(this, params),
         onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
         onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
+        onPackage: (inUse) => void (this.#package = inUse),
         ready: (connected, inTime) => this.#getToKnow(connected, inTime),
       });
       this.#running(upstream);

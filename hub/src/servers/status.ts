@@ -3,7 +3,7 @@
 
 import type { ErrorBody } from "../errors.ts";
 
-export type Stage = "resolving" | "launching" | "handshake" | "listing";
+export type Stage = "resolving" | "launching" | "installing" | "handshake" | "listing";
 
 export type Status =
   | { readonly state: "disabled" }

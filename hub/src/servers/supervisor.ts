@@ -1,11 +1,13 @@
 // The set of managed servers: who is there and who answers, starting and stopping them side by side, replacing one while
 // calls run, and trying one out unsaved.
 
+import { basename } from "node:path";
 import type { ServerListing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
 import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
+import type { PackageRecord } from "./npm/record.ts";
 import { ResourceWatches, WatchBudget } from "./resource-watches.ts";
 import { ManagedServer, type ServerObserver } from "./server.ts";
 import type { ServerWorld } from "./world.ts";
@@ -18,6 +20,15 @@ export interface TestResult {
   readonly resources: readonly JsonObject[];
   readonly latency_ms: number;
   readonly error?: ErrorBody;
+}
+
+/** What became of a server's package. */
+export interface PackageUpdate {
+  /** The version before; undefined where there was none. */
+  readonly from: string | undefined;
+  readonly to: string;
+  /** The servers that were restarted. */
+  readonly restarted: readonly string[];
 }
 
 /** For the calls that a replaced or removed server was asked before. */
@@ -172,6 +183,45 @@ export class Supervisor {
     } finally {
       await server.retire(0);
     }
+  }
+
+  /**
+   * Installs what a server's package is today, and runs it, and whoever shares it, from there. One that does not come up
+   * with the new version goes back to the one before.
+   */
+  async updatePackage(name: string, signal: AbortSignal): Promise<PackageUpdate> {
+    const server = this.get(name);
+    const { packages } = this.#world;
+    const { key, before, after } = await server.renewPackage(signal);
+    const update = { from: before?.version, to: after.version };
+    if (before?.folder === after.folder) return { ...update, restarted: [] };
+    const wereUp = this.servers.filter(({ available }) => available).map((each) => each.name);
+    const restarted = await this.#restart(server.name, before);
+    const failed = restarted.filter((each) => wereUp.includes(each)).map((each) => this.#servers.get(each)?.status);
+    const failure = failed.find((status) => status?.state === "error");
+    if (failure?.state === "error" && before !== undefined) {
+      await packages?.restore(key, before);
+      await this.#restart(server.name, after);
+      const { kind, message, detail = message } = failure.error;
+      const said = `Version ${after.version} of ${server.name} does not start, ${before.version} is used again`;
+      throw new HubError(kind, said, {
+        detail,
+        hint: `To stay with it, write ${before.manifest.name}@${before.version}`,
+      });
+    }
+    await packages?.tidy(this.servers.map(({ config }) => config));
+    return { ...update, restarted };
+  }
+
+  /** The server, and all that were started from what it no longer is; those that are stopped take the new one by themselves. */
+  async #restart(name: string, left: PackageRecord | undefined): Promise<string[]> {
+    const affected = this.servers.filter((each) => {
+      const { state } = each.status;
+      if (state === "stopped" || state === "disabled") return false;
+      return each.name === name || (left !== undefined && basename(each.startedFrom?.folder ?? "") === left.folder);
+    });
+    await Promise.all(affected.map(({ config }) => this.replace(config, { wanted: () => config.enabled })));
+    return affected.map((each) => each.name);
   }
 
   async #start(fresh: ManagedServer, standIn: ManagedServer | undefined, wanted: () => boolean): Promise<void> {

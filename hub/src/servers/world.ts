@@ -6,6 +6,7 @@ import type { EraMemory } from "./era-memory.ts";
 import type { Guard } from "./guard.ts";
 import type { Launches } from "./launches.ts";
 import type { ListingMemory } from "./listing-memory.ts";
+import type { Packages } from "./npm/packages.ts";
 import type { Places } from "./places.ts";
 import type { Redactor } from "./redaction.ts";
 
@@ -19,6 +20,8 @@ export interface ServerWorld {
   readonly launches?: Launches;
   /** Without it a server that is started on demand is started once at the hub's start. */
   readonly listings?: ListingMemory;
+  /** Without it npm packages are left to npx. */
+  readonly packages?: Packages;
   readonly redactor: Redactor;
   /** For the instances of all servers whose callers do not share one. Without it each server has its own bound only. */
   readonly places?: Places;

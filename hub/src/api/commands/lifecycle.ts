@@ -2,7 +2,7 @@
 
 import type { ManagedServer } from "../../servers/server.ts";
 import type { Managed } from "../core.ts";
-import type { Logs, Server } from "../schemas/server.ts";
+import type { Logs, PackageUpdate, Server } from "../schemas/server.ts";
 import type { ServerCommands } from "./servers.ts";
 
 export class LifecycleCommands {
@@ -36,6 +36,13 @@ export class LifecycleCommands {
 
   disable(id: string): Promise<Server> {
     return this.#switch(id, false);
+  }
+
+  /** Its package as it is today. */
+  async update(id: string, signal: AbortSignal): Promise<PackageUpdate> {
+    const { from = null, to, restarted } = await this.#managed.hub.supervisor.updatePackage(id, signal);
+    const server = await this.#servers.get(id);
+    return { changed: from !== to, from, to, restarted: [...restarted], server };
   }
 
   logs(id: string, tail: number): Logs {

@@ -37,6 +37,7 @@ export function toEntry(config: ServerConfig, hide: Hide): Entry {
           },
         }),
     ...(config.isolation === undefined ? {} : { isolation: config.isolation }),
+    ...(config.npm === undefined ? {} : { npm: config.npm }),
     ...(config.resilience === undefined ? {} : { resilience: config.resilience }),
     ...(groups.length === 0 ? {} : { groups: [...groups] }),
   };

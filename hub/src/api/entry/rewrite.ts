@@ -19,6 +19,7 @@ const PARTS: readonly { readonly part: keyof ServerConfig; readonly keys: readon
   { part: "config", keys: ["config"] },
   { part: "timeouts", keys: ["timeouts", "timeout"] },
   { part: "isolation", keys: ["isolation"] },
+  { part: "npm", keys: ["npm"] },
   { part: "resilience", keys: ["resilience"] },
   { part: "groups", keys: ["groups"] },
 ];

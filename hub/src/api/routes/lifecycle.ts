@@ -4,7 +4,7 @@ import { z } from "@hono/zod-openapi";
 import type { LifecycleCommands } from "../commands/lifecycle.ts";
 import { idParam, route, type Route } from "../route.ts";
 import { integer } from "../schemas/query.ts";
-import { logs, server } from "../schemas/server.ts";
+import { logs, packageUpdate, server } from "../schemas/server.ts";
 
 const tag = "servers";
 /** More than are ever kept. */
@@ -38,6 +38,16 @@ export function lifecycleRoutes(lifecycle: LifecycleCommands): Route[] {
         run: ({ params }) => lifecycle[action](params.id),
       }),
     ),
+    route({
+      method: "post",
+      path: "/servers/{id}/update",
+      tag,
+      id: "updateServerPackage",
+      summary: "Install what a server's npm package is today, and run that",
+      params: idParam,
+      answer: packageUpdate,
+      run: ({ params, signal }) => lifecycle.update(params.id, signal),
+    }),
     route({
       method: "get",
       path: "/servers/{id}/logs",

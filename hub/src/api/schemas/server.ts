@@ -25,6 +25,7 @@ const serverConfig = z
     config: z.unknown().optional(),
     timeouts: z.object({ start_ms: z.number().optional(), request_ms: z.number().optional() }).optional(),
     isolation: z.enum(["per-session", "per-principal", "per-call"]).optional(),
+    npm: z.enum(["managed", "npx"]).optional(),
     resilience: resilienceEntry.optional(),
     groups: z.array(z.string()).optional(),
   })
@@ -40,6 +41,18 @@ export const serverState = z.enum([
   "disconnected",
   "unauthenticated",
 ]);
+
+const packageInUse = z.object({
+  spec: z.string().openapi({ description: "As the entry has it" }),
+  name: z.string(),
+  version: z.string().openapi({ description: "The version that is run, whatever the spec allows" }),
+  source: z.enum(["managed", "local"]).openapi({
+    description: "Installed by the hub, or in the folder that the server runs in",
+  }),
+  folder: z.string(),
+  integrity: z.string().nullable(),
+  installed_at: z.string().nullable(),
+});
 
 export const server = z
   .object({
@@ -57,7 +70,7 @@ export const server = z
       .openapi({ description: "The processes or connections that serve one caller each, where isolation asks for it" }),
     protocol_version: z.string().nullable(),
     since: z.string().nullable().openapi({ description: "When it came into this state" }),
-    stage: z.enum(["resolving", "launching", "handshake", "listing"]).nullable(),
+    stage: z.enum(["resolving", "launching", "installing", "handshake", "listing"]).nullable(),
     circuit: z.enum(["closed", "open", "half-open"]).openapi({ description: "Whether calls are let through to it" }),
     next_try: z
       .object({ at: z.string(), tries: z.number().int(), crash_loop: z.boolean() })
@@ -67,6 +80,9 @@ export const server = z
       .record(z.string(), z.string())
       .openapi({ description: "Which secret of the store each variable takes" }),
     groups: z.array(z.string()).openapi({ description: "The groups that it is in" }),
+    package: packageInUse
+      .nullable()
+      .openapi({ description: "The npm package that it is run from; null where npx, or no package, runs it" }),
   })
   .openapi("MCPServer");
 export type Server = z.infer<typeof server>;
@@ -84,6 +100,17 @@ export const testResult = z
   })
   .openapi("MCPTestResult");
 export type TestResult = z.infer<typeof testResult>;
+
+export const packageUpdate = z
+  .object({
+    changed: z.boolean(),
+    from: z.string().nullable().openapi({ description: "The version before; null where there was none" }),
+    to: z.string(),
+    restarted: z.array(z.string()).openapi({ description: "The servers that now run it" }),
+    server,
+  })
+  .openapi("MCPPackageUpdate");
+export type PackageUpdate = z.infer<typeof packageUpdate>;
 
 export const logs = z
   .object({

@@ -1,0 +1,88 @@
+// What is on record about an installed package: one small file for each spec, written when the install is complete. The
+// install counts from then on; a folder that no record names is none.
+
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import { writeFileAtomic } from "../../atomic.ts";
+import { manifest } from "./program.ts";
+import type { NpxCall } from "./npx-call.ts";
+
+const schema = z.object({
+  spec: z.string(),
+  version: z.string(),
+  integrity: z.string().nullable(),
+  /** The package's own words about its programs. */
+  manifest,
+  /** Name of its folder. */
+  folder: z.string().regex(/^[^/\\]+$/),
+  /** What its native parts were made for. */
+  runtime: z.string(),
+  /** ISO 8601. */
+  installed_at: z.string(),
+  /** The config folders whose servers have it. */
+  owners: z.array(z.string()),
+});
+export type PackageRecord = z.infer<typeof schema>;
+
+const ENDING = ".json";
+
+/** By spec. A file that cannot be used is no record: the package is installed anew. */
+export class PackageRecords {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  path(key: string): string {
+    return join(this.#folder, key + ENDING);
+  }
+
+  async read(key: string): Promise<PackageRecord | undefined> {
+    try {
+      const parsed = schema.safeParse(JSON.parse(await readFile(this.path(key), "utf8")));
+      return parsed.success && !parsed.data.folder.startsWith(".") ? parsed.data : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async all(): Promise<Map<string, PackageRecord>> {
+    const names = (await readdir(this.#folder).catch((): string[] => [])).filter((name) => name.endsWith(ENDING));
+    const read = await Promise.all(
+      names.map(async (name) => {
+        const key = name.slice(0, -ENDING.length);
+        return [key, await this.read(key)] as const;
+      }),
+    );
+    return new Map(read.flatMap(([key, record]) => (record === undefined ? [] : [[key, record]])));
+  }
+
+  async write(key: string, record: PackageRecord): Promise<void> {
+    await writeFileAtomic(this.path(key), `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(this.path(key), { force: true });
+  }
+}
+
+/** A package's name as a part of a file's name. */
+export function fileNameOf(name: string): string {
+  return name.replace("/", "+");
+}
+
+/**
+ * The same for all servers with the same spec, unless their entries have settings for npm: another registry, another
+ * package.
+ */
+export function keyOf({ name, wanted }: NpxCall, env: Readonly<Record<string, string>>): string {
+  const settings = Object.entries(env)
+    .filter(([variable]) => /^npm_config_/i.test(variable))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const own =
+    settings.length === 0 ? "" : `,${createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 12)}`;
+  return `${fileNameOf(name)}@${wanted}${own}`;
+}
