@@ -8,7 +8,7 @@ import type { CallEnd, CallLog, CallPage, CallQuery, CallStart, OpenCall } from 
 import { toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import type { Keeping, StoredEnd, StoredStart } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
-import { InFlight } from "../in-flight.ts";
+import { InFlight } from "../wire/in-flight.ts";
 import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
 import { CallThread } from "./call-thread.ts";
 import { encodeBegin, encodeEnd } from "./journal-record.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { errorCode } from "../atomic.ts";
 import { UNKNOWN_OUTCOME } from "../calls/log.ts";
 import { joined, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
-import { InFlight } from "../in-flight.ts";
+import { InFlight } from "../wire/in-flight.ts";
 import type { CallStore } from "./call-store.ts";
 import { decode, MAX_RECORD_BYTES } from "./journal-record.ts";
 import { isAlive, overName, parseJournalName, type JournalFile } from "./journal-writer.ts";

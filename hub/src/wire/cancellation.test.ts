@@ -36,7 +36,7 @@ describe.each(STEPS)("a cancellation with %s", (_what, steps, heard) => {
 });
 
 describe("as an AbortSignal", () => {
-  it("it aborts with it", () => {
+  it("aborts with it", () => {
     const ours = new Cancellable();
     const signal = toAbortSignal(ours);
     expect(signal.aborted).toBe(false);
@@ -44,7 +44,7 @@ describe("as an AbortSignal", () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it("it is aborted from the beginning where it came too late", () => {
+  it("is aborted from the beginning where it came too late", () => {
     const ours = new Cancellable();
     ours.abort();
     expect(toAbortSignal(ours).aborted).toBe(true);

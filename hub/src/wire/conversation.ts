@@ -1,7 +1,7 @@
 // One client on a pipe that carries whole messages both ways, whatever the pipe is: stdio, a WebSocket, HTTP+SSE. Both eras:
 // the first message that only one of them knows decides which the connection speaks; `server/discover` alone leaves it open.
 
-import { InFlight } from "../in-flight.ts";
+import { InFlight } from "./in-flight.ts";
 import { isAnswered, isArray, readClientBatch, writeBatch } from "./batch.ts";
 import { Cancellable } from "./cancellation.ts";
 import { classifyIncoming, type Era } from "./era.ts";

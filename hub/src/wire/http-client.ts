@@ -3,7 +3,7 @@
 // too early is taken up again where it stopped, if the server numbers its events.
 
 import { HubError } from "../errors.ts";
-import { InFlight } from "../in-flight.ts";
+import { InFlight } from "./in-flight.ts";
 import { isArray } from "./batch.ts";
 import { HttpConnection, type Abort, type ConnectionOptions, type Outgoing } from "./http-connection.ts";
 import { errorIn, HttpStatusError, retryAfter, tooLarge, type Headers } from "./http-failure.ts";

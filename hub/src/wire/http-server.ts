@@ -2,7 +2,7 @@
 // Host, Origin and authentication are checked before; what the requests mean is the service's.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { InFlight } from "../in-flight.ts";
+import { InFlight } from "./in-flight.ts";
 import { isAnswered, isArray, readClientBatch } from "./batch.ts";
 import { Cancellable } from "./cancellation.ts";
 import { classifyIncoming, SUPPORTED_VERSIONS, type Envelope } from "./era.ts";

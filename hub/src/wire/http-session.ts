@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { InFlight } from "../in-flight.ts";
+import { InFlight } from "./in-flight.ts";
 import type { Cancellable } from "./cancellation.ts";
 import { EventLog, EventSpace } from "./event-log.ts";
 import type { JsonObject } from "./json.ts";

@@ -252,8 +252,8 @@ describe("writing", () => {
 
 describe("the outline of a large answer", () => {
   const large = "x".repeat(50_000);
-  const read = (json: string) => readMessage(Buffer.from(json), { lenient: true, outline: true });
-  const answer = (result: string) => read(`{"jsonrpc":"2.0","id":7,"result":${result}}`);
+  const outlined = (json: string) => read(json, { lenient: true, outline: true });
+  const answer = (result: string) => outlined(`{"jsonrpc":"2.0","id":7,"result":${result}}`);
 
   it.each([
     ["an object", { content: [{ type: "text", text: large }], isError: true, _meta: { a: 1.5 } }],
@@ -288,7 +288,7 @@ describe("the outline of a large answer", () => {
   );
 
   it("is not made of requests: who checks them must see what their server sees", () => {
-    const message = read(`{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":["\\x${large}"]}}`);
+    const message = outlined(`{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":["\\x${large}"]}}`);
     expect(message).toMatchObject({ kind: "malformed" });
   });
 });

@@ -2,7 +2,7 @@
 // message belongs to. Knows no transport: a Channel carries the bytes. Knows no era: the caller builds the params.
 
 import { HubError, type Delivery } from "../errors.ts";
-import { InFlight } from "../in-flight.ts";
+import { InFlight } from "./in-flight.ts";
 import { Inquiries } from "./inquiries.ts";
 import { isArray, readBatch } from "./batch.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -95,7 +95,7 @@ class Pending {
     id: number,
     method: string,
     options: RequestOptions,
-    settle: { resolve(reply: Reply): void; reject(error: unknown): void; cancel(pending: Pending): void },
+    settle: Pick<Pending, "resolve" | "reject"> & { readonly cancel: (pending: Pending) => void },
   ) {
     this.id = id;
     this.method = method;
