@@ -10,7 +10,7 @@ import { OTHER, type FaultHub } from "../fault-hub.ts";
 import { memoryOf } from "../post-conditions.ts";
 import { family } from "../rows.ts";
 import type { Fault, Scenario } from "../scenario.ts";
-import { growth, heapOf, lowest, toMegabytes } from "./memory.ts";
+import { collectGarbage, COLLECTING, growth, heapOf, lowest, toMegabytes } from "./memory.ts";
 import { figure, seededRandom, type Random } from "./random.ts";
 
 const SESSIONS = figure("SESSIONS", 1000);
@@ -63,8 +63,11 @@ const patiently = <T>(request: () => Promise<T>): Promise<T> => (SPEED === 1 ? r
 /** The usual hub, or one whose clocks go faster. */
 const OPTIONS =
   SPEED === 1
-    ? {}
-    : { home: await makeHome({ [OTHER]: { ...fixture("echo"), ...patient(30_000) } }), env: spedUp(SPEED) };
+    ? { env: COLLECTING }
+    : {
+        home: await makeHome({ [OTHER]: { ...fixture("echo"), ...patient(30_000) } }),
+        env: { ...spedUp(SPEED), ...COLLECTING },
+      };
 
 async function oneFault(hub: FaultHub, random: Random): Promise<void> {
   try {
@@ -106,6 +109,7 @@ family(
       let faults = 0;
       while (performance.now() < endAt) {
         await Promise.all([oneFault(hub(), random), sleep(1000)]);
+        await collectGarbage(hub());
         used.heap.push(await heapOf(hub()));
         used.all.push(memoryOf(hub().pid, "VmRSS") / 1e6);
         faults++;

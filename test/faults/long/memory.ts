@@ -18,6 +18,18 @@ export function growth(lows: readonly number[]): number {
   return (lows.at(-1) ?? 0) / early - 1;
 }
 
+/** The environment of a hub that can be told to collect. */
+export const COLLECTING = {
+  NODE_OPTIONS: `--expose-gc --import=${new URL("../../support/collect-on-signal.mjs", import.meta.url).href}`,
+};
+
+/** Garbage is no growth, however long it lies about. Only for a hub with the environment above. */
+export async function collectGarbage(hub: FaultHub): Promise<void> {
+  process.kill(hub.pid, "SIGUSR2");
+  // Whatever it is asked next, it answers afterwards.
+  await hub.metrics();
+}
+
 /** Of the hub's own objects, in MB. */
 export async function heapOf(hub: FaultHub): Promise<number> {
   const text = await knock(
