@@ -23,6 +23,7 @@ import { HubEvents } from "./events.ts";
 import { Listener, type Edge } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
 import { Endpoint } from "./mcp/endpoint.ts";
+import { TaskIds } from "./mcp/task-ids.ts";
 import type { SecretStore } from "./secrets/store.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
@@ -55,6 +56,7 @@ export interface HubOptions {
 interface Memories {
   readonly eras: EraMemory;
   readonly listings: ListingMemory | undefined;
+  readonly taskIds: TaskIds;
 }
 
 export interface ListenOptions {
@@ -95,13 +97,13 @@ export class Hub {
     { variables, paths, secrets, callLog, lookup }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
-    { eras, listings }: Memories,
+    { eras, listings, taskIds }: Memories,
     tracing: LoadedTracing,
   ) {
     const instance = randomUUID();
     this.#paths = paths;
     this.warnings = [...loaded.warnings, ...tracing.warnings];
-    this.#memories = { eras, listings };
+    this.#memories = { eras, listings, taskIds };
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
@@ -121,7 +123,7 @@ export class Hub {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
-        onTaskStatus: ({ name }, params) => this.events.emit("server.task", { server: name, params }),
+        onTaskNews: ({ name }, news) => this.events.emit("server.task", { server: name, news }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
@@ -159,7 +161,8 @@ export class Hub {
     if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
     const eras = await EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"));
     const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"));
-    return new Hub(options, loaded, store, { eras, listings }, tracing);
+    const taskIds = inMemory ? new TaskIds() : await TaskIds.open(join(paths.data, "task-ids.key"));
+    return new Hub(options, loaded, store, { eras, listings, taskIds }, tracing);
   }
 
   /** It was told to stop. */
@@ -188,7 +191,8 @@ export class Hub {
       callLog: this.callLog,
       latency: this.latency,
     };
-    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor });
+    const { taskIds } = this.#memories;
+    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor, taskIds });
     const api = createApi({
       ...managed,
       token,
@@ -205,16 +209,17 @@ export class Hub {
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
-    this.events.on("server.task", ({ server, params }) => mcp.taskStatus(server, params));
+    this.events.on("server.task", ({ server, news }) => mcp.taskNews(server, news));
     return this.#listener.url;
   }
 
   /** One group as an MCP server, for a transport of the caller's. Lists wait for `settled`. */
   endpoint(group: string | undefined, settled: Promise<void>): Endpoint {
     const { calls, supervisor } = this;
-    const endpoint = new Endpoint({ group: () => this.catalog.group(group), calls, supervisor, settled });
+    const { taskIds } = this.#memories;
+    const endpoint = new Endpoint({ group: () => this.catalog.group(group), calls, supervisor, settled, taskIds });
     this.events.on("catalog.changed", () => endpoint.catalogChanged());
-    this.events.on("server.task", ({ server, params }) => endpoint.taskStatus(server, params));
+    this.events.on("server.task", ({ server, news }) => endpoint.taskNews(server, news));
     return endpoint;
   }
 
@@ -242,7 +247,8 @@ export class Hub {
     await Promise.all([this.#listener?.close(), this.supervisor.shutdownAll(), this.configuration.close()]);
     clearTimeout(this.#rebuild);
     this.#guard.close();
-    await Promise.all([this.#memories.eras.saved(), this.#memories.listings?.saved(), this.callLog.close()]);
+    const { eras, listings, taskIds } = this.#memories;
+    await Promise.all([eras.saved(), listings?.saved(), taskIds.saved(), this.callLog.close()]);
     // Last: a request's span ends when it is recorded.
     await this.#tracing?.close();
   }

@@ -10,7 +10,7 @@ import { adaptReply, LEGACY_VERSIONS, META, MODERN_VERSION } from "../wire/era.t
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Raw, RawParams, Reply } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
 import { Conversations } from "./conversations.ts";
 import { findExtensionServer } from "./extension-methods.ts";
@@ -20,7 +20,8 @@ import { discoverResult, initializeResult } from "./hello.ts";
 import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
 import { promptResultFor, toolResultFor } from "../wire/tool-era.ts";
 import { Subscriptions, wantedUris } from "./subscriptions.ts";
-import { foreignTask, TaskRequests, tellStatus } from "./task-requests.ts";
+import type { TaskIds } from "./task-ids.ts";
+import { foreignTask, TaskRequests } from "./task-requests.ts";
 import { Tasks } from "./tasks.ts";
 import { ToolLists } from "./tool-lists.ts";
 import { findGroup, Watchers } from "./watchers.ts";
@@ -30,6 +31,7 @@ export interface EndpointOptions {
   readonly group: () => Group;
   readonly calls: Calls;
   readonly supervisor: Supervisor;
+  readonly taskIds?: TaskIds;
   /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */
   readonly settled?: Promise<void>;
   /** How long a modern client may take to come back with what a server asked. */
@@ -43,7 +45,7 @@ export class Endpoint implements Service {
   readonly #watchers: Watchers;
   readonly #conversations: Conversations;
   readonly #subscriptions: Subscriptions;
-  readonly #tasks = new Tasks();
+  readonly #tasks: Tasks;
   readonly #taskRequests: TaskRequests;
   readonly #toolLists = new ToolLists();
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
@@ -51,7 +53,9 @@ export class Endpoint implements Service {
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#watchers = new Watchers(options.group);
+    this.#tasks = new Tasks(options.taskIds);
     this.#conversations = new Conversations({
+      tasks: this.#tasks,
       eraOf: (server) => options.supervisor.eraOf(server),
       notify,
       ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
@@ -70,7 +74,8 @@ export class Endpoint implements Service {
     "tasks/get": (exchange, group) => this.#askTask(exchange, group),
     "tasks/result": (exchange, group) => this.#askTask(exchange, group),
     "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
-    "tasks/list": (exchange, group) => this.#taskRequests.list(exchange, group, this.#ask(exchange, group)),
+    "tasks/list": (exchange, group) =>
+      this.#taskRequests.list(exchange, group, (server) => this.#ask(exchange, group, server)),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
@@ -101,7 +106,7 @@ export class Endpoint implements Service {
       return failure({ code: RPC.methodNotFound, message: `There is no method ${exchange.request.method} here` });
     }
     const { server, replace } = destination;
-    return this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace });
+    return this.#options.calls.ask(server, { ...this.#ask(exchange, group, server), replace });
   };
 
   async handle(exchange: Exchange): Promise<Reply> {
@@ -148,8 +153,8 @@ export class Endpoint implements Service {
   }
 
   /** A server says how a task is doing; here, if it is a task of one of these clients. */
-  taskStatus(server: string, params: RawParams | undefined): void {
-    tellStatus(this.#tasks, server, params);
+  taskNews(server: string, news: NotificationMessage): void {
+    this.#tasks.tell(server, news);
   }
 
   close(): void {
@@ -177,7 +182,7 @@ export class Endpoint implements Service {
   }
 
   #askTask(exchange: Exchange, group: Group): Promise<Reply> {
-    return this.#taskRequests.forward(exchange, group, this.#ask(exchange, group));
+    return this.#taskRequests.forward(exchange, group, (server) => this.#ask(exchange, group, server));
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
@@ -185,7 +190,7 @@ export class Endpoint implements Service {
     const mismatch = this.#headerProblem(exchange, definition);
     if (mismatch !== undefined) return failure({ code: RPC.headerMismatch, message: mismatch });
     const call = {
-      ...this.#ask(exchange, group),
+      ...this.#ask(exchange, group, server),
       replace: { name: tool },
       tool: definition,
       group: group.name,
@@ -206,7 +211,7 @@ export class Endpoint implements Service {
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
-    const ask = { ...this.#ask(exchange, group), replace: { name: prompt } };
+    const ask = { ...this.#ask(exchange, group, server), replace: { name: prompt } };
     const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
       this.#options.calls.ask(server, question),
     );
@@ -216,7 +221,7 @@ export class Endpoint implements Service {
 
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
-    const ask = { ...this.#ask(exchange, group), replace: { uri } };
+    const ask = { ...this.#ask(exchange, group, server), replace: { uri } };
     const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
       this.#options.calls.ask(server, question),
     );
@@ -226,14 +231,14 @@ export class Endpoint implements Service {
   #complete(exchange: Exchange, group: Group): Promise<Reply> {
     const ref = exchange.request.params?.value["ref"];
     if (!isObject(ref)) throw new HubError("InvalidConfig", "`ref` must be an object", { field: "ref" });
-    const ask = this.#ask(exchange, group);
+    const ask = (server: string) => this.#ask(exchange, group, server);
     if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
       const { server, prompt } = group.resolvePrompt(ref["name"]);
-      return this.#options.calls.ask(server, { ...ask, replace: { ref: { ...ref, name: prompt } } });
+      return this.#options.calls.ask(server, { ...ask(server), replace: { ref: { ...ref, name: prompt } } });
     }
     if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
       const { server, uriTemplate } = group.resolveTemplate(ref["uri"]);
-      return this.#options.calls.ask(server, { ...ask, replace: { ref: { ...ref, uri: uriTemplate } } });
+      return this.#options.calls.ask(server, { ...ask(server), replace: { ref: { ...ref, uri: uriTemplate } } });
     }
     throw new HubError("InvalidConfig", "`ref` must name a prompt (ref/prompt) or a resource (ref/resource)", {
       field: "ref",
@@ -241,7 +246,7 @@ export class Endpoint implements Service {
   }
 
   /** What every forwarded request has in common. */
-  #ask(exchange: Exchange, group: Group): Question {
+  #ask(exchange: Exchange, group: Group, server: string): Question {
     const { request, signal, logLevel } = exchange;
     return {
       method: request.method,
@@ -251,8 +256,11 @@ export class Endpoint implements Service {
       caller: callerOf(exchange),
       group: group.name,
       arrival: exchange,
-      respondent: Conversations.respondent(exchange),
-      onNotification: (method, params) => notify(exchange, method, params),
+      respondent: this.#conversations.respondent(exchange, server),
+      onNotification: (method, params) => {
+        const heard = this.#tasks.heard(params, exchange, server);
+        if (heard !== undefined) notify(exchange, method, heard);
+      },
     };
   }
 

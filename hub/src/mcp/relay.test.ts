@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { failure, rawParams, RPC, success, type Raw, type Reply } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { Relay } from "./relay.ts";
+import { Tasks } from "./tasks.ts";
 
 const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true }, tasks: {} };
 
@@ -42,7 +43,7 @@ function relay(
       return answer(question);
     },
   };
-  return { relay: new Relay(exchange), asked, told, client };
+  return { relay: new Relay(exchange, new Tasks(), "server"), asked, told, client };
 }
 
 const form = { method: "elicitation/create", params: { mode: "form", message: "m", requestedSchema: {} } };

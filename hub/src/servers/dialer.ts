@@ -30,7 +30,7 @@ export interface DialerOptions {
 
 export interface Dialing extends Pick<
   ConnectOptions,
-  "signal" | "onListChanged" | "onResourceUpdated" | "onTaskStatus" | "onGap"
+  "signal" | "onListChanged" | "onResourceUpdated" | "onTaskNews" | "onGap"
 > {
   readonly onStage: (stage: Stage) => void;
   /** Whose secrets they are: known for as long as it is there. */

@@ -47,8 +47,8 @@ export interface ConnectOptions extends Omit<HandshakeOptions, "open"> {
   onListChanged(): void;
   /** It says that a resource changed. */
   onResourceUpdated(params: RawParams | undefined): void;
-  /** It says how a task is doing. */
-  onTaskStatus(params: RawParams | undefined): void;
+  /** It says something about a task that belongs to no request. */
+  onTaskNews(news: NotificationMessage): void;
   /** What it said for a while was not heard. */
   onGap(): void;
   onStage(stage: "handshake" | "listing"): void;
@@ -80,11 +80,12 @@ export class Upstream {
   static async connect(options: ConnectOptions): Promise<Upstream> {
     const elicitations = new Elicitations();
     const handlers = {
-      onNotification: ({ method, params }: NotificationMessage) => {
+      onNotification: (message: NotificationMessage) => {
+        const { method, params } = message;
         if (LIST_NEWS.has(method)) options.onListChanged();
         else if (method === "notifications/elicitation/complete") elicitations.completed(params);
         else if (method === "notifications/resources/updated") options.onResourceUpdated(params);
-        else if (method === "notifications/tasks/status") options.onTaskStatus(params);
+        else if (TASK_NEWS.has(method)) options.onTaskNews(message);
       },
       onRequest: answerServer,
     };
@@ -228,6 +229,13 @@ const LIST_NEWS: ReadonlySet<string> = new Set([
   "notifications/prompts/list_changed",
   "notifications/resources/list_changed",
   "notifications/subscriptions/acknowledged",
+]);
+
+/** Besides its status: where the request that made a task is answered, the task may still have something to say. */
+const TASK_NEWS: ReadonlySet<string> = new Set([
+  "notifications/tasks/status",
+  "notifications/progress",
+  "notifications/message",
 ]);
 
 /** What only a client, or its user, can answer. */
