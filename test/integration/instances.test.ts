@@ -256,12 +256,34 @@ describe("who is who", () => {
   });
 
   it("LC-2 per call: each has a process of its own, which ends with the answer", async () => {
-    const { url, home } = await open(stateful({ isolation: "per-call" }));
+    const idle = resilience({ instance_idle_ms: 1 });
+    const { url, home } = await open(stateful({ isolation: "per-call", ...idle }));
     const before = processesWithMark(home.mark).length;
     const [one, two] = [await session(url), sessionless(url)];
     const pids = await Promise.all([one, one, two, two].map((client) => client.call("pid")));
     expect(new Set(pids).size).toBe(4);
     await vi.waitUntil(() => processesWithMark(home.mark).length === before, { timeout: 20_000 });
+  });
+
+  it("LC-2 per call: after the first, one stands ready for the next, which nobody has used", async () => {
+    const { hub, url } = await open(stateful({ isolation: "per-call" }));
+    const client = await session(url);
+    await client.call("remember", { text: "of the first" });
+    for (let calls = 0; calls < 2; calls++) {
+      await until(() => instancesOf(hub).length === 1 && instancesOf(hub)[0]?.pid !== undefined);
+      const ready = String(instancesOf(hub)[0]?.pid);
+      const [pid, other] = await Promise.all([client.call("pid"), client.call("recall")]);
+      expect([pid, other]).toEqual([ready, "nothing"]);
+      await gone(ready);
+    }
+  });
+
+  it("LC-2 per call: none stands ready where there is room for one only", async () => {
+    const { hub, url } = await open(stateful({ isolation: "per-call", ...resilience({ max_instances: 1 }) }));
+    const client = await session(url);
+    await gone(await client.call("pid"));
+    expect(instancesOf(hub)).toEqual([]);
+    await gone(await client.call("pid"));
   });
 
   it("LC-2 shared, as it is where nothing is said: all have one, and none besides", async () => {

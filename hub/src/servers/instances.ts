@@ -13,6 +13,8 @@ export interface InstancesOptions extends Pick<InstanceOptions, "maxSilence"> {
   readonly server: string;
   readonly isolation: Isolation;
   rule(): InstanceRule;
+  /** Whether one that nobody has asked for yet may stand ready. */
+  keepsSpare(): boolean;
   /** Those of all servers together. */
   readonly all: Places | undefined;
   /** `owner` stands for the one that is opened. */
@@ -26,6 +28,8 @@ export class Instances {
   readonly #byKey = new Map<string, Instance>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #places: readonly Places[];
+  /** For the next call, where each has one of its own: it need not wait for a start. */
+  #spare: Instance | undefined;
   #calls = 0;
 
   constructor(options: InstancesOptions) {
@@ -41,7 +45,7 @@ export class Instances {
 
   /** In the order of their start. */
   get all(): readonly Instance[] {
-    return [...this.#byKey.values()];
+    return this.#spare === undefined ? [...this.#byKey.values()] : [...this.#byKey.values(), this.#spare];
   }
 
   keyOf(caller: Caller): string {
@@ -59,9 +63,28 @@ export class Instances {
     if (known !== undefined) return known.ask(ask, limitMs);
     // Its session may have ended with it, and nobody would end what is opened for it now.
     if (ask.signal?.aborted === true) throw new HubError("Cancelled", "The caller no longer waits");
-    const instance = this.#open(key);
-    if (this.#options.isolation !== "per-call") return instance.ask(ask, limitMs);
+    if (this.#options.isolation === "per-call") return this.#askOnce(key, ask, limitMs);
+    const instance = this.#create();
+    this.#byKey.set(key, instance);
+    return instance.ask(ask, limitMs);
+  }
+
+  async #askOnce(key: string, ask: Ask, limitMs: number): Promise<Reply> {
+    const instance = this.#spare ?? this.#create();
+    this.#spare = undefined;
+    this.#byKey.set(key, instance);
+    // Not before this one is up: they would only slow each other down, or fail for the same reason.
+    void instance.opened().then((isOpen) => isOpen && this.#prepareSpare());
     return instance.ask(ask, limitMs).finally(() => void instance.end());
+  }
+
+  /** Only where there is room for it: nobody has to go for one that may never be asked. */
+  #prepareSpare(): void {
+    const isWanted = this.#spare === undefined && this.#options.keepsSpare();
+    if (!isWanted || !this.#places.every(({ hasRoom }) => hasRoom)) return;
+    const spare = this.#create();
+    this.#spare = spare;
+    void spare.opened();
   }
 
   sessionEnded(session: string): void {
@@ -75,6 +98,7 @@ export class Instances {
   }
 
   async drain(limitMs: number): Promise<void> {
+    void this.#spare?.end();
     await Promise.all(this.all.map((instance) => instance.drain(limitMs)));
   }
 
@@ -82,7 +106,7 @@ export class Instances {
     await Promise.all(this.all.map((instance) => instance.setLogLevel(level)));
   }
 
-  #open(key: string): Instance {
+  #create(): Instance {
     const options = this.#options;
     const instance: Instance = new Instance({
       open: async (signal) => {
@@ -92,10 +116,9 @@ export class Instances {
       },
       idleMs: () => options.rule().idleMs,
       maxSilence: () => options.maxSilence(),
-      onEnd: (gone) => this.#forget(key, instance, gone),
+      onEnd: (gone) => this.#forget(instance, gone),
     });
     const room = this.#roomFor(instance);
-    this.#byKey.set(key, instance);
     return instance;
   }
 
@@ -109,8 +132,9 @@ export class Instances {
     }
   }
 
-  #forget(key: string, instance: Instance, gone: Promise<void>): void {
-    this.#byKey.delete(key);
+  #forget(instance: Instance, gone: Promise<void>): void {
+    if (this.#spare === instance) this.#spare = undefined;
+    for (const [key, known] of this.#byKey) if (known === instance) this.#byKey.delete(key);
     for (const places of this.#places) places.leave(instance, gone);
     this.#leaving.add(gone);
     void gone.then(() => {
