@@ -23,6 +23,7 @@ import { HubEvents } from "./events.ts";
 import { Listener, type Edge } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
 import { Endpoint } from "./mcp/endpoint.ts";
+import { LogLevels } from "./mcp/log-levels.ts";
 import { TaskIds } from "./mcp/task-ids.ts";
 import type { SecretStore } from "./secrets/store.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
@@ -84,6 +85,8 @@ export class Hub {
   readonly #guard: Guard;
   readonly #memories: Memories;
   readonly #tracing: Tracing | undefined;
+  /** What the endpoints of all groups share. */
+  readonly #ofAllGroups: { readonly taskIds: TaskIds; readonly logLevels: LogLevels };
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
@@ -127,6 +130,7 @@ export class Hub {
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
+    this.#ofAllGroups = { taskIds, logLevels: new LogLevels(this.supervisor) };
     this.callLog = callLog?.(this.#redactor) ?? this.#openCallLog(paths);
     this.#tracing = tracing.create?.({
       instance,
@@ -191,8 +195,7 @@ export class Hub {
       callLog: this.callLog,
       latency: this.latency,
     };
-    const { taskIds } = this.#memories;
-    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor, taskIds });
+    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor, ...this.#ofAllGroups });
     const api = createApi({
       ...managed,
       token,
@@ -216,8 +219,8 @@ export class Hub {
   /** One group as an MCP server, for a transport of the caller's. Lists wait for `settled`. */
   endpoint(group: string | undefined, settled: Promise<void>): Endpoint {
     const { calls, supervisor } = this;
-    const { taskIds } = this.#memories;
-    const endpoint = new Endpoint({ group: () => this.catalog.group(group), calls, supervisor, settled, taskIds });
+    const given = { calls, supervisor, settled, ...this.#ofAllGroups };
+    const endpoint = new Endpoint({ group: () => this.catalog.group(group), ...given });
     this.events.on("catalog.changed", () => endpoint.catalogChanged());
     this.events.on("server.task", ({ server, news }) => endpoint.taskNews(server, news));
     return endpoint;

@@ -17,7 +17,8 @@ import { findExtensionServer } from "./extension-methods.ts";
 import { callerOf } from "./principal.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
-import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
+import { isLogLevel, passesLevel } from "./log-level.ts";
+import { LogLevels } from "./log-levels.ts";
 import { promptResultFor, toolResultFor } from "../wire/tool-era.ts";
 import { Subscriptions, wantedUris } from "./subscriptions.ts";
 import type { TaskIds } from "./task-ids.ts";
@@ -32,6 +33,8 @@ export interface EndpointOptions {
   readonly calls: Calls;
   readonly supervisor: Supervisor;
   readonly taskIds?: TaskIds;
+  /** Of all groups together. */
+  readonly logLevels?: LogLevels;
   /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */
   readonly settled?: Promise<void>;
   /** How long a modern client may take to come back with what a server asked. */
@@ -45,6 +48,7 @@ export class Endpoint implements Service {
   readonly #watchers: Watchers;
   readonly #conversations: Conversations;
   readonly #subscriptions: Subscriptions;
+  readonly #logLevels: LogLevels;
   readonly #tasks: Tasks;
   readonly #taskRequests: TaskRequests;
   readonly #toolLists = new ToolLists();
@@ -53,6 +57,7 @@ export class Endpoint implements Service {
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#watchers = new Watchers(options.group);
+    this.#logLevels = options.logLevels ?? new LogLevels(options.supervisor);
     this.#tasks = new Tasks(options.taskIds);
     this.#conversations = new Conversations({
       tasks: this.#tasks,
@@ -68,7 +73,7 @@ export class Endpoint implements Service {
     initialize: ({ session }, group) =>
       success(initializeResult(session?.version ?? "", group, this.#options.supervisor)),
     ping: () => success({}),
-    "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
+    "logging/setLevel": (exchange) => this.#setLevel(exchange),
     "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
     "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
     "tasks/get": (exchange, group) => this.#askTask(exchange, group),
@@ -137,6 +142,7 @@ export class Endpoint implements Service {
 
   onSessionEnd(session: Session): void {
     this.#watchers.remove(session);
+    this.#logLevels.end(session);
     this.#options.supervisor.sessionEnded(session.id);
     this.#subscriptions.endSession(session);
   }
@@ -198,7 +204,7 @@ export class Endpoint implements Service {
       name: tool,
       client: clientOf(exchange),
     };
-    const reply = await this.#conversations.pass(exchange, server, call, (question) =>
+    const reply = await this.#pass(exchange, server, call, (question) =>
       this.#options.calls.tool(question),
     );
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
@@ -212,7 +218,7 @@ export class Endpoint implements Service {
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
     const ask = { ...this.#ask(exchange, group, server), replace: { name: prompt } };
-    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
+    const reply = await this.#pass(exchange, server, ask, (question) =>
       this.#options.calls.ask(server, question),
     );
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
@@ -222,7 +228,7 @@ export class Endpoint implements Service {
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
     const ask = { ...this.#ask(exchange, group, server), replace: { uri } };
-    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
+    const reply = await this.#pass(exchange, server, ask, (question) =>
       this.#options.calls.ask(server, question),
     );
     return withExposedUris(reply, group.rewrittenUris(server));
@@ -245,6 +251,20 @@ export class Endpoint implements Service {
     });
   }
 
+  /** A request in which the server may ask back, or have something to say. */
+  async #pass<Q extends Question>(
+    exchange: Exchange,
+    server: string,
+    question: Q,
+    run: (question: Q) => Promise<Reply>,
+  ): Promise<Reply> {
+    const { era, logLevel } = exchange;
+    if (era === "modern" && logLevel !== undefined && this.#options.supervisor.eraOf(server) === "legacy") {
+      await this.#logLevels.request(server, logLevel);
+    }
+    return this.#conversations.pass(exchange, server, question, run);
+  }
+
   /** What every forwarded request has in common. */
   #ask(exchange: Exchange, group: Group, server: string): Question {
     const { request, signal, logLevel } = exchange;
@@ -264,13 +284,12 @@ export class Endpoint implements Service {
     };
   }
 
-  async #setLevel(exchange: Exchange, group: Group): Promise<Reply> {
+  async #setLevel(exchange: Exchange): Promise<Reply> {
     const level = stringParam(exchange, "level");
     if (!isLogLevel(level)) throw new HubError("InvalidConfig", `There is no log level "${level}"`, { field: "level" });
-    if (exchange.session !== undefined) exchange.session.logLevel = level;
-    const lowest = lowestLevel([...this.#watchers.sessions].map((session) => session.logLevel)) ?? level;
-    // A server that is down learns it when it comes back; its silence is no failure of this request.
-    await Promise.allSettled(group.servers.map(async (name) => this.#options.supervisor.get(name).setLogLevel(lowest)));
+    const session = sessionOf(exchange);
+    session.logLevel = level;
+    await this.#logLevels.set(session, { level, servers: () => findGroup(this.#options.group)?.servers ?? [] });
     return success({});
   }
 

@@ -15,6 +15,7 @@ import { sessionIdIn, SseServer } from "../wire/sse-server.ts";
 import type { WebSocketServer } from "../wire/ws-server.ts";
 import { Endpoint } from "./endpoint.ts";
 import { toReply } from "./failure.ts";
+import type { LogLevels } from "./log-levels.ts";
 import type { TaskIds } from "./task-ids.ts";
 
 export interface McpHttpOptions {
@@ -22,6 +23,7 @@ export interface McpHttpOptions {
   readonly calls: Calls;
   readonly supervisor: Supervisor;
   readonly taskIds?: TaskIds;
+  readonly logLevels?: LogLevels;
 }
 
 /** One group, over every transport. */
