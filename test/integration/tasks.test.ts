@@ -314,3 +314,46 @@ describe.each([
     expect((await request("skills/list")).error).toMatchObject({ code: -32601 });
   });
 });
+
+describe("an extension of several servers", () => {
+  let url: string;
+  const skills = async (method: string, params: Record<string, unknown> = {}) =>
+    answerOf((await modern(`${url}/both`, method, params)).body);
+
+  beforeAll(async () => {
+    const servers = {
+      a: fixture("tasks", "--name=a", "--skills"),
+      bb: fixture("tasks", "--name=bb", "--skills", "--pages"),
+      plain: fixture("tasks", "--name=plain"),
+      down: { ...fixture("tasks", "--name=down", "--skills"), enabled: false },
+    };
+    url = await start(servers, { both: { servers: ["plain", "a", "bb", "down"] } });
+  });
+
+  it("GR-7 their lists are one: every page of each, kept no longer than each may be", async () => {
+    const { result } = await skills("skills/list");
+    expect(result).toMatchObject({ resultType: "complete", ttlMs: 5, cacheScope: "private" });
+    expect(result.skills.map(({ uri }: { uri: string }) => uri)).toEqual(["skill://a", "skill://bb", "skill://bb/2"]);
+    expect(result).not.toHaveProperty("nextCursor");
+    expect((await skills("skills/list", { cursor: "/2" })).error).toMatchObject({ code: -32602 });
+  });
+
+  it("GR-7 what is only read comes from the first that has it; where none has, in the words of the first", async () => {
+    expect((await skills("skills/get", { uri: "skill://bb/2" })).result.skill).toEqual({
+      uri: "skill://bb/2",
+      by: "bb",
+    });
+    expect((await skills("skills/get", { uri: "skill://none" })).error).toEqual({
+      code: -32602,
+      message: "a has no such skill",
+    });
+  });
+
+  it("GR-7 anything else is refused, with the reason", async () => {
+    expect((await skills("skills/forget", { uri: "skill://a" })).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("Several servers"),
+      data: { detail: "a, bb" },
+    });
+  });
+});

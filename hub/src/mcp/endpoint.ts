@@ -13,7 +13,7 @@ import { failure, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
 import { Conversations } from "./conversations.ts";
-import { findExtensionServer } from "./extension-methods.ts";
+import { askExtension } from "./extension-methods.ts";
 import { callerOf } from "./principal.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
@@ -105,14 +105,10 @@ export class Endpoint implements Service {
   };
 
   /** What the protocol itself does not have: an extension's, or nothing. */
-  readonly #other: Handler = (exchange, group) => {
-    const destination = findExtensionServer(exchange, group, this.#options.supervisor);
-    if (destination === undefined) {
-      return failure({ code: RPC.methodNotFound, message: `There is no method ${exchange.request.method} here` });
-    }
-    const { server, replace } = destination;
-    return this.#options.calls.ask(server, { ...this.#ask(exchange, group, server), replace });
-  };
+  readonly #other: Handler = (exchange, group) =>
+    askExtension(exchange, group, this.#options.supervisor, (server, replace) =>
+      this.#options.calls.ask(server, { ...this.#ask(exchange, group, server), replace }),
+    );
 
   async handle(exchange: Exchange): Promise<Reply> {
     const { request, era } = exchange;
@@ -204,9 +200,7 @@ export class Endpoint implements Service {
       name: tool,
       client: clientOf(exchange),
     };
-    const reply = await this.#pass(exchange, server, call, (question) =>
-      this.#options.calls.tool(question),
-    );
+    const reply = await this.#pass(exchange, server, call, (question) => this.#options.calls.tool(question));
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
     if (!exposed.ok) return exposed;
     const result = this.#tasks.adopt(exposed.result, exchange, server);
@@ -218,9 +212,7 @@ export class Endpoint implements Service {
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
     const ask = { ...this.#ask(exchange, group, server), replace: { name: prompt } };
-    const reply = await this.#pass(exchange, server, ask, (question) =>
-      this.#options.calls.ask(server, question),
-    );
+    const reply = await this.#pass(exchange, server, ask, (question) => this.#options.calls.ask(server, question));
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
     return mapResult(exposed, (result) => promptResultFor(result, versionOf(exchange)));
   }
@@ -228,9 +220,7 @@ export class Endpoint implements Service {
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
     const ask = { ...this.#ask(exchange, group, server), replace: { uri } };
-    const reply = await this.#pass(exchange, server, ask, (question) =>
-      this.#options.calls.ask(server, question),
-    );
+    const reply = await this.#pass(exchange, server, ask, (question) => this.#options.calls.ask(server, question));
     return withExposedUris(reply, group.rewrittenUris(server));
   }
 
