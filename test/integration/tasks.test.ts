@@ -170,6 +170,68 @@ describe("2025-11-25, what a server says of a task", () => {
   });
 });
 
+describe("2025-11-25, a tool that can only be called as a task, for a client that makes none", () => {
+  const ABLE_TO_ANSWER = { [CAPABILITIES]: { elicitation: {} } };
+  const ANSWER = { action: "accept", content: {} };
+  let url: string;
+
+  beforeAll(async () => {
+    url = await start({ it: fixture("tasks-legacy"), everything: published("server-everything") });
+  });
+
+  it("GR-7 a legacy client is asked, told of progress and answered as by any other tool", async () => {
+    const { headers } = await connect(url, "2025-06-18", undefined, { elicitation: {} });
+    const params = { name: "it__must", _meta: { progressToken: "p" } };
+    const { messages, close } = await openStream(url, {
+      method: "POST",
+      headers,
+      body: { jsonrpc: "2.0", id: "must", method: "tools/call", params },
+    });
+    const question = await messages.find(({ method }) => method === "elicitation/create");
+    expect(question.params).not.toHaveProperty("_meta");
+    await post(url, { jsonrpc: "2.0", id: question.id, result: ANSWER }, headers);
+    const { result } = await messages.find(({ id, method }) => id === "must" && method === undefined);
+    expect(Object.keys(result)).toEqual(["content"]);
+    // The server's side of it knows the task.
+    expect(JSON.parse(result.content[0].text).result).toMatchObject({
+      ...ANSWER,
+      _meta: { [RELATED]: { taskId: "1" } },
+    });
+    expect((await messages.find(({ method }) => method === "notifications/progress")).params).toEqual({
+      progressToken: "p",
+      progress: 1,
+    });
+    close();
+  });
+
+  it("GR-7 so is a modern client, which comes back with the answer", async () => {
+    const call = { name: "everything__simulate-research-query", arguments: { topic: "python", ambiguous: true } };
+    const ask = async (more: object = {}) =>
+      answerOf((await modern(url, "tools/call", { ...call, ...more, _meta: ABLE_TO_ANSWER })).body).result;
+    const { resultType, inputRequests, requestState } = await ask();
+    expect([resultType, Object.keys(inputRequests).length]).toEqual(["input_required", 1]);
+    const [key = ""] = Object.keys(inputRequests);
+    const inputResponses = { [key]: { action: "accept", content: { interpretation: "snake" } } };
+    const done = await ask({ requestState, inputResponses });
+    expect(done.content[0].text).toContain("python (snake)");
+  });
+
+  it("GR-7 CL-3 a client that leaves takes the task with it", async () => {
+    const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", ...ABLE_TO_ANSWER, progressToken: 1 };
+    const params = { name: "it__must", arguments: { endless: true }, _meta };
+    const stream = await openStream(url, {
+      method: "POST",
+      headers: { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "it__must" },
+      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    });
+    // Told as soon as somebody waits for its result.
+    await stream.messages.find(({ method }) => method === "notifications/progress");
+    const ended = modern(url, "tools/call", { name: "it__tell", arguments: { task: 2, what: "end" } });
+    stream.close();
+    expect(answerOf((await ended).body).result.content[0].text).toBe("cancelled");
+  });
+});
+
 it("GR-7 LC-5 a task outlives the hub where its server does, with the same id and for the same user", async () => {
   const remote = await startRemote("tasks", ["--http"]);
   endings.push(remote.stop);

@@ -7,10 +7,11 @@ import type { Respondent } from "../servers/respondent.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { raw, type Id, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
+import { relatedTask } from "../wire/related-task.ts";
 import type { Exchange } from "../wire/server.ts";
 import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
 import { clientKey } from "./principal.ts";
-import { notTheirs, relatedTask } from "./tasks.ts";
+import { notTheirs } from "./tasks.ts";
 
 interface Waiting {
   readonly exchange: Exchange;

@@ -6,6 +6,7 @@ import { HubError } from "../errors.ts";
 import { editMember, type Edit } from "../wire/edit.ts";
 import { editObject, isObject } from "../wire/json.ts";
 import { failure, raw, RPC, type NotificationMessage, type Raw, type Reply } from "../wire/jsonrpc.ts";
+import { RELATED_TASK, relatedTask } from "../wire/related-task.ts";
 import type { Exchange, Session } from "../wire/server.ts";
 import { passesLevel } from "./log-level.ts";
 import { principalOf } from "./principal.ts";
@@ -24,7 +25,6 @@ export interface Task extends TaskOrigin, TaskOwner {
 }
 
 const MAX_TASKS = 10_000;
-const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 export class Tasks {
   readonly #ids: TaskIds;
@@ -136,13 +136,6 @@ function createdTask({ value }: Raw, { era, request }: Exchange): string | undef
   if (era === "modern") return value["resultType"] === "task" ? text(value["taskId"]) : undefined;
   const { task } = value;
   return isObject(request.params?.value["task"]) && isObject(task) ? text(task["taskId"]) : undefined;
-}
-
-/** The task that a message of either side is about, by its `_meta`. */
-export function relatedTask(params: unknown): string | undefined {
-  const meta = isObject(params) ? params["_meta"] : undefined;
-  const related = isObject(meta) ? meta[RELATED_TASK] : undefined;
-  return isObject(related) ? text(related["taskId"]) : undefined;
 }
 
 /** The answer to a question for a task of somebody else, or of nobody. */
