@@ -143,7 +143,8 @@ describe("2025-11-25, what a server says of a task", () => {
   it("GR-7 its progress and logs come to whoever made it, after its call is answered, and to nobody else", async () => {
     const [owner, other] = [await able(), await able("Bearer somebody-else")];
     const { task } = (await owner.request("tools/call", job("mine"))).result;
-    const { messages, close } = await openStream(url, { headers: owner.headers });
+    const own = await openStream(url, { headers: owner.headers });
+    const { messages } = own;
     const others = await openStream(url, { headers: other.headers });
     await owner.request("logging/setLevel", { level: "warning" });
     await other.request("tools/call", tell(3, "progress"));
@@ -166,7 +167,7 @@ describe("2025-11-25, what a server says of a task", () => {
     await messages.find((message) => message !== messages.all[0] && message.method === "notifications/progress");
     expect(messages.all.map(({ method }) => method)).toEqual(["notifications/progress", "notifications/progress"]);
     expect(others.messages.all).toEqual([]);
-    for (const each of [{ close }, others, stream]) each.close();
+    for (const each of [own, others, stream]) each.close();
   });
 });
 
@@ -182,11 +183,12 @@ describe("2025-11-25, a tool that can only be called as a task, for a client tha
   it("GR-7 a legacy client is asked, told of progress and answered as by any other tool", async () => {
     const { headers } = await connect(url, "2025-06-18", undefined, { elicitation: {} });
     const params = { name: "it__must", _meta: { progressToken: "p" } };
-    const { messages, close } = await openStream(url, {
+    const stream = await openStream(url, {
       method: "POST",
       headers,
       body: { jsonrpc: "2.0", id: "must", method: "tools/call", params },
     });
+    const { messages } = stream;
     const question = await messages.find(({ method }) => method === "elicitation/create");
     expect(question.params).not.toHaveProperty("_meta");
     await post(url, { jsonrpc: "2.0", id: question.id, result: ANSWER }, headers);
@@ -201,7 +203,7 @@ describe("2025-11-25, a tool that can only be called as a task, for a client tha
       progressToken: "p",
       progress: 1,
     });
-    close();
+    stream.close();
   });
 
   it("GR-7 so is a modern client, which comes back with the answer", async () => {

@@ -57,10 +57,10 @@ export async function connect(
   capabilities: object = {},
   authorization?: string,
 ) {
-  const clientInfo = { name: "test", version: "1" };
-  const params = { protocolVersion, capabilities, clientInfo };
+  const introduction = { protocolVersion, capabilities, clientInfo: { name: "test", version: "1" } };
   const credentials: Record<string, string> = authorization === undefined ? {} : { authorization };
-  const hello = await post(url, { jsonrpc: "2.0", id: 0, method: "initialize", params }, credentials);
+  const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: introduction };
+  const hello = await post(url, initialize, credentials);
   const headers = {
     ...credentials,
     "mcp-session-id": String(hello.headers["mcp-session-id"]),

@@ -116,12 +116,11 @@ export class McpHttp {
   }
 
   #group(name: string | undefined): Served {
-    const { catalog, ...options } = this.#options;
-    const group = () => catalog().group(name);
+    const group = () => this.#options.catalog().group(name);
     const key = group().name;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const endpoint = new Endpoint({ group, ...options });
+    const endpoint = new Endpoint({ ...this.#options, group });
     const http = new StreamableHttpServer(endpoint);
     const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);

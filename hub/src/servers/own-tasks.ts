@@ -55,18 +55,15 @@ export class OwnTasks {
     return tell !== undefined;
   }
 
-  async #result(
-    taskId: string,
-    { respondent, signal, onNotification, timeoutMs = 0 }: Ask,
-    send: Send,
-  ): Promise<Reply> {
+  async #result(taskId: string, ask: Ask, send: Send): Promise<Reply> {
+    const { respondent, signal, timeoutMs = 0 } = ask;
     const reply = await send({
       method: "tasks/result",
       params: rawParams({ taskId }),
       timeoutMs: Math.max(TASK_MS, timeoutMs),
       ...(signal === undefined ? {} : { signal }),
       ...(respondent === undefined ? {} : { respondent: new Unknowing(respondent) }),
-      onNotification: (method, params) => onNotification?.(method, withoutRelatedTask(params)),
+      onNotification: (method, params) => ask.onNotification?.(method, withoutRelatedTask(params)),
     });
     return reply.ok ? { ok: true, result: withoutRelatedTask(reply.result) } : reply;
   }
