@@ -242,17 +242,17 @@ export class Endpoint implements Service {
   }
 
   /** A request in which the server may ask back, or have something to say. */
-  async #pass<Q extends Question>(
+  #pass<Q extends Question>(
     exchange: Exchange,
     server: string,
     question: Q,
     run: (question: Q) => Promise<Reply>,
   ): Promise<Reply> {
     const { era, logLevel } = exchange;
-    if (era === "modern" && logLevel !== undefined && this.#options.supervisor.eraOf(server) === "legacy") {
-      await this.#logLevels.request(server, logLevel);
-    }
-    return this.#conversations.pass(exchange, server, question, run);
+    const pass = () => this.#conversations.pass(exchange, server, question, run);
+    if (era === "legacy" || logLevel === undefined || this.#options.supervisor.eraOf(server) !== "legacy")
+      return pass();
+    return this.#logLevels.request(server, logLevel).then(pass);
   }
 
   /** What every forwarded request has in common. */
