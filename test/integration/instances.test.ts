@@ -265,17 +265,26 @@ describe("who is who", () => {
     await vi.waitUntil(() => processesWithMark(home.mark).length === before, { timeout: 20_000 });
   });
 
-  it("LC-2 per call: after the first, one stands ready for the next, which nobody has used", async () => {
+  it("LC-2 per call: as many stand ready for the next as calls found none ready, up to three, and nobody has used them", async () => {
     const { hub, url } = await open(stateful({ isolation: "per-call" }));
     const client = await session(url);
+    const ready = async (count: number) => {
+      await until(() => instancesOf(hub).length === count && instancesOf(hub).every(({ pid }) => pid !== undefined));
+      return instancesOf(hub).map(({ pid }) => String(pid));
+    };
     await client.call("remember", { text: "of the first" });
-    for (let calls = 0; calls < 2; calls++) {
-      await until(() => instancesOf(hub).length === 1 && instancesOf(hub)[0]?.pid !== undefined);
-      const ready = String(instancesOf(hub)[0]?.pid);
-      const [pid, other] = await Promise.all([client.call("pid"), client.call("recall")]);
-      expect([pid, other]).toEqual([ready, "nothing"]);
-      await gone(ready);
-    }
+    const [first] = await ready(1);
+    expect(await client.call("recall")).toBe("nothing");
+    await gone(first ?? "");
+    const next = await ready(1);
+    expect([await client.call("pid")]).toEqual(next);
+    await ready(1);
+    const burst = await Promise.all(Array.from({ length: 6 }, () => client.call("pid")));
+    expect(new Set(burst).size).toBe(6);
+    const three = await ready(3);
+    const served = await Promise.all(three.map(() => client.call("pid")));
+    expect(new Set(served)).toEqual(new Set(three));
+    await ready(3);
   });
 
   it("LC-2 per call: none stands ready where there is room for one only", async () => {

@@ -13,8 +13,8 @@ export interface InstancesOptions extends Pick<InstanceOptions, "maxSilence"> {
   readonly server: string;
   readonly isolation: Isolation;
   rule(): InstanceRule;
-  /** Whether one that nobody has asked for yet may stand ready. */
-  keepsSpare(): boolean;
+  /** Whether some that nobody has asked for yet may stand ready. */
+  keepsSpares(): boolean;
   /** Those of all servers together. */
   readonly all: Places | undefined;
   /** `owner` stands for the one that is opened. */
@@ -23,13 +23,18 @@ export interface InstancesOptions extends Pick<InstanceOptions, "maxSilence"> {
   onGone(owner: object): void;
 }
 
+/** A client that calls one tool after another, or a few at once, finds them ready; each is a process that waits. */
+const MAX_SPARES = 3;
+
 export class Instances {
   readonly #options: InstancesOptions;
   readonly #byKey = new Map<string, Instance>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #places: readonly Places[];
-  /** For the next call, where each has one of its own: it need not wait for a start. */
-  #spare: Instance | undefined;
+  /** For the next calls, where each has one of its own: they need not wait for a start. */
+  readonly #spares = new Set<Instance>();
+  /** One more with each call that found none ready, one less with each that nobody came for. */
+  #wantedSpares = 0;
   #calls = 0;
 
   constructor(options: InstancesOptions) {
@@ -45,7 +50,7 @@ export class Instances {
 
   /** In the order of their start. */
   get all(): readonly Instance[] {
-    return this.#spare === undefined ? [...this.#byKey.values()] : [...this.#byKey.values(), this.#spare];
+    return [...this.#byKey.values(), ...this.#spares];
   }
 
   keyOf(caller: Caller): string {
@@ -70,21 +75,31 @@ export class Instances {
   }
 
   async #askOnce(key: string, ask: Ask, limitMs: number): Promise<Reply> {
-    const instance = this.#spare ?? this.#create();
-    this.#spare = undefined;
+    const instance = this.#takeSpare() ?? this.#create();
     this.#byKey.set(key, instance);
     // Not before this one is up: they would only slow each other down, or fail for the same reason.
-    void instance.opened().then((isOpen) => isOpen && this.#prepareSpare());
+    void instance.opened().then((isOpen) => isOpen && this.#prepareSpares());
     return instance.ask(ask, limitMs).finally(() => void instance.end());
   }
 
-  /** Only where there is room for it: nobody has to go for one that may never be asked. */
-  #prepareSpare(): void {
-    const isWanted = this.#spare === undefined && this.#options.keepsSpare();
-    if (!isWanted || !this.#places.every(({ hasRoom }) => hasRoom)) return;
-    const spare = this.#create();
-    this.#spare = spare;
-    void spare.opened();
+  /** One that is ready, else one that will be before a new one would. */
+  #takeSpare(): Instance | undefined {
+    const spares = [...this.#spares];
+    const ready = spares.find(({ idleSince }) => idleSince !== undefined);
+    if (ready === undefined) this.#wantedSpares = Math.min(this.#wantedSpares + 1, MAX_SPARES);
+    const spare = ready ?? spares[0];
+    if (spare !== undefined) this.#spares.delete(spare);
+    return spare;
+  }
+
+  /** Only where there is room for them: nobody has to go for one that may never be asked. */
+  #prepareSpares(): void {
+    while (this.#spares.size < this.#wantedSpares && this.#options.keepsSpares()) {
+      if (!this.#places.every(({ hasRoom }) => hasRoom)) return;
+      const spare = this.#create();
+      this.#spares.add(spare);
+      void spare.opened();
+    }
   }
 
   sessionEnded(session: string): void {
@@ -98,7 +113,7 @@ export class Instances {
   }
 
   async drain(limitMs: number): Promise<void> {
-    void this.#spare?.end();
+    for (const spare of this.#spares) void spare.end();
     await Promise.all(this.all.map((instance) => instance.drain(limitMs)));
   }
 
@@ -133,7 +148,7 @@ export class Instances {
   }
 
   #forget(instance: Instance, gone: Promise<void>): void {
-    if (this.#spare === instance) this.#spare = undefined;
+    if (this.#spares.delete(instance)) this.#wantedSpares = Math.max(0, this.#wantedSpares - 1);
     for (const [key, known] of this.#byKey) if (known === instance) this.#byKey.delete(key);
     for (const places of this.#places) places.leave(instance, gone);
     this.#leaving.add(gone);

@@ -130,7 +130,7 @@ export class ManagedServer {
       isolation,
       rule: () => this.#resilience.instances,
       // A connection is opened soon enough, and may be forgotten by its server; one that sleeps has nothing running.
-      keepsSpare: () => this.#config.transport.type === "stdio" && !this.#resilience.onDemand && this.available,
+      keepsSpares: () => this.#config.transport.type === "stdio" && !this.#resilience.onDemand && this.available,
       maxSilence: () => this.#resilience.breaker.failures,
       all: places,
       open: (signal, owner) => this.#openInstance(signal, owner),
