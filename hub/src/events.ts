@@ -6,7 +6,7 @@ import type { ConfigChanges } from "./config/diff.ts";
 import type { ErrorBody } from "./errors.ts";
 import type { Breaker } from "./servers/breaker.ts";
 import type { Status } from "./servers/status.ts";
-import type { RawParams } from "./wire/jsonrpc.ts";
+import type { NotificationMessage } from "./wire/jsonrpc.ts";
 
 export interface CallRecord {
   readonly server: string;
@@ -25,7 +25,7 @@ interface HubEventMap {
   /** Calls are let through to a server again, or no longer. */
   "server.circuit": [{ readonly server: string; readonly breaker: Breaker }];
   /** A server says how a task is doing. */
-  "server.task": [{ readonly server: string; readonly params: RawParams | undefined }];
+  "server.task": [{ readonly server: string; readonly news: NotificationMessage }];
   "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];
   "call.finished": [CallRecord];
   "config.reloaded": [{ readonly changes: ConfigChanges; readonly description: string }];

@@ -23,6 +23,8 @@ import { HubEvents } from "./events.ts";
 import { Listener, type Edge } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
 import { Endpoint } from "./mcp/endpoint.ts";
+import { LogLevels } from "./mcp/log-levels.ts";
+import { TaskIds } from "./mcp/task-ids.ts";
 import type { SecretStore } from "./secrets/store.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
@@ -57,6 +59,7 @@ interface Memories {
   readonly eras: EraMemory;
   readonly listings: ListingMemory | undefined;
   readonly packages: Packages | undefined;
+  readonly taskIds: TaskIds;
 }
 
 export interface ListenOptions {
@@ -87,6 +90,8 @@ export class Hub {
   readonly #guard: Guard;
   readonly #memories: Memories;
   readonly #tracing: Tracing | undefined;
+  /** What the endpoints of all groups share. */
+  readonly #ofAllGroups: { readonly taskIds: TaskIds; readonly logLevels: LogLevels };
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
@@ -101,13 +106,13 @@ export class Hub {
     { variables, paths, secrets, callLog, lookup }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
-    { eras, listings, packages }: Memories,
+    { eras, listings, packages, taskIds }: Memories,
     tracing: LoadedTracing,
   ) {
     const instance = randomUUID();
     this.#paths = paths;
     this.warnings = [...loaded.warnings, ...tracing.warnings, ...npmWarnings(variables)];
-    this.#memories = { eras, listings, packages };
+    this.#memories = { eras, listings, packages, taskIds };
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
@@ -128,10 +133,11 @@ export class Hub {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
-        onTaskStatus: ({ name }, params) => this.events.emit("server.task", { server: name, params }),
+        onTaskNews: ({ name }, news) => this.events.emit("server.task", { server: name, news }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
+    this.#ofAllGroups = { taskIds, logLevels: new LogLevels(this.supervisor) };
     this.callLog = callLog?.(this.#redactor) ?? this.#openCallLog(paths);
     this.#tracing = tracing.create?.({
       instance,
@@ -167,7 +173,8 @@ export class Hub {
     const eras = await EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"));
     const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"));
     const packages = inMemory ? undefined : await openPackages(options);
-    return new Hub(options, loaded, store, { eras, listings, packages }, tracing);
+    const taskIds = inMemory ? new TaskIds() : await TaskIds.open(join(paths.data, "task-ids.key"));
+    return new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
   }
 
   /** It was told to stop. */
@@ -196,7 +203,7 @@ export class Hub {
       callLog: this.callLog,
       latency: this.latency,
     };
-    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor });
+    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor, ...this.#ofAllGroups });
     const api = createApi({
       ...managed,
       token,
@@ -213,16 +220,17 @@ export class Hub {
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
-    this.events.on("server.task", ({ server, params }) => mcp.taskStatus(server, params));
+    this.events.on("server.task", ({ server, news }) => mcp.taskNews(server, news));
     return this.#listener.url;
   }
 
   /** One group as an MCP server, for a transport of the caller's. Lists wait for `settled`. */
   endpoint(group: string | undefined, settled: Promise<void>): Endpoint {
     const { calls, supervisor } = this;
-    const endpoint = new Endpoint({ group: () => this.catalog.group(group), calls, supervisor, settled });
+    const given = { calls, supervisor, settled, ...this.#ofAllGroups };
+    const endpoint = new Endpoint({ group: () => this.catalog.group(group), ...given });
     this.events.on("catalog.changed", () => endpoint.catalogChanged());
-    this.events.on("server.task", ({ server, params }) => endpoint.taskStatus(server, params));
+    this.events.on("server.task", ({ server, news }) => endpoint.taskNews(server, news));
     return endpoint;
   }
 
@@ -257,8 +265,9 @@ export class Hub {
     ]);
     clearTimeout(this.#rebuild);
     this.#guard.close();
-    const { eras, listings, packages } = this.#memories;
-    await Promise.all([eras.saved(), listings?.saved(), this.#tidying, packages?.release(), this.callLog.close()]);
+    const { eras, listings, packages, taskIds } = this.#memories;
+    const files = [eras.saved(), listings?.saved(), taskIds.saved(), packages?.release()];
+    await Promise.all([...files, this.#tidying, this.callLog.close()]);
     // Last: a request's span ends when it is recorded.
     await this.#tracing?.close();
   }

@@ -1,10 +1,14 @@
 // Faults of TLS before a server: F27 of the catalogue. The certificates are made for the run, by openssl.
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, onTestFinished } from "vitest";
+import { WebSocketServer } from "ws";
 import { FaultProxy } from "./fault-proxy.ts";
 import { family, requireSeen } from "./rows.ts";
 import { Upstream } from "./scenario.ts";
@@ -58,6 +62,59 @@ family(
       const { status, error } = await hub().server(name);
       expect([status, error]).toMatchObject(["error", { code: "NETWORK_ERROR", detail: cause }]);
       expect(up.count("heard")).toBe(0);
+    });
+
+    /** A legacy server over WebSocket; gives its address. */
+    async function serveWebSocket(certificate: string, heard: string[]): Promise<string> {
+      const { key, cert } = tls(certificate);
+      const https = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
+      const sockets = new WebSocketServer({ server: https });
+      sockets.on("connection", (socket) =>
+        socket.on("message", (data: Buffer) => {
+          const { id, method } = JSON.parse(data.toString());
+          heard.push(method);
+          const result =
+            method === "initialize"
+              ? { protocolVersion: "2025-11-25", capabilities: { tools: {} } }
+              : {
+                  tools: [{ name: "act", inputSchema: { type: "object" } }],
+                  content: [{ type: "text", text: "act x1" }],
+                };
+          const error = { code: -32601, message: "no such method" };
+          const reply = method === "server/discover" ? { error } : { result };
+          if (id !== undefined) socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...reply }));
+        }),
+      );
+      https.listen(0, "127.0.0.1");
+      await once(https, "listening");
+      onTestFinished(() => {
+        for (const socket of sockets.clients) socket.terminate();
+        https.close();
+      });
+      return `wss://127.0.0.1:${(https.address() as AddressInfo).port}/mcp`;
+    }
+
+    it.runIf(canMake)("F27 CL-7 a WebSocket too: a certificate of a known authority is fine", async () => {
+      const heard: string[] = [];
+      const name = hub().nextName();
+      await hub().addEntry(name, { url: await serveWebSocket("good", heard) });
+      await hub().untilState(name, "running");
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+      expect(heard).toContain("tools/call");
+      await hub().remove(name);
+    });
+
+    it.runIf(canMake).each([
+      ["for another host", "elsewhere", "altnames"],
+      ["signed by itself", "own", "self-signed"],
+    ])("F27 CL-7 a WebSocket's certificate %s is refused, and the cause is named", async (_, certificate, cause) => {
+      const heard: string[] = [];
+      const name = hub().nextName();
+      await hub().addEntry(name, { url: await serveWebSocket(certificate, heard) });
+      const { error } = await hub().passed(name, "error");
+      expect(error).toMatchObject({ code: "NETWORK_ERROR", detail: expect.stringContaining(cause) });
+      expect(heard).toEqual([]);
+      await hub().remove(name);
     });
 
     it.runIf(canMake)("F27 a server that speaks nothing newer than TLS 1.1 is refused", async () => {

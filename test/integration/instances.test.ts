@@ -256,12 +256,43 @@ describe("who is who", () => {
   });
 
   it("LC-2 per call: each has a process of its own, which ends with the answer", async () => {
-    const { url, home } = await open(stateful({ isolation: "per-call" }));
+    const idle = resilience({ instance_idle_ms: 1 });
+    const { url, home } = await open(stateful({ isolation: "per-call", ...idle }));
     const before = processesWithMark(home.mark).length;
     const [one, two] = [await session(url), sessionless(url)];
     const pids = await Promise.all([one, one, two, two].map((client) => client.call("pid")));
     expect(new Set(pids).size).toBe(4);
     await vi.waitUntil(() => processesWithMark(home.mark).length === before, { timeout: 20_000 });
+  });
+
+  it("LC-2 per call: as many stand ready for the next as calls found none ready, up to three, and nobody has used them", async () => {
+    const { hub, url } = await open(stateful({ isolation: "per-call" }));
+    const client = await session(url);
+    const ready = async (count: number) => {
+      await until(() => instancesOf(hub).length === count && instancesOf(hub).every(({ pid }) => pid !== undefined));
+      return instancesOf(hub).map(({ pid }) => String(pid));
+    };
+    await client.call("remember", { text: "of the first" });
+    const [first] = await ready(1);
+    expect(await client.call("recall")).toBe("nothing");
+    await gone(first ?? "");
+    const next = await ready(1);
+    expect([await client.call("pid")]).toEqual(next);
+    await ready(1);
+    const burst = await Promise.all(Array.from({ length: 6 }, () => client.call("pid")));
+    expect(new Set(burst).size).toBe(6);
+    const three = await ready(3);
+    const served = await Promise.all(three.map(() => client.call("pid")));
+    expect(new Set(served)).toEqual(new Set(three));
+    await ready(3);
+  });
+
+  it("LC-2 per call: none stands ready where there is room for one only", async () => {
+    const { hub, url } = await open(stateful({ isolation: "per-call", ...resilience({ max_instances: 1 }) }));
+    const client = await session(url);
+    await gone(await client.call("pid"));
+    expect(instancesOf(hub)).toEqual([]);
+    await gone(await client.call("pid"));
   });
 
   it("LC-2 shared, as it is where nothing is said: all have one, and none besides", async () => {

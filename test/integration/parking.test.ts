@@ -1,8 +1,10 @@
 // A modern client of a legacy server that asks back: the call waits in the hub until the client comes back for it. What it must
 // bring, what it must not, and how it ends when nobody comes.
 
+import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
 import { Endpoint } from "../../hub/src/mcp/endpoint.ts";
 import { rawParams } from "../../hub/src/wire/jsonrpc.ts";
 import type { Exchange } from "../../hub/src/wire/server.ts";
@@ -12,7 +14,7 @@ import { openInProcess, untilState, type InProcess } from "../support/in-process
 import { untilNoneWithMark } from "../support/processes.ts";
 import { startRemote, type Remote } from "../support/remote.ts";
 import { answerOf, modern } from "../support/rpc.ts";
-import { openStream } from "../support/streams.ts";
+import { Messages, openStream } from "../support/streams.ts";
 
 /** How long the server called hasty may take over an answer. */
 const LIMIT_MS = 2000;
@@ -26,6 +28,7 @@ beforeAll(async () => {
   running = await openInProcess({
     far: remote.entry,
     near: fixture("asks-legacy"),
+    piped: fixture("asks-legacy"),
     hasty: { ...remote.entry, timeouts: { request_ms: LIMIT_MS } },
   });
   url = `${await running.hub.listen({ host: "127.0.0.1", port: 0 })}/mcp`;
@@ -218,6 +221,29 @@ describe("the course of a waiting call", () => {
       text: expect.stringContaining("decline"),
     });
   });
+});
+
+it("GR-7 a client with a pipe of its own is known by it: one call of it may wait while another asks, on one pipe of the server", async () => {
+  const socket = new WebSocket(url.replace("http", "ws"), ["mcp"]);
+  onTestFinished(() => socket.terminate());
+  const messages = new Messages();
+  socket.on("message", (data: Buffer) => messages.push(JSON.parse(data.toString())));
+  await once(socket, "open");
+  const ask = async (id: string, marker: string, more: Params = {}) => {
+    const _meta = { ...META, "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+    const params = { name: "piped__form", arguments: { marker }, ...more, _meta };
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }));
+    return (await messages.find((message) => message.id === id)).result;
+  };
+  const questions = [await ask("1", "first"), await ask("2", "second")];
+  for (const [index, marker] of ["first", "second"].entries()) {
+    const { inputRequests, requestState } = questions[index];
+    const [[key, question] = ["", undefined]] = Object.entries<{ params: { message: string } }>(inputRequests);
+    expect(question?.params.message).toContain(marker);
+    const inputResponses = { [key]: { action: "accept", content: { said: marker } } };
+    const answer = await ask(`${marker} again`, marker, { requestState, inputResponses });
+    expect(answer.content[0].text).toContain(`"said":"${marker}"`);
+  }
 });
 
 describe("a call that nobody comes back for", () => {

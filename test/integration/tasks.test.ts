@@ -42,7 +42,7 @@ describe("2025-11-25", () => {
     const stream = await openStream(url, { headers: client.headers });
     const { messages } = stream;
     const { task } = (await client.request("tools/call", call)).result;
-    expect(task).toMatchObject({ taskId: expect.stringMatching(/^[0-9a-f-]{36}$/), status: "working" });
+    expect(task).toMatchObject({ taskId: expect.stringMatching(/^[\w-]{40,}$/), status: "working" });
     const status = await messages.find(({ method }) => method === "notifications/tasks/status");
     expect(status.params.taskId).toBe(task.taskId);
     const other = await connect(url);
@@ -83,6 +83,177 @@ describe("2025-11-25", () => {
     });
     expect((await client.request("tasks/get", { taskId: "1" })).error).toMatchObject({ code: -32602 });
   });
+});
+
+describe("2025-11-25, what a server says of a task", () => {
+  let url: string;
+
+  beforeAll(async () => {
+    url = await start({ it: fixture("tasks-legacy") });
+  });
+
+  const job = (progressToken: string) => ({ name: "job", task: { ttl: 60_000 }, _meta: { progressToken } });
+  const about = (taskId: string) => ({ [RELATED]: { taskId } });
+  const able = (authorization?: string) => connect(url, "2025-11-25", undefined, { elicitation: {} }, authorization);
+  const tell = (task: number, what: string, level?: string) => ({ name: "tell", arguments: { task, what, level } });
+
+  /** Makes a request, answers the one question that comes with it as a client should, and gives both. */
+  async function answering({ headers }: Awaited<ReturnType<typeof able>>, method: string, params: unknown) {
+    const stream = await openStream(url, {
+      method: "POST",
+      headers,
+      body: { jsonrpc: "2.0", id: "asked", method, params },
+    });
+    const question = await stream.messages.find((message) => message.method === "elicitation/create");
+    const result = { action: "accept", content: {}, _meta: question.params._meta };
+    await post(url, { jsonrpc: "2.0", id: question.id, result }, headers);
+    const reply = await stream.messages.find((message) => message.id === "asked");
+    stream.close();
+    return { question, result: reply.result };
+  }
+
+  it("GR-7 its question comes under the client's id, and the answer goes back under the server's", async () => {
+    const client = await able();
+    const { task } = (await client.request("tools/call", job("t"))).result;
+    const { question, result } = await answering(client, "tasks/result", { taskId: task.taskId });
+    expect(question.params._meta).toEqual(about(task.taskId));
+    expect(JSON.parse(result.content[0].text).result._meta).toEqual(about("1"));
+    expect(result._meta).toEqual(about(task.taskId));
+  });
+
+  it("GR-7 its question is nobody else's, also where theirs is the only request that is open", async () => {
+    const [owner, other] = [await able(), await able("Bearer somebody-else")];
+    const { task } = (await owner.request("tools/call", job("t"))).result;
+    const { result } = await other.request("tools/call", tell(2, "ask"));
+    expect(JSON.parse(result.content[0].text).error).toMatchObject({ code: -32600 });
+    const modernly = answerOf(
+      (
+        await modern(url, "tools/call", {
+          ...tell(2, "ask"),
+          _meta: { [CAPABILITIES]: { elicitation: {} } },
+        })
+      ).body,
+    );
+    expect(JSON.parse(modernly.result.content[0].text).error).toMatchObject({ code: -32600 });
+    // A request of the client whose task it is will do, whatever it asks for.
+    const { question } = await answering(owner, "tools/call", tell(2, "ask"));
+    expect(question.params._meta).toEqual(about(task.taskId));
+  });
+
+  it("GR-7 its progress and logs come to whoever made it, after its call is answered, and to nobody else", async () => {
+    const [owner, other] = [await able(), await able("Bearer somebody-else")];
+    const { task } = (await owner.request("tools/call", job("mine"))).result;
+    const own = await openStream(url, { headers: owner.headers });
+    const { messages } = own;
+    const others = await openStream(url, { headers: other.headers });
+    await owner.request("logging/setLevel", { level: "warning" });
+    await other.request("tools/call", tell(3, "progress"));
+    expect((await messages.find(({ method }) => method === "notifications/progress")).params).toEqual({
+      progressToken: "mine",
+      progress: 1,
+      _meta: about(task.taskId),
+    });
+    // In the course of a request of its own: on the stream of that. The level is the session's here too.
+    await owner.request("tools/call", tell(3, "log", "info"));
+    const stream = await openStream(url, {
+      method: "POST",
+      headers: owner.headers,
+      body: { jsonrpc: "2.0", id: "log", method: "tools/call", params: tell(3, "log", "error") },
+    });
+    const log = await stream.messages.find(({ method }) => method === "notifications/message");
+    expect(log.params).toMatchObject({ level: "error", _meta: about(task.taskId) });
+    await other.request("tools/call", tell(3, "log", "error"));
+    await other.request("tools/call", tell(3, "progress"));
+    await messages.find((message) => message !== messages.all[0] && message.method === "notifications/progress");
+    expect(messages.all.map(({ method }) => method)).toEqual(["notifications/progress", "notifications/progress"]);
+    expect(others.messages.all).toEqual([]);
+    for (const each of [own, others, stream]) each.close();
+  });
+});
+
+describe("2025-11-25, a tool that can only be called as a task, for a client that makes none", () => {
+  const ABLE_TO_ANSWER = { [CAPABILITIES]: { elicitation: {} } };
+  const ANSWER = { action: "accept", content: {} };
+  let url: string;
+
+  beforeAll(async () => {
+    url = await start({ it: fixture("tasks-legacy"), everything: published("server-everything") });
+  });
+
+  it("GR-7 a legacy client is asked, told of progress and answered as by any other tool", async () => {
+    const { headers } = await connect(url, "2025-06-18", undefined, { elicitation: {} });
+    const params = { name: "it__must", _meta: { progressToken: "p" } };
+    const stream = await openStream(url, {
+      method: "POST",
+      headers,
+      body: { jsonrpc: "2.0", id: "must", method: "tools/call", params },
+    });
+    const { messages } = stream;
+    const question = await messages.find(({ method }) => method === "elicitation/create");
+    expect(question.params).not.toHaveProperty("_meta");
+    await post(url, { jsonrpc: "2.0", id: question.id, result: ANSWER }, headers);
+    const { result } = await messages.find(({ id, method }) => id === "must" && method === undefined);
+    expect(Object.keys(result)).toEqual(["content"]);
+    // The server's side of it knows the task.
+    expect(JSON.parse(result.content[0].text).result).toMatchObject({
+      ...ANSWER,
+      _meta: { [RELATED]: { taskId: "1" } },
+    });
+    expect((await messages.find(({ method }) => method === "notifications/progress")).params).toEqual({
+      progressToken: "p",
+      progress: 1,
+    });
+    stream.close();
+  });
+
+  it("GR-7 so is a modern client, which comes back with the answer", async () => {
+    const call = { name: "everything__simulate-research-query", arguments: { topic: "python", ambiguous: true } };
+    const ask = async (more: object = {}) =>
+      answerOf((await modern(url, "tools/call", { ...call, ...more, _meta: ABLE_TO_ANSWER })).body).result;
+    const { resultType, inputRequests, requestState } = await ask();
+    expect([resultType, Object.keys(inputRequests).length]).toEqual(["input_required", 1]);
+    const [key = ""] = Object.keys(inputRequests);
+    const inputResponses = { [key]: { action: "accept", content: { interpretation: "snake" } } };
+    const done = await ask({ requestState, inputResponses });
+    expect(done.content[0].text).toContain("python (snake)");
+  });
+
+  it("GR-7 CL-3 a client that leaves takes the task with it", async () => {
+    const _meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", ...ABLE_TO_ANSWER, progressToken: 1 };
+    const params = { name: "it__must", arguments: { endless: true }, _meta };
+    const stream = await openStream(url, {
+      method: "POST",
+      headers: { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "it__must" },
+      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    });
+    // Told as soon as somebody waits for its result.
+    await stream.messages.find(({ method }) => method === "notifications/progress");
+    const ended = modern(url, "tools/call", { name: "it__tell", arguments: { task: 2, what: "end" } });
+    stream.close();
+    expect(answerOf((await ended).body).result.content[0].text).toBe("cancelled");
+  });
+});
+
+it("GR-7 LC-5 a task outlives the hub where its server does, with the same id and for the same user", async () => {
+  const remote = await startRemote("tasks", ["--http"]);
+  endings.push(remote.stop);
+  const home = await makeHome({ it: remote.entry });
+  endings.push(() => home.remove());
+  const first = await startHub(home);
+  const ask = async (hub: RunningHub, method: string, params: Record<string, unknown>, headers = {}) => {
+    const taskId = params["taskId"];
+    const named = typeof taskId === "string" ? name(taskId) : {};
+    return answerOf(
+      (await modern(`${hub.url}/mcp`, method, { ...params, _meta: ABLE }, { ...named, ...headers })).body,
+    );
+  };
+  const { taskId } = (await ask(first, "tools/call", { name: "slow", arguments: {} })).result;
+  await first.stop();
+  const second = await startHub(home);
+  endings.push(() => second.stop());
+  expect((await ask(second, "tasks/get", { taskId })).result).toMatchObject({ taskId, status: "working" });
+  const stranger = { authorization: "Bearer somebody-else" };
+  expect((await ask(second, "tasks/get", { taskId }, stranger)).error).toMatchObject({ message: "Task not found" });
 });
 
 const name = (taskId: string) => ({ "mcp-name": taskId });
@@ -205,5 +376,48 @@ describe.each([
     expect((await ask("resources/directory/read", { uri: "skill://b" })).error).toMatchObject({ code: -32601 });
     const { request } = await connect(url);
     expect((await request("skills/list")).error).toMatchObject({ code: -32601 });
+  });
+});
+
+describe("an extension of several servers", () => {
+  let url: string;
+  const skills = async (method: string, params: Record<string, unknown> = {}) =>
+    answerOf((await modern(`${url}/both`, method, params)).body);
+
+  beforeAll(async () => {
+    const servers = {
+      a: fixture("tasks", "--name=a", "--skills"),
+      bb: fixture("tasks", "--name=bb", "--skills", "--pages"),
+      plain: fixture("tasks", "--name=plain"),
+      down: { ...fixture("tasks", "--name=down", "--skills"), enabled: false },
+    };
+    url = await start(servers, { both: { servers: ["plain", "a", "bb", "down"] } });
+  });
+
+  it("GR-7 their lists are one: every page of each, kept no longer than each may be", async () => {
+    const { result } = await skills("skills/list");
+    expect(result).toMatchObject({ resultType: "complete", ttlMs: 5, cacheScope: "private" });
+    expect(result.skills.map(({ uri }: { uri: string }) => uri)).toEqual(["skill://a", "skill://bb", "skill://bb/2"]);
+    expect(result).not.toHaveProperty("nextCursor");
+    expect((await skills("skills/list", { cursor: "/2" })).error).toMatchObject({ code: -32602 });
+  });
+
+  it("GR-7 what is only read comes from the first that has it; where none has, in the words of the first", async () => {
+    expect((await skills("skills/get", { uri: "skill://bb/2" })).result.skill).toEqual({
+      uri: "skill://bb/2",
+      by: "bb",
+    });
+    expect((await skills("skills/get", { uri: "skill://none" })).error).toEqual({
+      code: -32602,
+      message: "a has no such skill",
+    });
+  });
+
+  it("GR-7 anything else is refused, with the reason", async () => {
+    expect((await skills("skills/forget", { uri: "skill://a" })).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("Several servers"),
+      data: { detail: "a, bb" },
+    });
   });
 });

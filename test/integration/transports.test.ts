@@ -492,6 +492,26 @@ describe("servers behind the hub", () => {
     expect(hub.supervisor.get("it").status).toMatchObject({ state, error: { code } });
   });
 
+  it("LC-3 whoever refuses messages and then says nothing on a stream is given up sooner than one that is said to have one", async () => {
+    const asked: string[] = [];
+    const url = await serveHttp(({ method = "" }, response) => {
+      asked.push(method);
+      if (method === "POST") response.writeHead(404).end();
+    });
+    const inProcess = await openInProcess({
+      said: { type: "sse", url, resilience: { restart: false } },
+      tried: { url, resilience: { restart: false } },
+    });
+    cleanups.push(() => inProcess.end());
+    const { hub } = inProcess;
+    void hub.start();
+    await untilState(hub, "tried", "error");
+    expect(asked.filter((method) => method === "GET")).toHaveLength(2);
+    // The first reason is the better one.
+    expect(hub.supervisor.get("tried").status).toMatchObject({ error: { message: expect.stringContaining("404") } });
+    expect(hub.supervisor.get("said").status.state).toBe("starting");
+  });
+
   it("SE-1 an address for messages of another origin is refused, and hears nothing", async () => {
     const heard: string[] = [];
     const elsewhere = await serveHttp((request, response) => {

@@ -50,15 +50,19 @@ export function post(
 }
 
 /** A legacy session: the handshake, then requests by method. Answers are parsed, from JSON or from an event stream. */
-export async function connect(url: string, protocolVersion = "2025-11-25", agent?: Agent, capabilities: object = {}) {
-  const clientInfo = { name: "test", version: "1" };
-  const hello = await post(url, {
-    jsonrpc: "2.0",
-    id: 0,
-    method: "initialize",
-    params: { protocolVersion, capabilities, clientInfo },
-  });
+export async function connect(
+  url: string,
+  protocolVersion = "2025-11-25",
+  agent?: Agent,
+  capabilities: object = {},
+  authorization?: string,
+) {
+  const introduction = { protocolVersion, capabilities, clientInfo: { name: "test", version: "1" } };
+  const credentials: Record<string, string> = authorization === undefined ? {} : { authorization };
+  const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: introduction };
+  const hello = await post(url, initialize, credentials);
   const headers = {
+    ...credentials,
     "mcp-session-id": String(hello.headers["mcp-session-id"]),
     "mcp-protocol-version": protocolVersion,
   };

@@ -11,11 +11,13 @@ import { canBeAsked, missingCapability, unsupported, withBlame } from "./capabil
 import { Parking, type ParkingOptions } from "./parking.ts";
 import { clientKey } from "./principal.ts";
 import { Relay } from "./relay.ts";
+import type { Tasks } from "./tasks.ts";
 import { checkAccepted, forModern } from "./url-elicitation.ts";
 
 export interface ConversationsOptions extends ParkingOptions {
   /** Unknown while a server is down or asleep. */
   eraOf(server: string): Era | undefined;
+  readonly tasks: Tasks;
 }
 
 type Run<Q extends Question> = (question: Q) => Promise<Reply>;
@@ -30,8 +32,8 @@ export class Conversations {
   }
 
   /** Whom a server may ask in the course of this one request. */
-  static respondent(exchange: Exchange): Respondent {
-    return exchange.era === "legacy" ? new Relay(exchange) : new Unasked(exchange);
+  respondent(exchange: Exchange, server: string): Respondent {
+    return exchange.era === "legacy" ? new Relay(exchange, this.#options.tasks, server) : new Unasked(exchange);
   }
 
   /** `question` has the respondent of its exchange; `run` asks the server. */

@@ -10,17 +10,19 @@ import { adaptReply, LEGACY_VERSIONS, META, MODERN_VERSION } from "../wire/era.t
 import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Raw, RawParams, Reply } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
 import type { Exchange, Service, Session } from "../wire/server.ts";
 import { Conversations } from "./conversations.ts";
-import { findExtensionServer } from "./extension-methods.ts";
+import { askExtension } from "./extension-methods.ts";
 import { callerOf } from "./principal.ts";
 import { toReply } from "./failure.ts";
 import { discoverResult, initializeResult } from "./hello.ts";
-import { isLogLevel, passesLevel, lowestLevel } from "./log-level.ts";
+import { isLogLevel, passesLevel } from "./log-level.ts";
+import { LogLevels } from "./log-levels.ts";
 import { promptResultFor, toolResultFor } from "../wire/tool-era.ts";
 import { Subscriptions, wantedUris } from "./subscriptions.ts";
-import { foreignTask, TaskRequests, tellStatus } from "./task-requests.ts";
+import type { TaskIds } from "./task-ids.ts";
+import { foreignTask, TaskRequests } from "./task-requests.ts";
 import { Tasks } from "./tasks.ts";
 import { ToolLists } from "./tool-lists.ts";
 import { findGroup, Watchers } from "./watchers.ts";
@@ -30,6 +32,9 @@ export interface EndpointOptions {
   readonly group: () => Group;
   readonly calls: Calls;
   readonly supervisor: Supervisor;
+  readonly taskIds?: TaskIds;
+  /** Of all groups together. */
+  readonly logLevels?: LogLevels;
   /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */
   readonly settled?: Promise<void>;
   /** How long a modern client may take to come back with what a server asked. */
@@ -43,7 +48,8 @@ export class Endpoint implements Service {
   readonly #watchers: Watchers;
   readonly #conversations: Conversations;
   readonly #subscriptions: Subscriptions;
-  readonly #tasks = new Tasks();
+  readonly #logLevels: LogLevels;
+  readonly #tasks: Tasks;
   readonly #taskRequests: TaskRequests;
   readonly #toolLists = new ToolLists();
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
@@ -51,7 +57,10 @@ export class Endpoint implements Service {
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#watchers = new Watchers(options.group);
+    this.#logLevels = options.logLevels ?? new LogLevels(options.supervisor);
+    this.#tasks = new Tasks(options.taskIds);
     this.#conversations = new Conversations({
+      tasks: this.#tasks,
       eraOf: (server) => options.supervisor.eraOf(server),
       notify,
       ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
@@ -64,13 +73,14 @@ export class Endpoint implements Service {
     initialize: ({ session }, group) =>
       success(initializeResult(session?.version ?? "", group, this.#options.supervisor)),
     ping: () => success({}),
-    "logging/setLevel": (exchange, group) => this.#setLevel(exchange, group),
+    "logging/setLevel": (exchange) => this.#setLevel(exchange),
     "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
     "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
     "tasks/get": (exchange, group) => this.#askTask(exchange, group),
     "tasks/result": (exchange, group) => this.#askTask(exchange, group),
     "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
-    "tasks/list": (exchange, group) => this.#taskRequests.list(exchange, group, this.#ask(exchange, group)),
+    "tasks/list": (exchange, group) =>
+      this.#taskRequests.list(exchange, group, (server) => this.#ask(exchange, group, server)),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
@@ -95,14 +105,10 @@ export class Endpoint implements Service {
   };
 
   /** What the protocol itself does not have: an extension's, or nothing. */
-  readonly #other: Handler = (exchange, group) => {
-    const destination = findExtensionServer(exchange, group, this.#options.supervisor);
-    if (destination === undefined) {
-      return failure({ code: RPC.methodNotFound, message: `There is no method ${exchange.request.method} here` });
-    }
-    const { server, replace } = destination;
-    return this.#options.calls.ask(server, { ...this.#ask(exchange, group), replace });
-  };
+  readonly #other: Handler = (exchange, group) =>
+    askExtension(exchange, group, this.#options.supervisor, (server, replace) =>
+      this.#options.calls.ask(server, { ...this.#ask(exchange, group, server), replace }),
+    );
 
   async handle(exchange: Exchange): Promise<Reply> {
     const { request, era } = exchange;
@@ -132,6 +138,7 @@ export class Endpoint implements Service {
 
   onSessionEnd(session: Session): void {
     this.#watchers.remove(session);
+    this.#logLevels.end(session);
     this.#options.supervisor.sessionEnded(session.id);
     this.#subscriptions.endSession(session);
   }
@@ -148,8 +155,8 @@ export class Endpoint implements Service {
   }
 
   /** A server says how a task is doing; here, if it is a task of one of these clients. */
-  taskStatus(server: string, params: RawParams | undefined): void {
-    tellStatus(this.#tasks, server, params);
+  taskNews(server: string, news: NotificationMessage): void {
+    this.#tasks.tell(server, news);
   }
 
   close(): void {
@@ -177,7 +184,7 @@ export class Endpoint implements Service {
   }
 
   #askTask(exchange: Exchange, group: Group): Promise<Reply> {
-    return this.#taskRequests.forward(exchange, group, this.#ask(exchange, group));
+    return this.#taskRequests.forward(exchange, group, (server) => this.#ask(exchange, group, server));
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
@@ -195,16 +202,14 @@ export class Endpoint implements Service {
       caller: callerOf(exchange),
       group: group.name,
       arrival: exchange,
-      respondent: Conversations.respondent(exchange),
-      onNotification: (method, params) => notify(exchange, method, params),
+      respondent: this.#conversations.respondent(exchange, server),
+      onNotification: this.#notifying(exchange, server),
       tool: definition,
       server,
       name: tool,
       client: clientOf(exchange),
     };
-    const reply = await this.#conversations.pass(exchange, server, call, (question) =>
-      this.#options.calls.tool(question),
-    );
+    const reply = await this.#pass(exchange, server, call, (question) => this.#options.calls.tool(question));
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
     if (!exposed.ok) return exposed;
     const result = this.#tasks.adopt(exposed.result, exchange, server);
@@ -215,42 +220,52 @@ export class Endpoint implements Service {
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
-    const ask = { ...this.#ask(exchange, group), replace: { name: prompt } };
-    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
-      this.#options.calls.ask(server, question),
-    );
+    const ask = { ...this.#ask(exchange, group, server), replace: { name: prompt } };
+    const reply = await this.#pass(exchange, server, ask, (question) => this.#options.calls.ask(server, question));
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
     return mapResult(exposed, (result) => promptResultFor(result, versionOf(exchange)));
   }
 
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
-    const ask = { ...this.#ask(exchange, group), replace: { uri } };
-    const reply = await this.#conversations.pass(exchange, server, ask, (question) =>
-      this.#options.calls.ask(server, question),
-    );
+    const ask = { ...this.#ask(exchange, group, server), replace: { uri } };
+    const reply = await this.#pass(exchange, server, ask, (question) => this.#options.calls.ask(server, question));
     return withExposedUris(reply, group.rewrittenUris(server));
   }
 
   #complete(exchange: Exchange, group: Group): Promise<Reply> {
     const ref = exchange.request.params?.value["ref"];
     if (!isObject(ref)) throw new HubError("InvalidConfig", "`ref` must be an object", { field: "ref" });
-    const ask = this.#ask(exchange, group);
+    const ask = (server: string) => this.#ask(exchange, group, server);
     if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
       const { server, prompt } = group.resolvePrompt(ref["name"]);
-      return this.#options.calls.ask(server, { ...ask, replace: { ref: { ...ref, name: prompt } } });
+      return this.#options.calls.ask(server, { ...ask(server), replace: { ref: { ...ref, name: prompt } } });
     }
     if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
       const { server, uriTemplate } = group.resolveTemplate(ref["uri"]);
-      return this.#options.calls.ask(server, { ...ask, replace: { ref: { ...ref, uri: uriTemplate } } });
+      return this.#options.calls.ask(server, { ...ask(server), replace: { ref: { ...ref, uri: uriTemplate } } });
     }
     throw new HubError("InvalidConfig", "`ref` must name a prompt (ref/prompt) or a resource (ref/resource)", {
       field: "ref",
     });
   }
 
+  /** A request in which the server may ask back, or have something to say. */
+  #pass<Q extends Question>(
+    exchange: Exchange,
+    server: string,
+    question: Q,
+    run: (question: Q) => Promise<Reply>,
+  ): Promise<Reply> {
+    const { era, logLevel } = exchange;
+    const pass = () => this.#conversations.pass(exchange, server, question, run);
+    if (era === "legacy" || logLevel === undefined || this.#options.supervisor.eraOf(server) !== "legacy")
+      return pass();
+    return this.#logLevels.request(server, logLevel).then(pass);
+  }
+
   /** What every forwarded request has in common. */
-  #ask(exchange: Exchange, group: Group): Question {
+  #ask(exchange: Exchange, group: Group, server: string): Question {
     const { request, signal, logLevel } = exchange;
     return {
       method: request.method,
@@ -260,18 +275,25 @@ export class Endpoint implements Service {
       caller: callerOf(exchange),
       group: group.name,
       arrival: exchange,
-      respondent: Conversations.respondent(exchange),
-      onNotification: (method, params) => notify(exchange, method, params),
+      respondent: this.#conversations.respondent(exchange, server),
+      onNotification: this.#notifying(exchange, server),
     };
   }
 
-  async #setLevel(exchange: Exchange, group: Group): Promise<Reply> {
+  /** What a server says in the course of a request; what it says of a task in the words that clients know. */
+  #notifying(exchange: Exchange, server: string): (method: string, params: Raw) => void {
+    return (method, params) => {
+      const heard = this.#tasks.heard(params, exchange, server);
+      if (heard !== undefined) notify(exchange, method, heard);
+    };
+  }
+
+  async #setLevel(exchange: Exchange): Promise<Reply> {
     const level = stringParam(exchange, "level");
     if (!isLogLevel(level)) throw new HubError("InvalidConfig", `There is no log level "${level}"`, { field: "level" });
-    if (exchange.session !== undefined) exchange.session.logLevel = level;
-    const lowest = lowestLevel([...this.#watchers.sessions].map((session) => session.logLevel)) ?? level;
-    // A server that is down learns it when it comes back; its silence is no failure of this request.
-    await Promise.allSettled(group.servers.map(async (name) => this.#options.supervisor.get(name).setLogLevel(lowest)));
+    const session = sessionOf(exchange);
+    session.logLevel = level;
+    await this.#logLevels.set(session, { level, servers: () => findGroup(this.#options.group)?.servers ?? [] });
     return success({});
   }
 

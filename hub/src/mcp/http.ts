@@ -10,16 +10,20 @@ import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson } from "../wire/http-answer.ts";
 import { refuse } from "../wire/http-request.ts";
 import { StreamableHttpServer } from "../wire/http-server.ts";
-import { RPC, writeReply, type RawParams } from "../wire/jsonrpc.ts";
+import { RPC, writeReply, type NotificationMessage } from "../wire/jsonrpc.ts";
 import { sessionIdIn, SseServer } from "../wire/sse-server.ts";
 import type { WebSocketServer } from "../wire/ws-server.ts";
 import { Endpoint } from "./endpoint.ts";
 import { toReply } from "./failure.ts";
+import type { LogLevels } from "./log-levels.ts";
+import type { TaskIds } from "./task-ids.ts";
 
 export interface McpHttpOptions {
   catalog(): Catalog;
   readonly calls: Calls;
   readonly supervisor: Supervisor;
+  readonly taskIds?: TaskIds;
+  readonly logLevels?: LogLevels;
 }
 
 /** One group, over every transport. */
@@ -79,8 +83,8 @@ export class McpHttp {
     for (const { endpoint } of this.#groups.values()) endpoint.endParked();
   }
 
-  taskStatus(server: string, params: RawParams | undefined): void {
-    for (const { endpoint } of this.#groups.values()) endpoint.taskStatus(server, params);
+  taskNews(server: string, news: NotificationMessage): void {
+    for (const { endpoint } of this.#groups.values()) endpoint.taskNews(server, news);
   }
 
   /** Ends every session and stream. */
@@ -115,9 +119,8 @@ export class McpHttp {
     const key = this.#options.catalog().group(name).name;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const { calls, supervisor } = this.#options;
     const group = () => this.#options.catalog().group(name);
-    const endpoint = new Endpoint({ group, calls, supervisor });
+    const endpoint = new Endpoint({ ...this.#options, group });
     const http = new StreamableHttpServer(endpoint);
     const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);

@@ -5,11 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HubError } from "../errors.ts";
 import type { Respondent } from "../servers/respondent.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
-import { raw, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
+import { raw, type Id, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
+import { relatedTask } from "../wire/related-task.ts";
 import type { Exchange } from "../wire/server.ts";
 import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
 import { clientKey } from "./principal.ts";
+import { notTheirs } from "./tasks.ts";
 
 interface Waiting {
   readonly exchange: Exchange;
@@ -29,12 +31,14 @@ export type Notify = (exchange: Exchange, method: string, params: Raw) => void;
 
 /** Questions that come together are asked together. */
 const GATHER_MS = 20;
+const MAX_KEY_LENGTH = 128;
+const OUR_KEY = /^q\d+$/;
 
 export class InteractiveCall implements Respondent {
   readonly capabilities: JsonObject;
   wasAsked = false;
   /** The request that it began with. */
-  readonly #first: Pick<Exchange, "headers" | "session">;
+  readonly #first: Pick<Exchange, "headers" | "session" | "connection">;
   readonly #notify: Notify;
   readonly #questions = new Map<string, Open>();
   readonly #outcome: Promise<Reply>;
@@ -99,7 +103,8 @@ export class InteractiveCall implements Respondent {
     this.#notify(exchange, method, { bytes, value: { ...params.value, progressToken: token } });
   }
 
-  async answer({ method, params }: RequestMessage, { signal, giveUp }: OpenInquiry): Promise<Reply> {
+  async answer({ id, method, params }: RequestMessage, { signal, giveUp }: OpenInquiry): Promise<Reply> {
+    if (relatedTask(params?.value) !== undefined) return notTheirs(method);
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.capabilities);
     if (missing !== undefined) {
@@ -109,7 +114,7 @@ export class InteractiveCall implements Respondent {
     }
     this.wasAsked = true;
     this.#giveUp = giveUp;
-    const key = `q${++this.#count}`;
+    const key = this.#keyFor(id);
     return new Promise((resolve, reject) => {
       const takeBack = () => {
         this.#questions.delete(key);
@@ -119,6 +124,15 @@ export class InteractiveCall implements Respondent {
       this.#questions.set(key, { ...question, resolve });
       this.#gather();
     });
+  }
+
+  /**
+   * What the server calls its question is its id, and a text says more to people than a count. A long one may be data; and
+   * one that has the form of ours could be taken for it.
+   */
+  #keyFor(id: Id): string {
+    const isName = typeof id === "string" && id !== "" && id.length <= MAX_KEY_LENGTH && !OUR_KEY.test(id);
+    return isName ? id : `q${++this.#count}`;
   }
 
   /** A modern client finds out by asking again. */

@@ -46,7 +46,7 @@ describe("Parking", () => {
     const states = [stateOf(await begin()), stateOf(await begin())];
     await expect(begin()).rejects.toMatchObject({ kind: "Overloaded" });
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, false, true]);
-    const inputResponses = { q1: { roots: [] } };
+    const inputResponses = { s: { roots: [] } };
     const reply = await parking.resume(exchange({ requestState: states[0], inputResponses }));
     expect(reply).toEqual(success({ roots: [] }));
     expect(parking.size).toBe(1);
@@ -83,5 +83,20 @@ describe("Parking", () => {
       await expect(back).rejects.toMatchObject({ kind: "Cancelled" });
       expect(parking.size).toBe(0);
     }
+  });
+
+  it("GR-7 a question goes by the id that its server gave it, where that is a name; other ids are counted", async () => {
+    const keysFor = async (...ids: (string | number)[]) => {
+      const parking = new Parking({ notify: () => undefined });
+      const signal = new AbortController().signal;
+      const ask = (call: InteractiveCall) => (id: string | number) =>
+        call.answer({ ...question, id }, { signal, giveUp: () => undefined });
+      const reply = await parking.begin(exchange(), (call) => Promise.race(ids.map(ask(call))));
+      parking.close();
+      return reply.ok ? Object.keys((reply.result.value as { inputRequests: object }).inputRequests) : [];
+    };
+    expect(await keysFor("user_name", 7, "0f-1")).toEqual(["user_name", "q1", "0f-1"]);
+    // None may be taken for one that is counted, and none may be without end.
+    expect(await keysFor(1, "q1", "", "x".repeat(129))).toEqual(["q1", "q2", "q3", "q4"]);
   });
 });

@@ -16,8 +16,12 @@ export function callerOf(exchange: Pick<Exchange, "headers" | "session">): Calle
   return { session: exchange.session?.id, principal: () => principalOf(exchange) };
 }
 
-/** Clients that shook hands are told apart; of the others nothing is known but the user behind them, if even that. */
-export function clientKey(exchange: Pick<Exchange, "headers" | "session">): string | undefined {
+/**
+ * Clients that shook hands are told apart, and those with a pipe of their own. Of the others nothing is known but the user
+ * behind them, if even that.
+ */
+export function clientKey(exchange: Pick<Exchange, "headers" | "session" | "connection">): string | undefined {
   if (exchange.session !== undefined) return `session ${exchange.session.id}`;
+  if (exchange.connection !== undefined) return `connection ${exchange.connection}`;
   return exchange.headers["authorization"] === undefined ? undefined : `principal ${principalOf(exchange)}`;
 }

@@ -5,6 +5,7 @@ import type { Cancellation } from "../wire/cancellation.ts";
 import { failure, rawParams, RPC, success, type Raw, type Reply } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
 import { Relay } from "./relay.ts";
+import { Tasks } from "./tasks.ts";
 
 const ABLE = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true }, tasks: {} };
 
@@ -43,7 +44,7 @@ function relay(
       return answer(question);
     },
   };
-  return { relay: new Relay(exchange), asked, told, client };
+  return { relay: new Relay(exchange, new Tasks(), "server"), asked, told, client };
 }
 
 const form = { method: "elicitation/create", params: { mode: "form", message: "m", requestedSchema: {} } };

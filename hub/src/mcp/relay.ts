@@ -14,6 +14,7 @@ import type { Exchange } from "../wire/server.ts";
 import { missingCapability, nameOf, unsupported, type Question } from "./capabilities.ts";
 import { readInputRequired, withInput, type InputRequired } from "./input-required.ts";
 import { clientKey } from "./principal.ts";
+import { notTheirs, type Tasks } from "./tasks.ts";
 
 const MAX_ROUNDS = 10;
 /** Before a server that wants nothing but to be asked again is asked again. */
@@ -27,8 +28,13 @@ export class Relay implements Respondent {
   readonly #sentElsewhere: string[] = [];
   #isAnswered = false;
 
-  constructor(exchange: Exchange) {
+  readonly #tasks: Tasks;
+  readonly #server: string;
+
+  constructor(exchange: Exchange, tasks: Tasks, server: string) {
     this.#exchange = exchange;
+    this.#tasks = tasks;
+    this.#server = server;
   }
 
   caller(): string | undefined {
@@ -43,7 +49,10 @@ export class Relay implements Respondent {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.#exchange.capabilities);
     if (missing !== undefined) return unsupported(question, missing);
-    return this.#ask(method, params, signal);
+    const heard = params && this.#tasks.heard(params, this.#exchange, this.#server);
+    if (params !== undefined && heard === undefined) return notTheirs(method);
+    const reply = await this.#ask(method, heard, signal);
+    return reply.ok ? { ok: true, result: this.#tasks.said(reply.result, this.#exchange) } : reply;
   }
 
   completed(params: Raw): void {

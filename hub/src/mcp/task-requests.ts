@@ -23,6 +23,9 @@ export interface TaskRequestsOptions {
   readonly supervisor: Supervisor;
 }
 
+/** What every request has that is forwarded to this server. */
+type QuestionFor = (server: string) => Question;
+
 /** `tasks/result` is answered when the task is done. */
 const RESULT_MS = 60 * 60 * 1000;
 const MAX_LISTED = 100;
@@ -36,21 +39,21 @@ export class TaskRequests {
     this.#options = options;
   }
 
-  /** `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result`. The question is what every forwarded request has. */
-  async forward(exchange: Exchange, group: Group, question: Question): Promise<Reply> {
+  /** `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result`. */
+  async forward(exchange: Exchange, group: Group, questionFor: QuestionFor): Promise<Reply> {
     const refusal = this.#refusal(exchange, group);
     if (refusal !== undefined) return refusal;
     const task = this.#options.tasks.resolve(exchange.request.params?.value["taskId"], exchange);
-    return this.#ask(task, group, question);
+    return this.#ask(task, group, questionFor(task.server));
   }
 
   /** `tasks/list`: the server's own list has the tasks of all its clients, so each of this one's is asked for. */
-  async list(exchange: Exchange, group: Group, question: Question): Promise<Reply> {
+  async list(exchange: Exchange, group: Group, questionFor: QuestionFor): Promise<Reply> {
     const refusal = this.#refusal(exchange, group);
     if (refusal !== undefined) return refusal;
     const own = this.#options.tasks.of(exchange).filter(({ server }) => group.servers.includes(server));
-    const get = { ...question, method: "tasks/get", params: rawParams({}) };
-    const ask = (task: Task) => this.#ask(task, group, get).catch(() => undefined); // forgotten, or its server is down
+    const get = (server: string) => ({ ...questionFor(server), method: "tasks/get", params: rawParams({}) });
+    const ask = (task: Task) => this.#ask(task, group, get(task.server)).catch(() => undefined); // forgotten, or its server is down
     const replies = await Promise.all(own.slice(0, MAX_LISTED).map(ask));
     const known = replies.flatMap((reply) => (reply?.ok === true ? [reply.result] : []));
     const tasks = arrayOf(known);
@@ -63,9 +66,12 @@ export class TaskRequests {
     const wanted = exchange.request.params?.value["notifications"];
     const ids = isObject(wanted) ? wanted["taskIds"] : undefined;
     if (!Array.isArray(ids) || ids.length === 0 || this.#refusal(exchange, group) !== undefined) return undefined;
-    const asked = new Set(ids);
-    const tasks = this.#options.tasks.of(exchange).filter(({ id }) => asked.has(id));
-    return this.#listen(exchange, tasks.slice(0, MAX_LISTENED));
+    const asked = [...new Set(ids)].slice(0, MAX_LISTENED);
+    const tasks = asked.flatMap((id) => this.#options.tasks.look(id, exchange) ?? []);
+    return this.#listen(
+      exchange,
+      tasks.filter(({ server }) => group.servers.includes(server)),
+    );
   }
 
   async #listen(exchange: Exchange, tasks: readonly Task[]): Promise<Granted> {
@@ -152,13 +158,6 @@ function honouredIds(acknowledged: unknown, tasks: readonly Task[]): string[] {
   const notifications = isObject(acknowledged) ? acknowledged["notifications"] : undefined;
   const ids: unknown = isObject(notifications) ? notifications["taskIds"] : undefined;
   return Array.isArray(ids) ? tasks.filter(({ taskId }) => ids.includes(taskId)).map(({ id }) => id) : [];
-}
-
-/** The status of a task that a legacy server tells unasked, for the client that made it. */
-export function tellStatus(tasks: Tasks, server: string, params: RawParams | undefined): void {
-  const task = tasks.find(server, params?.value["taskId"]);
-  if (params === undefined || task?.session === undefined) return;
-  task.session.notify("notifications/tasks/status", withTaskId(params, task));
 }
 
 /** A task where the client knows none: it made no sense to it, and nobody would ever ask for the result. */

@@ -41,10 +41,6 @@ export class Watchers {
     this.#told = current();
   }
 
-  get sessions(): ReadonlySet<Session> {
-    return this.#sessions;
-  }
-
   add(session: Session): void {
     this.#sessions.add(session);
   }

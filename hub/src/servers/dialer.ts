@@ -34,7 +34,7 @@ export interface DialerOptions {
 
 export interface Dialing extends Pick<
   ConnectOptions,
-  "signal" | "onListChanged" | "onResourceUpdated" | "onTaskStatus" | "onGap"
+  "signal" | "onListChanged" | "onResourceUpdated" | "onTaskNews" | "onGap"
 > {
   readonly onStage: (stage: Stage) => void;
   /** What it is run from, before it runs; nothing where that is not known. */

@@ -42,7 +42,7 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
     signal: new AbortController().signal,
     onListChanged: () => undefined,
     onResourceUpdated: () => undefined,
-    onTaskStatus: () => undefined,
+    onTaskNews: () => undefined,
     onGap: () => undefined,
     onStage: (stage) => stages.push(stage),
     open: (handlers) => {

@@ -58,6 +58,17 @@ export class Instance implements Occupant {
     }
   }
 
+  /** Opens it before anybody asks. Whether it is open; it rests until somebody does. */
+  async opened(): Promise<boolean> {
+    try {
+      await (this.#opening ??= this.#open());
+      if (this.#underWay === 0) this.#rest();
+      return true;
+    } catch {
+      return false; // whoever asks is told why
+    }
+  }
+
   async setLogLevel(level: string): Promise<void> {
     await this.#upstream?.setLogLevel(level);
   }

@@ -13,6 +13,8 @@ export interface InstancesOptions extends Pick<InstanceOptions, "maxSilence"> {
   readonly server: string;
   readonly isolation: Isolation;
   rule(): InstanceRule;
+  /** Whether some that nobody has asked for yet may stand ready. */
+  keepsSpares(): boolean;
   /** Those of all servers together. */
   readonly all: Places | undefined;
   /** `owner` stands for the one that is opened. */
@@ -21,11 +23,18 @@ export interface InstancesOptions extends Pick<InstanceOptions, "maxSilence"> {
   onGone(owner: object): void;
 }
 
+/** A client that calls one tool after another, or a few at once, finds them ready; each is a process that waits. */
+const MAX_SPARES = 3;
+
 export class Instances {
   readonly #options: InstancesOptions;
   readonly #byKey = new Map<string, Instance>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #places: readonly Places[];
+  /** For the next calls, where each has one of its own: they need not wait for a start. */
+  readonly #spares = new Set<Instance>();
+  /** One more with each call that found none ready, one less with each that nobody came for. */
+  #wantedSpares = 0;
   #calls = 0;
 
   constructor(options: InstancesOptions) {
@@ -41,7 +50,7 @@ export class Instances {
 
   /** In the order of their start. */
   get all(): readonly Instance[] {
-    return [...this.#byKey.values()];
+    return [...this.#byKey.values(), ...this.#spares];
   }
 
   keyOf(caller: Caller): string {
@@ -59,9 +68,38 @@ export class Instances {
     if (known !== undefined) return known.ask(ask, limitMs);
     // Its session may have ended with it, and nobody would end what is opened for it now.
     if (ask.signal?.aborted === true) throw new HubError("Cancelled", "The caller no longer waits");
-    const instance = this.#open(key);
-    if (this.#options.isolation !== "per-call") return instance.ask(ask, limitMs);
+    if (this.#options.isolation === "per-call") return this.#askOnce(key, ask, limitMs);
+    const instance = this.#create();
+    this.#byKey.set(key, instance);
+    return instance.ask(ask, limitMs);
+  }
+
+  async #askOnce(key: string, ask: Ask, limitMs: number): Promise<Reply> {
+    const instance = this.#takeSpare() ?? this.#create();
+    this.#byKey.set(key, instance);
+    // Not before this one is up: they would only slow each other down, or fail for the same reason.
+    void instance.opened().then((isOpen) => isOpen && this.#prepareSpares());
     return instance.ask(ask, limitMs).finally(() => void instance.end());
+  }
+
+  /** One that is ready, else one that will be before a new one would. */
+  #takeSpare(): Instance | undefined {
+    const spares = [...this.#spares];
+    const ready = spares.find(({ idleSince }) => idleSince !== undefined);
+    if (ready === undefined) this.#wantedSpares = Math.min(this.#wantedSpares + 1, MAX_SPARES);
+    const spare = ready ?? spares[0];
+    if (spare !== undefined) this.#spares.delete(spare);
+    return spare;
+  }
+
+  /** Only where there is room for them: nobody has to go for one that may never be asked. */
+  #prepareSpares(): void {
+    while (this.#spares.size < this.#wantedSpares && this.#options.keepsSpares()) {
+      if (!this.#places.every(({ hasRoom }) => hasRoom)) return;
+      const spare = this.#create();
+      this.#spares.add(spare);
+      void spare.opened();
+    }
   }
 
   sessionEnded(session: string): void {
@@ -75,6 +113,7 @@ export class Instances {
   }
 
   async drain(limitMs: number): Promise<void> {
+    for (const spare of this.#spares) void spare.end();
     await Promise.all(this.all.map((instance) => instance.drain(limitMs)));
   }
 
@@ -82,7 +121,7 @@ export class Instances {
     await Promise.all(this.all.map((instance) => instance.setLogLevel(level)));
   }
 
-  #open(key: string): Instance {
+  #create(): Instance {
     const options = this.#options;
     const instance: Instance = new Instance({
       open: async (signal) => {
@@ -92,10 +131,9 @@ export class Instances {
       },
       idleMs: () => options.rule().idleMs,
       maxSilence: () => options.maxSilence(),
-      onEnd: (gone) => this.#forget(key, instance, gone),
+      onEnd: (gone) => this.#forget(instance, gone),
     });
     const room = this.#roomFor(instance);
-    this.#byKey.set(key, instance);
     return instance;
   }
 
@@ -109,8 +147,9 @@ export class Instances {
     }
   }
 
-  #forget(key: string, instance: Instance, gone: Promise<void>): void {
-    this.#byKey.delete(key);
+  #forget(instance: Instance, gone: Promise<void>): void {
+    if (this.#spares.delete(instance)) this.#wantedSpares = Math.max(0, this.#wantedSpares - 1);
+    for (const [key, known] of this.#byKey) if (known === instance) this.#byKey.delete(key);
     for (const places of this.#places) places.leave(instance, gone);
     this.#leaving.add(gone);
     void gone.then(() => {

@@ -38,6 +38,11 @@ export class Places {
     void gone.then(() => this.#leaving.delete(gone));
   }
 
+  /** Whether somebody could come without anybody leaving. */
+  get hasRoom(): boolean {
+    return this.#staying.size + this.#leaving.size < this.#max();
+  }
+
   get #isFull(): boolean {
     return this.#leaving.size > 0 && this.#staying.size + this.#leaving.size > this.#max();
   }

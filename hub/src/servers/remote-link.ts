@@ -11,6 +11,8 @@ import type { ResolvedServer } from "./resolve.ts";
 /** The library's clock is up to a second late: after five in all, a server that cannot be reached is told to be so. */
 const CONNECT_TIMEOUT_MS = 4000;
 const ENDPOINT_TIMEOUT_MS = 10_000;
+/** One that has just refused a message at once is awake: were it of this kind, it would say so as quickly. */
+const FALLBACK_TIMEOUT_MS = 2000;
 
 interface Remote {
   readonly url: URL;
@@ -38,7 +40,7 @@ export async function openRemote(
 }
 
 // The libraries are loaded only where a server needs them: they cost more to load than the rest of the hub.
-const OPENERS = { http: openHttp, sse: openSse, websocket: openWebSocket } as const;
+const OPENERS = { http: openHttp, sse: (remote: Remote) => openSse(remote), websocket: openWebSocket } as const;
 
 async function openHttp(remote: Remote): Promise<Link> {
   const { HttpChannel } = await import("../wire/http-client.ts");
@@ -55,20 +57,20 @@ async function openHttp(remote: Remote): Promise<Link> {
     ...link("http", remote, peer, lost),
     agreed: (version, { modern }) => channel.agreed(version, { closeCancels: modern }),
     listen: () => channel.listen(),
-    fallback: () => openSse(remote),
+    fallback: () => openSse(remote, FALLBACK_TIMEOUT_MS),
     close: () => channel.close(),
     kill: () => channel.close(),
   };
 }
 
-async function openSse(remote: Remote): Promise<Link> {
+async function openSse(remote: Remote, endpointTimeoutMs = ENDPOINT_TIMEOUT_MS): Promise<Link> {
   const { SseChannel } = await import("../wire/sse-client.ts");
   const { promise: lost, resolve: onLost } = deferred<HubError>();
   // Nothing was asked before there is one, so nothing said before is missed.
   let peer: Peer | undefined;
   const channel = await SseChannel.open({
     ...limits(remote),
-    endpointTimeoutMs: ENDPOINT_TIMEOUT_MS,
+    endpointTimeoutMs,
     onMessage: (bytes) => peer?.receive(bytes),
     onRefused: (id, error) => peer?.failRequest(id, error),
     onLost,

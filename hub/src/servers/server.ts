@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
 import type { Isolation, ServerConfig } from "../config/types.ts";
 import { HubError, toHubError } from "../errors.ts";
-import type { RawParams, Reply } from "../wire/jsonrpc.ts";
+import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { LOCAL } from "./caller.ts";
 import { Circuit } from "./circuit.ts";
@@ -34,7 +34,7 @@ export interface ServerObserver {
   /** It wrote a line to stderr. */
   onLog?(server: ManagedServer, line: LogLine): void;
   /** It says how a task is doing (legacy, unasked). */
-  onTaskStatus?(server: ManagedServer, params: RawParams | undefined): void;
+  onTaskNews?(server: ManagedServer, news: NotificationMessage): void;
   /** Calls are let through to it again, or no longer. */
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
 }
@@ -132,6 +132,8 @@ export class ManagedServer {
       server: this.name,
       isolation,
       rule: () => this.#resilience.instances,
+      // A connection is opened soon enough, and may be forgotten by its server; one that sleeps has nothing running.
+      keepsSpares: () => this.#config.transport.type === "stdio" && !this.#resilience.onDemand && this.available,
       maxSilence: () => this.#resilience.breaker.failures,
       all: places,
       open: (signal, owner) => this.#openInstance(signal, owner),
@@ -346,10 +348,10 @@ export class ManagedServer {
 
   /** As a start, but what the server offers is known, and its status does not hang on it. */
   async #openInstance(signal: AbortSignal, owner: object): Promise<Upstream> {
-    const onTaskStatus = (params: RawParams | undefined) => this.#observer.onTaskStatus?.(this, params);
+    const onTaskNews = (news: NotificationMessage) => this.#observer.onTaskNews?.(this, news);
     // That its lists changed says nothing about the one that they were read from.
     const silent = { onListChanged: none, onResourceUpdated: none, onGap: none, onStage: none };
-    const upstream = await this.#dialer.open({ signal, owner, onTaskStatus, ...silent });
+    const upstream = await this.#dialer.open({ signal, owner, onTaskNews, ...silent });
     // Before its first call, whose logs somebody wants; and nothing else depends on it.
     if (this.#logLevel !== undefined) await upstream.setLogLevel(this.#logLevel).catch(() => undefined);
     return upstream;
@@ -458,7 +460,7 @@ export class ManagedServer {
           if (this.#relisting === undefined) this.#relisting = this.#relist();
         },
         onResourceUpdated: (params) => this.#upstream !== undefined && this.#watches.updated(this.#upstream, params),
-        onTaskStatus: (params) => this.#observer.onTaskStatus?.(this, params),
+        onTaskNews: (news) => this.#observer.onTaskNews?.(this, news),
         onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
         onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
         onPackage: (inUse) => void (this.#package = inUse),

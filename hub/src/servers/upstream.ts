@@ -18,6 +18,7 @@ import type { Link } from "./link.ts";
 import { fetchListing } from "./lists.ts";
 import { Announcements } from "./announcements.ts";
 import { Elicitations } from "./elicitations.ts";
+import { OwnTasks } from "./own-tasks.ts";
 import type { Respondent } from "./respondent.ts";
 
 /** One request on behalf of a client. */
@@ -48,11 +49,17 @@ export interface ConnectOptions extends Omit<HandshakeOptions, "open"> {
   onListChanged(): void;
   /** It says that a resource changed. */
   onResourceUpdated(params: RawParams | undefined): void;
-  /** It says how a task is doing. */
-  onTaskStatus(params: RawParams | undefined): void;
+  /** It says something about a task that belongs to no request. */
+  onTaskNews(news: NotificationMessage): void;
   /** What it said for a while was not heard. */
   onGap(): void;
   onStage(stage: "handshake" | "listing"): void;
+}
+
+/** What is heard outside of any request, and yet belongs to one. */
+interface Conversing {
+  readonly elicitations: Elicitations;
+  readonly ownTasks: OwnTasks;
 }
 
 export class Upstream {
@@ -61,13 +68,15 @@ export class Upstream {
   readonly #requestMs: number;
   readonly #announcements: Announcements;
   readonly #elicitations: Elicitations;
+  readonly #ownTasks: OwnTasks;
   /** By tool schema: read once per listing, used on every call over modern HTTP. */
   readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
 
-  private constructor(link: Link, hello: Hello, elicitations: Elicitations, options: ConnectOptions) {
+  private constructor(link: Link, hello: Hello, { elicitations, ownTasks }: Conversing, options: ConnectOptions) {
     this.#link = link;
     this.hello = hello;
     this.#elicitations = elicitations;
+    this.#ownTasks = ownTasks;
     this.#requestMs = options.requestMs;
     this.#announcements = new Announcements({
       hello,
@@ -79,13 +88,15 @@ export class Upstream {
   }
 
   static async connect(options: ConnectOptions): Promise<Upstream> {
-    const elicitations = new Elicitations();
+    const conversing = { elicitations: new Elicitations(), ownTasks: new OwnTasks() };
+    const { elicitations, ownTasks } = conversing;
     const handlers = {
-      onNotification: ({ method, params }: NotificationMessage) => {
+      onNotification: (message: NotificationMessage) => {
+        const { method, params } = message;
         if (LIST_NEWS.has(method)) options.onListChanged();
         else if (method === "notifications/elicitation/complete") elicitations.completed(params);
         else if (method === "notifications/resources/updated") options.onResourceUpdated(params);
-        else if (method === "notifications/tasks/status") options.onTaskStatus(params);
+        else if (TASK_NEWS.has(method) && !ownTasks.tell(message)) options.onTaskNews(message);
       },
       onRequest: answerServer,
     };
@@ -95,7 +106,7 @@ export class Upstream {
       return link;
     };
     const { link, hello } = await shakeHands({ ...options, open });
-    return new Upstream(link, hello, elicitations, options);
+    return new Upstream(link, hello, conversing, options);
   }
 
   get era(): Era {
@@ -134,7 +145,12 @@ export class Upstream {
     this.#announcements.start();
   }
 
-  async ask(ask: Ask): Promise<Reply> {
+  ask(ask: Ask): Promise<Reply> {
+    if (this.era === "modern" || !OwnTasks.needs(ask)) return this.#ask(ask);
+    return this.#ownTasks.ask(ask, (each) => this.#ask(each));
+  }
+
+  async #ask(ask: Ask): Promise<Reply> {
     const { method, params, replace, tool, signal, respondent, timeoutMs = this.#requestMs } = ask;
     const token = progressToken(params);
     const { peer, transport, address } = this.#link;
@@ -237,6 +253,13 @@ const LIST_NEWS: ReadonlySet<string> = new Set([
   "notifications/prompts/list_changed",
   "notifications/resources/list_changed",
   "notifications/subscriptions/acknowledged",
+]);
+
+/** Besides its status: where the request that made a task is answered, the task may still have something to say. */
+const TASK_NEWS: ReadonlySet<string> = new Set([
+  "notifications/tasks/status",
+  "notifications/progress",
+  "notifications/message",
 ]);
 
 /** What only a client, or its user, can answer. */

@@ -140,7 +140,7 @@ export class Conversation {
   }
 
   #run(message: RequestMessage, era: Era, { capabilities, logLevel }: Sender, deliver: Deliver): void {
-    const { service, transport, headers = {} } = this.#options;
+    const { service, transport, sessionId, headers = {} } = this.#options;
     const { id } = message;
     const ask: AskClient = (method, params, options) =>
       this.#questions.ask(method, params, { ...options, within: id, stream: this.#stream });
@@ -153,6 +153,7 @@ export class Conversation {
         era,
         transport,
         session: this.#session,
+        connection: sessionId,
         capabilities,
         logLevel,
         headers,

@@ -35,6 +35,8 @@ export interface Exchange {
   readonly era: Era;
   readonly transport: Carrier;
   readonly session: Session | undefined;
+  /** The pipe that it came through, where that is one client's own; HTTP has none that could be told from others. */
+  readonly connection?: string;
   /** What the client says it can do: for its whole session, or with this request alone (modern). */
   readonly capabilities: JsonObject;
   readonly logLevel: string | undefined;

@@ -65,11 +65,11 @@ describe("WebSocketChannel", () => {
     expect(await lost).toMatchObject({ message: "The server no longer answers on its connection" });
   });
 
-  it("CL-7 without the subprotocol there is no connection", async () => {
-    await expect(start({ handleProtocols: () => false })).rejects.toMatchObject({
-      kind: "ConnectionFailed",
-      detail: "Server sent no subprotocol",
-    });
+  it("CL-7 a server that chooses no subprotocol is spoken to all the same; one that chooses another is not", async () => {
+    const { channel, socket } = await start({ handleProtocols: () => false });
+    channel.send(Buffer.from("{}"));
+    expect(String((await once(socket, "message"))[0])).toBe("{}");
+    await expect(start({ handleProtocols: () => "other" })).rejects.toMatchObject({ kind: "ConnectionFailed" });
   });
 
   it("SE-5 a server that does not read is not sent more and more", async () => {

@@ -42,6 +42,10 @@ export class WebSocketChannel implements Channel {
     let reason: HubError | undefined;
     let isLive = true;
     return new Promise((resolve, reject) => {
+      // The library takes silence for a refusal, but it only says that the server has one protocol. To name another is one.
+      socket.once("upgrade", ({ headers: responseHeaders }) => {
+        responseHeaders["sec-websocket-protocol"] ??= SUBPROTOCOL;
+      });
       socket.once("unexpected-response", (request, { statusCode = 0, headers: responseHeaders }) => {
         request.destroy();
         const isRedirect = statusCode >= 300 && statusCode < 400;

@@ -1,0 +1,45 @@
+// Pages of lists as one list, whatever they are lists of: each has its entries in the one member that is an array. The entries
+// keep their bytes.
+
+import { arrayOf } from "../wire/edit.ts";
+import { elementsOf, isObject, membersOf, valueOf, type JsonObject } from "../wire/json.ts";
+import { raw, type Raw } from "../wire/jsonrpc.ts";
+
+/** Undefined where there is none, or where they do not have the same form. */
+export function mergeLists(pages: readonly Raw[]): Raw | undefined {
+  const read = pages.map(({ bytes, value }) => ({ bytes, value: isObject(value) ? value : {} }));
+  const [first] = read;
+  const key = first && listKey(first.value);
+  if (key === undefined || read.some(({ value }) => listKey(value) !== key)) return undefined;
+  const entries = read.flatMap(({ bytes, value }) => entriesOf(bytes, value[key], key));
+  const list = arrayOf(entries);
+  const rest = caching(read.map(({ value }) => value));
+  const members = [[key, list] as const, ...Object.entries(rest).map(([name, value]) => [name, raw(value)] as const)];
+  const bytes = members.flatMap(([name, { bytes: part }], index) => [
+    Buffer.from(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`),
+    part,
+  ]);
+  return {
+    bytes: Buffer.concat([...bytes, Buffer.from("}")]),
+    value: Object.fromEntries(members.map(([name, { value }]) => [name, value])),
+  };
+}
+
+function listKey(value: JsonObject): string | undefined {
+  const keys = Object.keys(value).filter((key) => Array.isArray(value[key]));
+  return keys.length === 1 ? keys[0] : undefined;
+}
+
+function entriesOf(bytes: Buffer, entries: unknown, key: string): Raw[] {
+  const values: unknown[] = Array.isArray(entries) ? entries : [];
+  const parts = elementsOf(valueOf(bytes, membersOf(bytes) ?? [], key) ?? Buffer.from("[]"), values.length) ?? [];
+  return parts.map((part, index) => ({ bytes: part, value: values[index] }));
+}
+
+/** It may be kept as long as each of its parts, and by nobody who may not keep one of them. */
+function caching(values: readonly JsonObject[]): JsonObject {
+  const ttls = values.map(({ ttlMs }) => ttlMs);
+  const shortest = ttls.every((ttlMs) => typeof ttlMs === "number") ? Math.min(...ttls) : undefined;
+  const isPublic = values.every(({ cacheScope }) => cacheScope === "public");
+  return shortest === undefined ? {} : { ttlMs: shortest, cacheScope: isPublic ? "public" : "private" };
+}
