@@ -12,7 +12,7 @@ import { SseLink } from "./load/sse-link.ts";
 import { StdioLink } from "./load/stdio-link.ts";
 import type { Pinning } from "./machine.ts";
 import { callsOf, toolsNamed, type Phase } from "./phase.ts";
-import { cpuTime, processesOf, residentKb } from "./process-tree.ts";
+import { cpuTime, processesOf, residentKb, seesProcesses } from "./process-tree.ts";
 import { Running } from "./running.ts";
 import type { Face, Launch, Target, UpstreamPlan } from "./targets/target.ts";
 import type { Era } from "./upstreams/server.ts";
@@ -114,7 +114,7 @@ export class Contender {
         perSecond: (calls * 1000) / (elapsedMs + (after - answered) / 1000),
         p50Ms,
         p99Ms,
-        cpuUs: (after - before) / calls,
+        ...(seesProcesses ? { cpuUs: (after - before) / calls } : {}),
         generatorUs: (user + system) / calls,
       };
     } finally {
@@ -148,13 +148,13 @@ async function firstCall(
     } catch (error) {
       if (stdio === undefined) link.close();
       const tooLate = performance.now() - startedAt > START_LIMIT_MS;
-      if (running.hasEnded || tooLate) throw new Error(`It does not answer: ${running.said}`, { cause: error });
+      if (running.hasEnded || tooLate) throw new Error(`It does not answer: ${String(error)}`, { cause: error });
       await sleep(RETRY_MS);
     }
   }
 }
 
-function openLink(face: Exclude<Face, { kind: "stdio" }> | Face, era: Era): Link {
+function openLink(face: Face, era: Era): Link {
   if (face.kind === "stdio") throw new Error("A pipe is opened once");
   return face.kind === "sse" ? new SseLink(face.url) : new HttpLink(face.url, { era, headers: face.headers });
 }

@@ -5,10 +5,13 @@ import { residentBytes } from "../support/memory.ts";
 import { commandLine } from "../support/processes.ts";
 import { UPSTREAMS } from "./places.ts";
 
+/** Elsewhere there is neither CPU time nor memory of other processes to be had, and these figures are left out. */
+export const seesProcesses = process.platform === "linux";
+
 /** The process and all that descend from it, but for upstream servers. */
 export function processesOf(root: number): number[] {
   const children = new Map<number, number[]>();
-  for (const name of readdirSync("/proc")) {
+  for (const name of list("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     const parent = Number(statOf(Number(name))[1]);
     children.set(parent, [...(children.get(parent) ?? []), Number(name)]);

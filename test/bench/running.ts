@@ -34,7 +34,13 @@ export class Running {
     this.stdin = this.#child.stdin.on("error", () => {}); // it has ended, and says so below
     this.stdout = this.#child.stdout;
     const failed = new Promise<void>((resolve) => this.#child.once("error", () => resolve()));
-    this.ended = Promise.race([once(this.#child, "exit").then(() => undefined, () => undefined), failed]);
+    this.ended = Promise.race([
+      once(this.#child, "exit").then(
+        () => undefined,
+        () => undefined,
+      ),
+      failed,
+    ]);
     this.#child.stderr.on("data", (piece) => (this.#said = `${this.#said}${piece}`.slice(-KEPT)));
     const killLast = () => this.#signal("SIGKILL");
     process.once("exit", killLast);

@@ -85,7 +85,9 @@ function call(body: Buffer, params: { from: number; to: number }, id: string, re
   if (span === undefined || route === undefined)
     return send(response, `{"jsonrpc":"2.0","id":${id},"error":{"code":-32602,"message":"Unknown tool"}}`);
   const own =
-    body.toString("utf8", params.from, span.from) + JSON.stringify(route.name) + body.toString("utf8", span.to, params.to);
+    body.toString("utf8", params.from, span.from) +
+    JSON.stringify(route.name) +
+    body.toString("utf8", span.to, params.to);
   route.upstream.call(own, { id, name: route.name }, (answer) => send(response, answer));
 }
 

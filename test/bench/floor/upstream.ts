@@ -36,7 +36,7 @@ export async function openUpstream(entry: Entry, era: Era): Promise<FloorUpstrea
       send(`"jsonrpc":"2.0","method":"tools/call","params":${params}}`, { id, method: "tools/call", name }, onAnswer),
     tools: async () => {
       const tools: { name: string }[] = [];
-      for (let cursor: unknown = 0; cursor !== undefined; ) {
+      for (let cursor: unknown = 0; cursor !== undefined;) {
         const { tools: page, nextCursor } = await ask("tools/list", { cursor });
         tools.push(...(page as { name: string }[]));
         cursor = nextCursor;

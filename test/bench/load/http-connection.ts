@@ -118,7 +118,7 @@ export function headerOf(head: string, name: string): string | undefined {
 
 function unchunk(raw: Buffer): Buffer {
   const chunks: Buffer[] = [];
-  for (let at = 0; at < raw.length; ) {
+  for (let at = 0; at < raw.length;) {
     const lineEnd = raw.indexOf("\r\n", at);
     const size = Number.parseInt(raw.toString("latin1", at, lineEnd), 16);
     if (lineEnd < 0 || !(size > 0)) break;

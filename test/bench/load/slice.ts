@@ -38,7 +38,8 @@ export function runSlice(lanes: readonly Lane[], { ms, answerBytes }: SliceOptio
       const onAnswer = (answer: Buffer) => {
         const now = performance.now();
         durations.push(now - sentAt);
-        if (!isRight(answer, answerBytes)) return reject(new Error(`A wrong answer: ${answer.toString("utf8", 0, 300)}`));
+        if (!isRight(answer, answerBytes))
+          return reject(new Error(`A wrong answer: ${answer.toString("utf8", 0, 300)}`));
         if (now - startedAt < ms) return run(lane);
         if (--open > 0) return;
         const [p50Ms, p99Ms] = percentiles(Float64Array.from(durations), [0.5, 0.99]);

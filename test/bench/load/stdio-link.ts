@@ -14,7 +14,10 @@ export class StdioLink implements Link {
 
   constructor(target: Running) {
     this.#process = target;
-    target.stdout.on("data", splitLines((line) => this.#replies.take(line)));
+    target.stdout.on(
+      "data",
+      splitLines((line) => this.#replies.take(line)),
+    );
     void target.ended.then(() => this.#replies.fail(new Error(`The target ended: ${target.said}`)));
   }
 

@@ -70,9 +70,7 @@ export const GOALS: readonly Goal[] = [
   atMost("memory with one server, idle", 65, "MB", (results) => results.figure(of("starts", "start", "idleMb"))),
   atMost("each of 1,000 open sessions", 8, "KB", (results) => results.figure(of("sessions", "open", "kbEach"))),
   atMost("start to first call", 350, "ms", (results) => results.figure(of("starts", "start", "coldMs"))),
-  atMost("tools/list of 10 × 20 tools, p50", 0.5, "ms", (results) =>
-    results.figure(of("fan", "list × 1", "p50Ms")),
-  ),
+  atMost("tools/list of 10 × 20 tools, p50", 0.5, "ms", (results) => results.figure(of("fan", "list × 1", "p50Ms"))),
   atMost("tools/list of 10 × 20 tools, CPU time", 200, "µs", (results) =>
     results.figure(of("fan", "list × 1", "cpuUs")),
   ),

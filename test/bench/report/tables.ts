@@ -66,10 +66,7 @@ function plainTable(results: Results, scenario: string): string {
   );
   const rows = results
     .targets(scenario)
-    .map((target) => [
-      target,
-      ...columns.map(([figure]) => show(results.figure({ scenario, target, phase, figure }))),
-    ]);
+    .map((target) => [target, ...columns.map(([figure]) => show(results.figure({ scenario, target, phase, figure })))]);
   return toTable(["", ...columns.map(([, heading]) => heading)], rows);
 }
 

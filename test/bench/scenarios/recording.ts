@@ -11,7 +11,7 @@ import { runSlice, warmUp } from "../load/slice.ts";
 import type { Figures } from "../contender.ts";
 import { calls, callsOf } from "../phase.ts";
 import { programOf } from "../places.ts";
-import { cpuTime, processesOf } from "../process-tree.ts";
+import { cpuTime, processesOf, seesProcesses } from "../process-tree.ts";
 import { startUpstreams } from "../upstreams/start.ts";
 import type { Bench, Sample, Scenario } from "./scenario.ts";
 
@@ -78,7 +78,8 @@ class SwitchedHub {
     const startedAt = performance.now();
     await this.#turnTo(isOn);
     const left = performance.now() - startedAt;
-    return { perSecond: (done * 1000) / (elapsedMs + left), cpuUs: (cpuTime(pids) - before) / done };
+    const perSecond = (done * 1000) / (elapsedMs + left);
+    return seesProcesses ? { perSecond, cpuUs: (cpuTime(pids) - before) / done } : { perSecond };
   }
 
   async stop(): Promise<void> {

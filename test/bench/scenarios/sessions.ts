@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { calls } from "../phase.ts";
+import { seesProcesses } from "../process-tree.ts";
 import { mcpHub, mcpProxy } from "../targets/peers.ts";
 import { plugboard } from "../targets/plugboard.ts";
 import { thin } from "../targets/floor.ts";
@@ -48,7 +49,7 @@ async function openMany(bench: Bench, entrant: Entrant, round: number): Promise<
     const cpuUs = (contender.cpuTime() - cpu) / SESSIONS;
     await sleep(SETTLE_MS);
     const kbEach = (contender.residentKb() - memory) / SESSIONS;
-    return { target: contender.label, phase: "open", round, figures: { kbEach, cpuUs } };
+    return { target: contender.label, phase: "open", round, figures: seesProcesses ? { kbEach, cpuUs } : {} };
   } finally {
     await contender.close();
   }

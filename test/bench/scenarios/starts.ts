@@ -1,6 +1,7 @@
 // From the start of a program to the first answer of a tool, and the memory that it takes with nothing to do.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { seesProcesses } from "../process-tree.ts";
 import { direct, thin, thinBridge } from "../targets/floor.ts";
 import { mcpHub, mcpProxy, supergateway, supergatewayBridge } from "../targets/peers.ts";
 import { plugboard, plugboardBridge } from "../targets/plugboard.ts";
@@ -40,7 +41,8 @@ export const starts: Scenario = {
         const contender = await enter(bench, each);
         if (contender === undefined) continue;
         await sleep(IDLE_MS);
-        const figures = { coldMs: contender.coldMs, idleMb: contender.residentKb() / 1024 };
+        const memory = seesProcesses ? { idleMb: contender.residentKb() / 1024 } : {};
+        const figures = { coldMs: contender.coldMs, ...memory };
         samples.push({ target: contender.label, phase: "start", round, figures });
         await contender.close();
       }

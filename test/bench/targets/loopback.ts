@@ -8,5 +8,8 @@ Server.prototype.listen = function (this: Server, ...args: unknown[]): Server {
   const [first, ...rest] = args;
   const callback = rest.find((value) => typeof value === "function");
   const options = typeof first === "object" && first !== null ? first : { port: Number(first) };
-  return Reflect.apply(listen, this, [{ ...options, host: "127.0.0.1" }, ...(callback === undefined ? [] : [callback])]);
+  return Reflect.apply(listen, this, [
+    { ...options, host: "127.0.0.1" },
+    ...(callback === undefined ? [] : [callback]),
+  ]);
 };

@@ -6,7 +6,6 @@ import { parseArgs } from "node:util";
 export type Era = "legacy" | "modern";
 
 const MODERN_VERSION = "2026-07-28";
-const LEGACY_VERSION = "2025-11-25";
 const PAGE = 1000;
 
 interface Request {
@@ -63,7 +62,7 @@ export class RawServer {
       case "ping":
         return "{}";
       case "initialize":
-        return isModern ? undefined : INITIALIZED;
+        return isModern ? undefined : JSON.stringify({ ...INITIALIZED, protocolVersion: params["protocolVersion"] });
       case "server/discover":
         return isModern ? DISCOVERED : undefined;
       default:
@@ -95,11 +94,8 @@ export class RawServer {
 
 const UNKNOWN = '"error":{"code":-32601,"message":"Method not found"}';
 const SERVER_INFO = { name: "raw", version: "1.0.0" };
-const INITIALIZED = JSON.stringify({
-  protocolVersion: LEGACY_VERSION,
-  capabilities: { tools: {} },
-  serverInfo: SERVER_INFO,
-});
+/** In whatever revision it is asked: the tools are the same in all of them. */
+const INITIALIZED = { capabilities: { tools: {} }, serverInfo: SERVER_INFO };
 const DISCOVERED = JSON.stringify({
   resultType: "complete",
   supportedVersions: [MODERN_VERSION],
@@ -126,5 +122,9 @@ function filler(index: number): object {
 }
 
 function tool(name: string, description: string, properties: Readonly<Record<string, object>>): object {
-  return { name, description, inputSchema: { type: "object", properties, required: Object.keys(properties).slice(0, 1) } };
+  return {
+    name,
+    description,
+    inputSchema: { type: "object", properties, required: Object.keys(properties).slice(0, 1) },
+  };
 }
