@@ -2,6 +2,7 @@
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "./places.ts";
 
 export interface Machine {
@@ -30,6 +31,24 @@ export function pin(): Pinning {
   if (availableParallelism() < 2 || !works("-c", OTHER_CORE, "true")) return UNPINNED;
   if (!works("-acp", OTHER_CORE, String(process.pid))) return UNPINNED;
   return { target: ["taskset", "-c", TARGET_CORE], others: ["taskset", "-c", OTHER_CORE] };
+}
+
+/** How much of all cores was in use for a moment. */
+export async function sampleBusy(ms: number): Promise<number> {
+  const before = jiffies();
+  await sleep(ms);
+  const after = jiffies();
+  const total = after.total - before.total;
+  return total === 0 ? 0 : 1 - (after.idle - before.idle) / total;
+}
+
+function jiffies(): { idle: number; total: number } {
+  const times = cpus().map((cpu) => cpu.times);
+  const sum = (pick: (time: (typeof times)[number]) => number) => times.reduce((all, time) => all + pick(time), 0);
+  return {
+    idle: sum((time) => time.idle),
+    total: sum((time) => time.user + time.nice + time.sys + time.irq + time.idle),
+  };
 }
 
 /** Asked before `pin`, which leaves this process one core. */

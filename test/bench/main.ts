@@ -3,7 +3,7 @@
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describeMachine, pin, UNPINNED } from "./machine.ts";
+import { describeMachine, pin, sampleBusy, UNPINNED } from "./machine.ts";
 import { parseOptions, USAGE, type Options } from "./options.ts";
 import { ROOT } from "./places.ts";
 import { toChart } from "./report/chart.ts";
@@ -12,6 +12,9 @@ import { panelsOf } from "./report/panels.ts";
 import { Results, type RunFile, type ScenarioResult } from "./report/results.ts";
 import type { Bench, Scenario } from "./scenarios/scenario.ts";
 import { SCENARIOS } from "./scenarios/scenarios.ts";
+
+/** Long enough to see whether somebody else is at work. */
+const QUIET_MS = 300;
 
 const options = parseOptions(process.argv.slice(2));
 if (options.help) process.stdout.write(USAGE);
@@ -36,13 +39,15 @@ async function main({ only, out, writeDocs, ...how }: Options): Promise<void> {
 }
 
 async function run(scenario: Scenario, bench: Omit<Bench, "leftOut">, commit: string): Promise<ScenarioResult> {
+  const othersBusy = await sampleBusy(QUIET_MS);
   const startedAt = performance.now();
   const leftOut: Record<string, string> = {};
   process.stderr.write(`${scenario.name}: ${scenario.title} …`);
   const samples = await scenario.run({ ...bench, leftOut: (target, why) => (leftOut[target] = why) });
   process.stderr.write(` ${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`);
   for (const [target, why] of Object.entries(leftOut)) process.stderr.write(`  without ${target}: ${why}\n`);
-  return { title: scenario.title, commit, rounds: bench.rounds, samples, leftOut };
+  const rounds = new Set(samples.map(({ round }) => round)).size;
+  return { title: scenario.title, commit, rounds, othersBusy, samples, leftOut };
 }
 
 async function report(file: RunFile, { out, writeDocs }: Pick<Options, "out" | "writeDocs">): Promise<void> {

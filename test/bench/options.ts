@@ -42,12 +42,12 @@ export function parseOptions(args: readonly string[]): Options {
       help: { type: "boolean", default: false },
     },
   });
-  const rounds = Number(values.rounds ?? (values.quick ? 2 : 5));
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is a number from 1 on, not ${values.rounds}`);
   return {
     rounds,
-    sliceMs: values.quick ? 120 : 250,
-    warmMs: values.quick ? 400 : 1000,
+    sliceMs: values.quick ? 150 : 200,
+    warmMs: values.quick ? 700 : 2000,
     only: values.only.split(",").filter((name) => name !== ""),
     peers: !values["no-peers"],
     pinned: !values["no-pin"],

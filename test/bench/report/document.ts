@@ -19,7 +19,11 @@ export function measured(results: Results): string {
   const { machine, scenarios, at } = results.run;
   const commits = [...new Set(Object.values(scenarios).map(({ commit }) => commit))].join(", ");
   const pinned = machine.pinned ? "the target alone on one core" : "not pinned to cores";
-  const about = `Measured at commit ${commits} on ${at.slice(0, 10)}: Node ${machine.node}, ${machine.cores} cores (${machine.cpu}), ${pinned}.`;
+  const others = Math.round(100 * Math.max(...Object.values(scenarios).map(({ othersBusy }) => othersBusy)));
+  const about = [
+    `Measured at commit ${commits} on ${at.slice(0, 10)}: Node ${machine.node}, ${machine.cores} cores (${machine.cpu}), ${pinned}.`,
+    `Others used at most ${others} % of the machine when a scenario began.`,
+  ].join("\n");
   const sections = Object.entries(scenarios).map(([name, { title, rounds, leftOut }]) =>
     [`### ${title}`, scenarioTable(results, name), footnote(rounds, leftOut)].join("\n\n"),
   );

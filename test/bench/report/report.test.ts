@@ -26,7 +26,14 @@ const results = new Results({
   at: "2026-01-02T03:04:05.000Z",
   machine: { cores: 2, cpu: "a < b & c", node: "v20.0.0", pinned: true, commit: "abc" },
   scenarios: {
-    stdio: { title: "One stdio server", commit: "abc", rounds: 3, samples, leftOut: { "mcp-hub": "no network" } },
+    stdio: {
+      title: "One stdio server",
+      commit: "abc",
+      rounds: 3,
+      othersBusy: 0.04,
+      samples,
+      leftOut: { "mcp-hub": "no network" },
+    },
   },
 });
 const spot = { scenario: "stdio", target: "plugboard", phase: "100 B × 16", figure: "perSecond" };
@@ -112,6 +119,7 @@ describe("the document", () => {
 
   it("says what was measured where, what was reached, and who is missing", () => {
     const text = measured(results);
+    expect(text).toContain("Others used at most 4 % of the machine");
     expect(text).toContain("Measured at commit abc on 2026-01-02: Node v20.0.0, 2 cores");
     expect(text).toMatch(/\| calls per second at 16 in flight, of direct +\| ≥ 0.75 +\| 0.75 +\| reached/);
     expect(text).toMatch(/\| plugboard +\| 15,000 \(0.75\)/);

@@ -8,6 +8,8 @@ export interface ScenarioResult {
   readonly title: string;
   readonly commit: string;
   readonly rounds: number;
+  /** The share of the machine that others used just before. */
+  readonly othersBusy: number;
   readonly samples: readonly Sample[];
   /** Who could not take part, and why. */
   readonly leftOut: Readonly<Record<string, string>>;

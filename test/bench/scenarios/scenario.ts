@@ -48,7 +48,7 @@ export async function runRounds(
       if (contender === undefined) continue;
       open.push({ contender, isPeer: entrant.isPeer === true });
       const spread = phases.some((phase) => phase.spread === true);
-      await contender.measure(calls("100 B", 16, { spread }), bench.warmMs);
+      await contender.warm(calls("100 B", 16, { spread }), bench.warmMs);
     }
     const samples: Sample[] = [];
     for (let round = 0; round < bench.rounds; round++) {

@@ -9,6 +9,7 @@ import type { Target, UpstreamPlan } from "../targets/target.ts";
 import { enter, rotated, type Entrant, type Sample, type Scenario } from "./scenario.ts";
 
 const IDLE_MS = 1000;
+const MAX_ROUNDS = 3;
 
 const stdio: UpstreamPlan = { transport: "stdio", era: "legacy", servers: 1, tools: 2 };
 const http: UpstreamPlan = { ...stdio, transport: "http" };
@@ -36,7 +37,7 @@ export const starts: Scenario = {
   title: "Start to first call, and idle memory",
   run: async (bench) => {
     const samples: Sample[] = [];
-    for (let round = 0; round < bench.rounds; round++) {
+    for (let round = 0; round < Math.min(bench.rounds, MAX_ROUNDS); round++) {
       for (const each of rotated(entrants, round)) {
         const contender = await enter(bench, each);
         if (contender === undefined) continue;
