@@ -82,7 +82,7 @@ it.each([thinBridge, plugboardBridge])("$name brings an HTTP server to stdin and
   const contender = await open(target, http("legacy"), "legacy");
   try {
     await answersRight(contender, 1);
-    await contender.measure(calls("100 B", 16), 0);
+    expect(await contender.measure(calls("100 B", 16), 0)).toBeDefined();
   } finally {
     await contender.close();
   }

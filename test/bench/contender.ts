@@ -75,7 +75,10 @@ export class Contender {
       closers.push(() => upstreams.stop());
       const stage = { folder, plan, clientEra, pinning, upstreams: upstreams.entries, port: await freePort() };
       const launch = await target.launch(stage);
-      if (launch === undefined) return void (await close());
+      if (launch === undefined) {
+        await close();
+        return undefined;
+      }
       const startedAt = performance.now();
       const running = new Running([...pinning.target, ...launch.command], { env: launch.env ?? {}, cwd: folder });
       closers.push(() => running.stop());

@@ -7,19 +7,31 @@ import { toNumber } from "./table.ts";
 const SHOWN: readonly (Omit<Spot, "target"> & { readonly title: string; readonly unit: string })[] = [
   {
     title: "Calls per second, 100 B, 16 in flight, one stdio server (more is better)",
-    ...{ scenario: "stdio", phase: "100 B × 16", figure: "perSecond", unit: "" },
+    scenario: "stdio",
+    phase: "100 B × 16",
+    figure: "perSecond",
+    unit: "",
   },
   {
     title: "CPU time of such a call, µs (less is better)",
-    ...{ scenario: "stdio", phase: "100 B × 16", figure: "cpuUs", unit: "µs" },
+    scenario: "stdio",
+    phase: "100 B × 16",
+    figure: "cpuUs",
+    unit: "µs",
   },
   {
     title: "Start to the first answer of a tool, ms (less is better)",
-    ...{ scenario: "starts", phase: "start", figure: "coldMs", unit: "ms" },
+    scenario: "starts",
+    phase: "start",
+    figure: "coldMs",
+    unit: "ms",
   },
   {
     title: "Memory with nothing to do, MB (less is better)",
-    ...{ scenario: "starts", phase: "start", figure: "idleMb", unit: "MB" },
+    scenario: "starts",
+    phase: "start",
+    figure: "idleMb",
+    unit: "MB",
   },
 ];
 

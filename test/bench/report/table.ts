@@ -13,7 +13,7 @@ function pad(text: string, wide: number): string {
 }
 
 function width(text: string): number {
-  return [...text].length;
+  return Array.from(text).length;
 }
 
 /** With as many digits as say something: 12,345, 87, 4.3, 0.17. */

@@ -6,11 +6,12 @@ import { toNumber, toTable } from "./table.ts";
 
 const BASE = "direct";
 
-/** Headings of the figures that stand in columns of their own, by the scenario's first sample. */
+/** Figures of scenarios without load, and their headings. */
 const PLAIN: readonly (readonly [figure: string, heading: string])[] = [
   ["coldMs", "start to first call, ms"],
   ["idleMb", "idle memory, MB"],
   ["kbEach", "memory of each, KB"],
+  ["cpuUs", "CPU µs of each"],
 ];
 
 export function scenarioTable(results: Results, scenario: string): string {
@@ -61,7 +62,7 @@ function loadTable(results: Results, scenario: string): string {
 
 function plainTable(results: Results, scenario: string): string {
   const [phase = ""] = results.phases(scenario);
-  const columns = [...PLAIN, ["cpuUs", "CPU µs of each"] as const].filter(([figure]) =>
+  const columns = PLAIN.filter(([figure]) =>
     results.targets(scenario).some((target) => results.figure({ scenario, target, phase, figure }) !== undefined),
   );
   const rows = results

@@ -59,7 +59,7 @@ class SwitchedHub {
   }
 
   static async start({ pinning }: Bench, home: string, entries: object): Promise<SwitchedHub> {
-    const [execPath = "", ...execArgv] = [...pinning.target, process.execPath];
+    const [execPath, ...execArgv] = [...pinning.target, process.execPath];
     const env = { ...process.env, PLUGBOARD_HOME: home, BENCH_SERVERS: JSON.stringify(entries) };
     const hub = fork(programOf("scenarios/switched-hub"), [], { env, execPath, execArgv });
     const [{ url }] = (await once(hub, "message")) as [{ url: string }];

@@ -8,15 +8,13 @@ import { mcpUrl, type Target } from "./target.ts";
 /** The server's own HTTP front, with all tools of the scenario. Every ratio is to this one. */
 export const direct: Target = {
   name: "direct",
-  launch: async ({ plan: { servers, tools, sse = false }, port, clientEra }) => ({
-    command: [
-      process.execPath,
-      programOf("upstreams/http"),
-      ...["--port", String(port), "--tools", String(servers * tools), "--era", clientEra],
-      ...(sse ? ["--sse"] : []),
-    ],
-    face: { kind: "http", url: mcpUrl(port) },
-  }),
+  launch: async ({ plan: { servers, tools, sse = false }, port, clientEra }) => {
+    const options = ["--port", String(port), "--tools", String(servers * tools), "--era", clientEra];
+    return {
+      command: [process.execPath, programOf("upstreams/http"), ...options, ...(sse ? ["--sse"] : [])],
+      face: { kind: "http", url: mcpUrl(port) },
+    };
+  },
 };
 
 /** It speaks the same era on both sides. */
@@ -26,12 +24,9 @@ export const thin: Target = {
     if (plan.era !== clientEra) return undefined;
     const config = join(folder, "upstreams.json");
     await writeFile(config, JSON.stringify(upstreams));
+    const options = ["--config", config, "--port", String(port), "--era", clientEra];
     return {
-      command: [
-        process.execPath,
-        programOf("floor/proxy"),
-        ...["--config", config, "--port", String(port), "--era", clientEra],
-      ],
+      command: [process.execPath, programOf("floor/proxy"), ...options],
       face: { kind: "http", url: mcpUrl(port) },
     };
   },

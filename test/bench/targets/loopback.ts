@@ -2,6 +2,7 @@
 
 import { Server } from "node:net";
 
+// eslint-disable-next-line typescript/unbound-method -- called with the server below
 const listen = Server.prototype.listen;
 
 Server.prototype.listen = function (this: Server, ...args: unknown[]): Server {
