@@ -3,7 +3,7 @@
 import type { Era } from "../upstreams/server.ts";
 import { headerOf, HttpConnection, type HttpAnswer } from "./http-connection.ts";
 import { resultOf, sessionsFor, type Lane, type Link } from "./link.ts";
-import { Ids, INITIALIZED, initializeCall, jsonOf, Message, type Call } from "./message.ts";
+import { idOf, Ids, INITIALIZED, initializeCall, jsonOf, Message, type Call } from "./message.ts";
 
 export interface HttpLinkOptions {
   readonly era: Era;
@@ -81,9 +81,11 @@ export class HttpLink implements Link {
   }
 
   async #post(connection: HttpConnection, call: Call, session = ""): Promise<HttpAnswer> {
-    const json = jsonOf(call, this.#era, this.#ids.next());
+    const id = this.#ids.next();
+    const json = jsonOf(call, this.#era, id);
     const answer = await connection.ask(this.#head(session, call, json) + json);
     if (answer.status !== 200) throw new Error(`${call.method}: HTTP ${answer.status}`);
+    if (idOf(answer.body) !== id) throw wrongId(answer.body);
     return answer;
   }
 
@@ -103,6 +105,10 @@ export function modernHeaders({ method, params }: Call): string {
   return `mcp-protocol-version: ${MODERN_VERSION}\r\nmcp-method: ${method}\r\n${name}`;
 }
 
+function wrongId(answer: Buffer): Error {
+  return new Error(`The answer to another request: ${answer.toString("utf8", 0, 300)}`);
+}
+
 class HttpLane implements Lane {
   readonly #connection: HttpConnection;
   readonly #messages: readonly Message[];
@@ -119,7 +125,9 @@ class HttpLane implements Lane {
   call(onAnswer: (answer: Buffer) => void, onFailure: (error: Error) => void): void {
     const message = this.#messages[this.#turn++ % this.#messages.length];
     if (message === undefined) return onFailure(new Error("A lane without requests"));
-    this.#connection.send(message.withId(this.#ids.next()), ({ body }) => onAnswer(body), onFailure);
+    const id = this.#ids.next();
+    const take = ({ body }: HttpAnswer) => (idOf(body) === id ? onAnswer(body) : onFailure(wrongId(body)));
+    this.#connection.send(message.withId(id), take, onFailure);
   }
 
   close(): void {
