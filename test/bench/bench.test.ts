@@ -29,17 +29,21 @@ const stdio = (era: Era, more: Partial<UpstreamPlan> = {}): UpstreamPlan => ({
 });
 const http = (era: Era, more: Partial<UpstreamPlan> = {}) => stdio(era, { ...more, transport: "http" });
 
-const ROWS: readonly (readonly [Target, string, UpstreamPlan, Era])[] = (["legacy", "modern"] as const).flatMap(
-  (era) =>
-    [
-      [direct, "itself", stdio(era), era],
-      [direct, "itself, as event streams", http(era, { sse: true }), era],
-      [thin, "a stdio server", stdio(era), era],
-      [thin, "three stdio servers", stdio(era, { servers: 3 }), era],
-      [thin, "an HTTP server", http(era), era],
-      [thin, "an HTTP server with event streams", http(era, { sse: true }), era],
-    ] as const,
-);
+interface Row {
+  readonly target: Target;
+  readonly what: string;
+  readonly plan: UpstreamPlan;
+  readonly era: Era;
+}
+
+const ROWS = (["legacy", "modern"] as const).flatMap((era): Row[] => [
+  { target: direct, what: "itself", plan: stdio(era), era },
+  { target: direct, what: "itself, as event streams", plan: http(era, { sse: true }), era },
+  { target: thin, what: "a stdio server", plan: stdio(era), era },
+  { target: thin, what: "three stdio servers", plan: stdio(era, { servers: 3 }), era },
+  { target: thin, what: "an HTTP server", plan: http(era), era },
+  { target: thin, what: "an HTTP server with event streams", plan: http(era, { sse: true }), era },
+]);
 
 const open = async (target: Target, plan: UpstreamPlan, clientEra: Era) => {
   const contender = await Contender.open({ target, plan, clientEra, pinning: UNPINNED });
@@ -65,7 +69,7 @@ async function answersRight(contender: Contender, servers: number): Promise<void
   await expect(contender.link.ask({ method: "no/such", params: {} })).rejects.toThrow("No result");
 }
 
-describe.each(ROWS)("$0.name before $1", (target, _what, plan, era) => {
+describe.each(ROWS)("$target.name before $what", ({ target, plan, era }) => {
   it(`answers ${era} clients right, one at a time and many at once`, async () => {
     const contender = await open(target, plan, era);
     try {
