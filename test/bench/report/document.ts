@@ -6,6 +6,11 @@ import { goalTable, scenarioTable } from "./tables.ts";
 const BEGIN = "<!-- measured: npm run bench -- --write-docs -->";
 const END = "<!-- end of what is measured -->";
 
+/** In percent of the machine. */
+const QUIET = 10;
+const RESTLESS =
+  ": absolute figures are too low, and tails say little; ratios hold roughly. Run it again on a quiet machine.";
+
 /** The document with this run's results in place of the last one's. */
 export function withResults(document: string, results: Results): string {
   const from = document.indexOf(BEGIN);
@@ -22,7 +27,7 @@ export function measured(results: Results): string {
   const others = Math.round(100 * Math.max(...Object.values(scenarios).map(({ othersBusy }) => othersBusy)));
   const about = [
     `Measured at commit ${commits} on ${at.slice(0, 10)}: Node ${machine.node}, ${machine.cores} cores (${machine.cpu}), ${pinned}.`,
-    `Others used at most ${others} % of the machine when a scenario began.`,
+    `Others used at most ${others} % of the machine when a scenario began${others > QUIET ? RESTLESS : "."}`,
   ].join("\n");
   const sections = Object.entries(scenarios).map(([name, { title, rounds, leftOut }]) =>
     [`### ${title}`, scenarioTable(results, name), footnote(rounds, leftOut)].join("\n\n"),

@@ -4,7 +4,7 @@ import { toChart } from "./chart.ts";
 import { measured, withResults } from "./document.ts";
 import { judge, type Goal } from "./goals.ts";
 import { panelsOf } from "./panels.ts";
-import { Results } from "./results.ts";
+import { Results, type ScenarioResult } from "./results.ts";
 import { toNumber, toTable } from "./table.ts";
 
 /** In the second round the machine was half as fast: ratios within a round do not see it. */
@@ -119,11 +119,19 @@ describe("the document", () => {
 
   it("says what was measured where, what was reached, and who is missing", () => {
     const text = measured(results);
-    expect(text).toContain("Others used at most 4 % of the machine");
+    expect(text).toContain("Others used at most 4 % of the machine when a scenario began.\n");
     expect(text).toContain("Measured at commit abc on 2026-01-02: Node v20.0.0, 2 cores");
     expect(text).toMatch(/\| calls per second at 16 in flight, of direct +\| ≥ 0.75 +\| 0.75 +\| reached/);
     expect(text).toMatch(/\| plugboard +\| 15,000 \(0.75\)/);
     expect(text).toContain("Medians of 3 rounds. Not measured: mcp-hub.");
+  });
+
+  it("warns where the machine was not quiet", () => {
+    const [stdio] = Object.values(results.run.scenarios);
+    const restless = { ...results.run, scenarios: { stdio: { ...(stdio as ScenarioResult), othersBusy: 0.5 } } };
+    expect(measured(new Results(restless))).toContain(
+      "Others used at most 50 % of the machine when a scenario began: ",
+    );
   });
 
   it("without marks is left alone", () => expect(() => withResults("# Words\n", results)).toThrow("no place"));
