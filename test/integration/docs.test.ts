@@ -20,7 +20,8 @@ import { requireShown } from "../support/shown.ts";
 import { toJavaScript, typeErrors } from "../support/typescript.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const DOCUMENTS = ["README.md", ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`)];
+const PAGES = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+const DOCUMENTS = ["README.md", ...PAGES.map((name) => `docs/${name}`)];
 
 /** What each document proves, beside being true. */
 const PROVES: Readonly<Record<string, string>> = {

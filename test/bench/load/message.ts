@@ -1,0 +1,66 @@
+// A request as bytes that are made once; each time it is sent, only its id is written into them.
+
+import type { Era } from "../upstreams/server.ts";
+
+export interface Call {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Nine digits, so that the bytes around them never move. */
+const FIRST_ID = 100_000_000;
+const ID_IN_ANSWER = /"id": *(\d{9})/;
+/** Where the id of a long answer is: servers write it first or last. */
+const EDGE = 160;
+
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** One for each client: its ids are all different. */
+export class Ids {
+  #next = FIRST_ID;
+
+  next(): number {
+    return this.#next++;
+  }
+}
+
+export class Message {
+  /** What stands before the JSON, such as the head of an HTTP request, included. */
+  readonly bytes: Buffer;
+  readonly #idAt: number;
+
+  constructor(call: Call, era: Era, wrap: (json: string) => string) {
+    const text = wrap(jsonOf(call, era, FIRST_ID));
+    this.bytes = Buffer.from(text);
+    this.#idAt = this.bytes.lastIndexOf(`"id":${FIRST_ID}`) + '"id":'.length;
+  }
+
+  /** The bytes with this id. They are good until the next call. */
+  withId(id: number): Buffer {
+    this.bytes.write(String(id), this.#idAt, "latin1");
+    return this.bytes;
+  }
+}
+
+export function jsonOf({ method, params }: Call, era: Era, id: number): string {
+  const all = era === "modern" ? { ...params, _meta: ENVELOPE } : params;
+  return JSON.stringify({ jsonrpc: "2.0", id, method, params: all });
+}
+
+/** Whose answer it is; undefined for what answers none of our requests. */
+export function idOf(answer: Buffer): number | undefined {
+  const first = ID_IN_ANSWER.exec(answer.toString("latin1", 0, EDGE));
+  const found = first ?? ID_IN_ANSWER.exec(answer.toString("latin1", Math.max(0, answer.length - EDGE)));
+  return found === null ? undefined : Number(found[1]);
+}
+
+export function initializeCall(protocolVersion: string): Call {
+  const clientInfo = { name: "bench", version: "1" };
+  return { method: "initialize", params: { protocolVersion, capabilities: {}, clientInfo } };
+}
+
+export const INITIALIZED = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });

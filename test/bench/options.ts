@@ -1,0 +1,58 @@
+// The command line of the benchmark.
+
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ROOT } from "./places.ts";
+
+export interface Options {
+  readonly rounds: number;
+  readonly sliceMs: number;
+  readonly warmMs: number;
+  /** Names of scenarios; empty for all of them. */
+  readonly only: readonly string[];
+  readonly peers: boolean;
+  readonly pinned: boolean;
+  readonly out: string;
+  readonly writeDocs: boolean;
+  readonly help: boolean;
+}
+
+export const USAGE = `npm run bench -- [options]
+
+  --quick         fewer and shorter rounds: under two minutes, and less exact
+  --only A,B      these scenarios; what the others gave in the last run is kept
+  --rounds N      how often everything is measured
+  --no-peers      without the other programs, which are installed from npm when they are first needed
+  --no-pin        without a core of its own for the target
+  --out FOLDER    where bench.json and bench.svg go
+  --write-docs    puts the results into docs/performance.md and docs/performance.svg as well
+`;
+
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string", default: "" },
+      rounds: { type: "string" },
+      "no-peers": { type: "boolean", default: false },
+      "no-pin": { type: "boolean", default: false },
+      out: { type: "string", default: join(ROOT, "test-results") },
+      "write-docs": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is a number from 1 on, not ${values.rounds}`);
+  return {
+    rounds,
+    sliceMs: values.quick ? 150 : 200,
+    warmMs: values.quick ? 700 : 2000,
+    only: values.only.split(",").filter((name) => name !== ""),
+    peers: !values["no-peers"],
+    pinned: !values["no-pin"],
+    out: values.out,
+    writeDocs: values["write-docs"],
+    help: values.help,
+  };
+}
