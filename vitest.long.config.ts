@@ -7,6 +7,7 @@ export default defineConfig({
       "test/**/*.long.ts",
       "test/fuzz/*.test.ts",
       "test/integration/{config-kill,call-log-kill,cross-talk}.test.ts",
+      "test/faults/*.test.ts",
     ],
     // What the usual run does with fewer.
     env: {
@@ -14,6 +15,8 @@ export default defineConfig({
       CROSS_TALK_CALLS: "1000000",
       KILLED_SAVES: "500",
       KILLS: "200",
+      // Each fault by itself, with all that must hold afterwards.
+      ROWS: "1",
       ...process.env,
     },
     testTimeout: 3_600_000,
