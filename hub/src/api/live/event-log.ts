@@ -42,8 +42,8 @@ export class EventLog {
 
   append(event: EventName, server: string | undefined, data: object): void {
     const id = ++this.#last;
-    // Written out when somebody reads it: most of what happens is watched by nobody.
-    const live = { id, event, server, frame: () => toFrame(event, id, data) };
+    const frame = FREQUENT.has(event) ? () => toFrame(event, id, data) : written(toFrame(event, id, data));
+    const live = { id, event, server, frame };
     let ring = this.#rings.get(event);
     if (ring === undefined) this.#rings.set(event, (ring = new Ring(this.#size)));
     ring.push(live);
@@ -63,6 +63,13 @@ export class EventLog {
     this.#readers.add(read);
     return () => this.#readers.delete(read);
   }
+}
+
+/** Written out when somebody reads it, which hardly anybody does. Of the others the text takes less room than what it says. */
+const FREQUENT: ReadonlySet<EventName> = new Set<EventName>(["call.finished", "server.log"]);
+
+function written(frame: string): () => string {
+  return () => frame;
 }
 
 /** The last events of one kind. */
