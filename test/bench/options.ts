@@ -46,8 +46,8 @@ export function parseOptions(args: readonly string[]): Options {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is a number from 1 on, not ${values.rounds}`);
   return {
     rounds,
-    sliceMs: values.quick ? 150 : 200,
-    warmMs: values.quick ? 700 : 2000,
+    sliceMs: values.quick ? 120 : 200,
+    warmMs: values.quick ? 500 : 2000,
     only: values.only.split(",").filter((name) => name !== ""),
     peers: !values["no-peers"],
     pinned: !values["no-pin"],
