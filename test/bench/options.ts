@@ -19,7 +19,7 @@ export interface Options {
 
 export const USAGE = `npm run bench -- [options]
 
-  --quick         fewer and shorter rounds: under two minutes, and less exact
+  --quick         one short round: two minutes or so, and far less exact
   --only A,B      these scenarios; what the others gave in the last run is kept
   --rounds N      how often everything is measured
   --no-peers      without the other programs, which are installed from npm when they are first needed
