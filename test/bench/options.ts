@@ -19,7 +19,7 @@ export interface Options {
 
 export const USAGE = `npm run bench -- [options]
 
-  --quick         fewer and shorter rounds: under two minutes, and less exact
+  --quick         one short round: two minutes or so, and far less exact
   --only A,B      these scenarios; what the others gave in the last run is kept
   --rounds N      how often everything is measured
   --no-peers      without the other programs, which are installed from npm when they are first needed
@@ -46,8 +46,8 @@ export function parseOptions(args: readonly string[]): Options {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is a number from 1 on, not ${values.rounds}`);
   return {
     rounds,
-    sliceMs: values.quick ? 150 : 200,
-    warmMs: values.quick ? 700 : 2000,
+    sliceMs: values.quick ? 120 : 200,
+    warmMs: values.quick ? 500 : 2000,
     only: values.only.split(",").filter((name) => name !== ""),
     peers: !values["no-peers"],
     pinned: !values["no-pin"],
