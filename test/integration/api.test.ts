@@ -108,6 +108,7 @@ const MATRIX: Readonly<Record<string, Asked & { readonly path: string }>> = {
   "POST /servers/{id}/start": { path: "/servers/nobody/start" },
   "POST /servers/{id}/stop": { path: "/servers/nobody/stop" },
   "POST /servers/{id}/restart": { path: "/servers/nobody/restart" },
+  "POST /servers/{id}/update": { path: "/servers/nobody/update" },
   "POST /servers/{id}/enable": { path: "/servers/nobody/enable" },
   "POST /servers/{id}/disable": { path: "/servers/nobody/disable" },
   "POST /servers/{id}/test": { path: "/servers/nobody/test" },

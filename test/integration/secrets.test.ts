@@ -350,6 +350,7 @@ async function useRest(): Promise<void> {
   await rest("DELETE /servers/{id}", "/servers/made");
   await rest("POST /servers/{id}/stop", "/servers/remote/stop");
   await rest("POST /servers/{id}/restart", "/servers/remote/restart");
+  await rest("POST /servers/{id}/update", "/servers/tells/update");
   await rest("POST /servers/{id}/tools/{tool}/call", "/servers/tells/tools/tell_error/call", { body: {}, own: true });
   await rest("POST /servers/{id}/tools/{tool}/call", "/servers/busy/tools/tell/call", { body: {} });
   await rest("GET /groups", "/groups");
@@ -461,6 +462,8 @@ async function useCommands(): Promise<void> {
   for (const name of ["exits", "missing", "busy"]) await cli(["test", name]);
   await cli(["start", "refuses"]);
   await cli(["restart", "remote"]);
+  await cli(["update", "tells"]);
+  await cli(["update"]);
   await cli(["stop", "remote"]);
   await cli(["enable", "off"]);
   await cli(["disable", "off"]);

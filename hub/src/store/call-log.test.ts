@@ -151,7 +151,9 @@ describe("SqliteCallLog", () => {
     logs.push(log);
     await append(log, entry());
     expect((await log.query({})).items).toMatchObject([{ tool_name: "t", params: null, result: null }]);
-    expect(new Set(warnings)).toEqual(new Set(["The contents of a call to s are not kept: a mistake of ours"]));
+    // On a busy machine there may be others, of a database that was held up.
+    const ofContents = warnings.filter((message) => message.startsWith("The contents"));
+    expect(new Set(ofContents)).toEqual(new Set(["The contents of a call to s are not kept: a mistake of ours"]));
   });
 
   it("RS-4 two processes can write to one file", async () => {
