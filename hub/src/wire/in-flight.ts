@@ -1,7 +1,7 @@
 // A table of what comes and goes with every call: open requests, sessions in use, calls being recorded. Like a Map, and for the
 // collector's sake none: a Map that is added to and deleted from moves to a new table all the time, and each table
 // that it has left still points to the next. Once one of them has grown old, all that follow, and what was under way in
-// them, outlive their time: through a Map, collecting garbage cost a call ten times as much.
+// them, outlive their time: in a small trial collecting garbage took eleven times as long.
 
 type Key = string | number;
 

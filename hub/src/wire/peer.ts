@@ -18,6 +18,7 @@ import {
   type Reply,
   type RequestMessage,
 } from "./jsonrpc.ts";
+import { Pending } from "./pending.ts";
 
 /** Carries messages to a server. HTTP sends every request on its own, so it is told which one it carries. */
 export interface Channel {
@@ -73,42 +74,6 @@ export interface PeerCounters {
   junk: number;
   /** Answers to requests that had timed out, were cancelled, or never asked. */
   unclaimed: number;
-}
-
-class Pending {
-  readonly id: number;
-  readonly method: string;
-  readonly options: RequestOptions;
-  /** Moves on by the time that the clock stood still. */
-  startedAt = performance.now();
-  timer: NodeJS.Timeout | undefined = undefined;
-  /** Questions of the server that are being answered, and since when: the clock stands still. */
-  questions = 0;
-  stoppedAt = 0;
-  /** That nobody waits any more is on its way to the server. */
-  cancelling: Promise<void> | undefined = undefined;
-  readonly resolve: (reply: Reply) => void;
-  readonly reject: (error: unknown) => void;
-  readonly #cancel: (pending: Pending) => void;
-
-  constructor(
-    id: number,
-    method: string,
-    options: RequestOptions,
-    settle: Pick<Pending, "resolve" | "reject"> & { readonly cancel: (pending: Pending) => void },
-  ) {
-    this.id = id;
-    this.method = method;
-    this.options = options;
-    this.resolve = settle.resolve;
-    this.reject = settle.reject;
-    this.#cancel = settle.cancel;
-  }
-
-  /** The caller cancels: it is its own listener. */
-  handleEvent(): void {
-    this.#cancel(this);
-  }
 }
 
 /** Until when we think that the server is at it, and for whom. */
