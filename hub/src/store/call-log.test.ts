@@ -241,7 +241,7 @@ describe("SqliteCallLog", () => {
   });
 
   it("F35 what waits to be entered has a bound, and the rest is counted", async () => {
-    const log = new SqliteCallLog(path, { redactor: new Redactor(), maxBehindBytes: 100_000 });
+    const log = new SqliteCallLog(path, { redactor: new Redactor(), maxBehindBytes: 50_000 });
     logs.push(log);
     await log.query({});
     const other = await openRaw();

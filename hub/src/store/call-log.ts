@@ -8,17 +8,20 @@ import type { CallEnd, CallLog, CallPage, CallQuery, CallStart, OpenCall } from 
 import { toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import type { Keeping, StoredEnd, StoredStart } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
-import { InFlight } from "../wire/in-flight.ts";
 import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
 import { CallThread } from "./call-thread.ts";
-import { encodeBegin, encodeEnd } from "./journal-record.ts";
+import { BlockWriter, findBlock, readBlock } from "./journal-block.ts";
+import { JournalRoutes } from "./journal-routes.ts";
 import { Journal } from "./journal.ts";
 import { newWriter } from "./journal-writer.ts";
-import { WaitingRecords, type WaitingRecord } from "./waiting-records.ts";
+import { OpenRecords, type OpenRecord } from "./open-records.ts";
+import { WaitingRecords } from "./waiting-records.ts";
 
 /** The thread is told of new calls so often at most: what it takes in one go is cheaper than one by one. */
 const ENTER_EVERY_MS = 250;
 const RETRY_MS = 500;
+/** Then they begin anew: in the journal they have 32 bits. */
+const IDS = 2 ** 32;
 /** A journal is read from its beginning after a kill, so it does not grow for ever. */
 const MAX_JOURNAL_BYTES = 8 << 20;
 /** Written and not entered yet: beyond it the database has been out of order for long. */
@@ -41,10 +44,13 @@ export class SqliteCallLog implements CallLog {
   readonly #journal: Journal;
   readonly #thread: CallThread;
   /** The beginnings of calls that are under way: a new journal starts with them. */
-  readonly #open = new InFlight<number, Buffer>();
+  readonly #open = new OpenRecords();
+  readonly #routes = new JournalRoutes();
   readonly #waiting = new WaitingRecords();
-  /** Those of this turn: a file costs by the write, not by the byte. */
-  #turn: Turn | undefined;
+  /** What this turn records: a file costs by the write, not by the byte. */
+  readonly #block = new BlockWriter();
+  /** Settled when the records of this turn are written. */
+  #turn: Promise<void> | undefined;
   #lastId = 0;
   /** Bytes, of all journals. */
   #written = 0;
@@ -86,10 +92,12 @@ export class SqliteCallLog implements CallLog {
   }
 
   begin(call: CallStart): OpenCall {
-    const id = ++this.#lastId;
-    const bytes = encodeBegin(id, this.#startOf(call));
-    const begun = this.#put({ id, bytes, isEnd: false });
-    return { begun, finish: (end) => this.#finish(id, call.server, end) };
+    this.#lastId = (this.#lastId + 1) % IDS;
+    const record = this.#open.add(this.#lastId, this.#startOf(call));
+    const begun = this.#isRefusing ? undefined : this.#putBegin(record);
+    // Without its beginning the end says nothing.
+    if (begun === undefined) this.#open.remove(record);
+    return { begun, finish: (end) => this.#finish(record, end) };
   }
 
   async query(query: CallQuery): Promise<CallPage> {
@@ -123,52 +131,73 @@ export class SqliteCallLog implements CallLog {
     if (this.#written > 0 || this.#thread.isRunning) await this.#thread.close();
   }
 
-  #finish(id: number, server: string, end: CallEnd): Promise<void> | undefined {
-    // Without its beginning the end says nothing.
-    if (!this.#open.delete(id)) return this.#lose();
-    return this.#put({ id, bytes: encodeEnd(id, this.#endOf(server, end)), isEnd: true });
+  #putBegin(record: OpenRecord): Promise<void> {
+    const turn = this.#thisTurn();
+    this.#writeBegin(this.#block, record);
+    return turn;
   }
 
-  #put(record: JournalEntry): Promise<void> | undefined {
-    // After closing it is a call that outlasted the hub's patience: its answer must not fail for that.
-    const isRefused = this.#isClosed || this.#written - this.#entered > this.#maxBehindBytes;
-    if (isRefused) return record.isEnd ? this.#lose() : undefined;
-    if (!record.isEnd) this.#open.set(record.id, record.bytes);
-    this.#turn ??= this.#startTurn();
-    this.#turn.records.push(record);
-    return this.#turn.written;
+  #writeBegin(block: BlockWriter, { id, start }: OpenRecord): void {
+    const route = this.#routes.numberOf(start, (number, said) => block.route(number, said));
+    block.begin(id, route, start);
   }
 
-  #startTurn(): Turn {
-    const written = new Promise<void>((resolve) => {
+  #finish(record: OpenRecord, end: CallEnd): Promise<void> | undefined {
+    if (!this.#open.remove(record) || this.#isRefusing) return this.#lose();
+    const stored = this.#endOf(record.start.server, end);
+    const turn = this.#thisTurn();
+    this.#block.end(record.id, stored);
+    return turn;
+  }
+
+  /** After closing it is a call that outlasted the hub's patience: its answer must not fail for that. */
+  get #isRefusing(): boolean {
+    return this.#isClosed || this.#written - this.#entered > this.#maxBehindBytes;
+  }
+
+  #thisTurn(): Promise<void> {
+    if (this.#block.isFull) this.#writeTurn();
+    this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#writeTurn();
         resolve();
       });
     });
-    return { records: [], written };
+    return this.#turn;
   }
 
   #writeTurn(): void {
-    if (this.#turn === undefined) return;
-    const { records } = this.#turn;
     this.#turn = undefined;
+    if (this.#block.isEmpty) return;
+    const block = this.#block.take();
     // In order: an end must not come before its beginning.
-    if (!this.#waiting.isEmpty) return this.#keep(records);
+    if (!this.#waiting.isEmpty) return this.#keep(block);
     try {
-      this.#write(Buffer.concat(records.map(({ bytes }) => bytes)));
+      this.#write(block);
     } catch (error) {
       this.#degrade(error);
-      this.#keep(records);
+      this.#keep(block);
     }
   }
 
-  #keep(records: readonly JournalEntry[]): void {
-    for (const record of records) {
-      if (this.#waiting.keep(record)) continue;
-      if (record.isEnd) this.#lose();
-      else this.#open.delete(record.id);
-    }
+  /** Each record by itself, with its route: which of them there will be room for is not known yet. */
+  #keep(block: Buffer): void {
+    const found = findBlock(block, 0);
+    if (found.state !== "block") return;
+    const alone = new BlockWriter();
+    readBlock(block, found, {
+      onRoute: () => undefined,
+      onBegin: (id, number, start) => {
+        const route = this.#routes.get(number);
+        if (route !== undefined) alone.route(number, route);
+        alone.begin(id, number, start);
+        if (!this.#waiting.keep({ bytes: Buffer.from(alone.take()), isEnd: false })) this.#open.removeId(id);
+      },
+      onEnd: (id, end) => {
+        alone.end(id, end);
+        if (!this.#waiting.keep({ bytes: Buffer.from(alone.take()), isEnd: true })) this.#lose();
+      },
+    });
   }
 
   #lose(): undefined {
@@ -196,12 +225,24 @@ export class SqliteCallLog implements CallLog {
   }
 
   #startNewJournal(): void {
+    // It refers to what the old one says.
+    this.#writeTurn();
     try {
-      this.#journal.rotate(this.#open.values());
+      this.#journal.rotate(this.#openBlocks());
     } catch (error) {
       // The old one goes on, where it is still there.
       this.#degrade(error);
     }
+  }
+
+  *#openBlocks(): Generator<Buffer> {
+    this.#routes.forget();
+    const block = new BlockWriter();
+    for (const record of this.#open) {
+      this.#writeBegin(block, record);
+      if (block.isFull) yield block.take();
+    }
+    if (!block.isEmpty) yield block.take();
   }
 
   #degrade(error: unknown): void {
@@ -247,15 +288,6 @@ export class SqliteCallLog implements CallLog {
   #warnOfContents(server: string, error: unknown): void {
     this.#warn(`The contents of a call to ${server} are not kept: ${messageOf(error)}`);
   }
-}
-
-interface JournalEntry extends WaitingRecord {
-  readonly id: number;
-}
-
-interface Turn {
-  readonly records: JournalEntry[];
-  readonly written: Promise<void>;
 }
 
 /** Beside the database. */

@@ -9,12 +9,12 @@ import { UNKNOWN_OUTCOME } from "../calls/log.ts";
 import { joined, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
 import { InFlight } from "../wire/in-flight.ts";
 import type { CallStore } from "./call-store.ts";
-import { decode, MAX_RECORD_BYTES } from "./journal-record.ts";
+import { findBlock, MAX_BLOCK_BYTES, readBlock, type BlockReader, type Route } from "./journal-block.ts";
 import { isAlive, overName, parseJournalName, type JournalFile } from "./journal-writer.ts";
 
-/** Calls of one transaction. */
+/** Calls of one transaction; a few more, since a block is entered whole. */
 const MAX_BATCH = 500;
-const READ_BYTES = 2 * MAX_RECORD_BYTES;
+const READ_BYTES = 2 * MAX_BLOCK_BYTES;
 /** A journal of which nothing is wanted any more: it is removed next. */
 const FINISHED = Number.MAX_SAFE_INTEGER;
 const UNKNOWN: StoredEnd = {
@@ -29,6 +29,8 @@ const UNKNOWN: StoredEnd = {
 interface Reading {
   /** Calls that have begun and not ended yet. */
   readonly begun: InFlight<number, StoredStart>;
+  /** By the numbers that the writer gave them. */
+  readonly routes: Map<number, Route>;
   /** By file: how far it has been read, and how far entered. */
   readonly read: Map<string, { at: number; done: number }>;
 }
@@ -76,7 +78,7 @@ export class Ingest {
     await store.ready();
     if (this.#generation !== store.generation) this.#readings.clear();
     this.#generation = store.generation;
-    const reading = this.#readings.get(writer) ?? { begun: new InFlight(), read: new Map() };
+    const reading = this.#readings.get(writer) ?? newReading();
     this.#readings.set(writer, reading);
     try {
       for (const file of files) {
@@ -104,9 +106,9 @@ export class Ingest {
       batch = [];
     };
     if (place.done !== FINISHED) {
-      for (const { call, at } of this.#read(file, reading, place, state)) {
-        batch.push(call);
-        if (batch.length === MAX_BATCH) await enter(at);
+      for (const calls of this.#read(file, reading, place, state)) {
+        batch.push(...calls);
+        if (batch.length >= MAX_BATCH) await enter(place.at);
       }
       if (state === "last") batch.push(...reading.begun.values().map((start) => joined(start, UNKNOWN)));
       if (state !== "growing") await enter(FINISHED);
@@ -115,32 +117,27 @@ export class Ingest {
     if (state !== "growing") this.#remove(file, reading);
   }
 
-  /** The calls that have ended and are not entered yet, each with the place after it. */
+  /** The calls that have ended and are not entered yet, block by block; `place` is after the last one. */
   *#read(
     { file, name }: JournalFile,
-    { begun }: Reading,
+    reading: Reading,
     place: { at: number; done: number },
     state: "growing" | "full" | "last",
-  ): Generator<{ call: StoredCall; at: number }> {
+  ): Generator<readonly StoredCall[]> {
     for (const bytes of pieces(join(this.#options.folder, file), () => place.at)) {
       let at = 0;
       for (;;) {
-        const found = decode(bytes, at);
-        if (found.state !== "record") {
+        const found = findBlock(bytes, at);
+        if (found.state !== "block") {
           // At the end of a file that grows, the rest is on its way; of one that does not, it was cut off by a kill.
           if (found.state === "damaged" && state !== "growing") this.#warnOf(name);
           break;
         }
-        const { record } = found;
+        const calls: StoredCall[] = [];
+        readBlock(bytes, found, joining(reading, calls));
         place.at += found.next - at;
         at = found.next;
-        if (record.kind === "begin") {
-          begun.set(record.id, record.start);
-          continue;
-        }
-        const start = begun.get(record.id);
-        begun.delete(record.id);
-        if (start !== undefined && place.at > place.done) yield { call: joined(start, record.end), at: place.at };
+        if (calls.length > 0 && place.at > place.done) yield calls;
       }
       if (at === 0) return;
     }
@@ -168,7 +165,32 @@ export class Ingest {
   }
 }
 
-/** The rest of a file from a place that moves on, in pieces that hold at least one record. */
+function newReading(): Reading {
+  return { begun: new InFlight(), routes: new Map(), read: new Map() };
+}
+
+/** Puts together the beginnings and the ends of calls. */
+function joining({ begun, routes }: Reading, calls: StoredCall[]): BlockReader {
+  return {
+    onRoute: (number, route) => void routes.set(number, route),
+    onBegin: (id, number, { at, workflowId, params, truncated }) => {
+      const route = routes.get(number);
+      if (route === undefined) return;
+      const { server, tool, group, client } = route;
+      // Copied: a call may be open for long, and the bytes read are much more than its own.
+      const kept = params && Buffer.from(params);
+      begun.set(id, { at, server, tool, group, client, workflowId, params: kept, truncated });
+    },
+    onEnd: (id, end) => {
+      const start = begun.get(id);
+      if (start === undefined) return;
+      begun.delete(id);
+      calls.push(joined(start, end));
+    },
+  };
+}
+
+/** The rest of a file from a place that moves on, in pieces that hold at least one block. */
 function* pieces(path: string, from: () => number): Generator<Buffer> {
   const fd = openSync(path, "r");
   try {

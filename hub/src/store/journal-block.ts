@@ -1,0 +1,169 @@
+// A block of the journal: what one turn of the event loop had to record. It carries its length and a checksum, so that one
+// cut off by a kill, or spoilt by the disk, is known as such. Where a call goes is said once and has a number from then on:
+// this stands in the path of every call, and numbers cost less than names, for the writer and for the reader.
+
+import { crc32 } from "node:zlib";
+import type { StoredEnd, StoredStart } from "../calls/stored-call.ts";
+
+/** What many calls have in common. */
+export type Route = Pick<StoredStart, "server" | "tool" | "group" | "client">;
+
+/** What is told of each record, in the order in which they were written. */
+export interface BlockReader {
+  onRoute(number: number, route: Route): void;
+  /** Payloads are views of the bytes that are read. */
+  onBegin(id: number, route: number, start: Omit<StoredStart, keyof Route>): void;
+  onEnd(id: number, end: StoredEnd): void;
+}
+
+/** What stands at a place: a block and where the next one begins; one that is not all there (yet); or something else. */
+export type Found =
+  | { readonly state: "block"; readonly from: number; readonly next: number }
+  | { readonly state: "short" }
+  | { readonly state: "damaged" };
+
+/** Length of what follows the frame, and its checksum. */
+const FRAME_BYTES = 8;
+const ROUTE = 1;
+const BEGIN = 2;
+const END = 3;
+/** Kind, flags and id, which all records begin with. */
+const HEAD_BYTES = 6;
+const FLAG = { truncated: 1, payload: 2, success: 4, text: 8 } as const;
+/** Besides head, text and payload. */
+const MOST_BYTES = 32;
+const FIRST_BYTES = 64 << 10;
+/** A block that has grown so large is written before another record goes into it. */
+const FULL_BYTES = 256 << 10;
+/** Far above the longest: a payload is cut at 64 KiB, a name at 256 characters. */
+export const MAX_BLOCK_BYTES = 1 << 20;
+
+export class BlockWriter {
+  /** Used again and again: what is written at once needs no room of its own. */
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #at = FRAME_BYTES;
+
+  get isEmpty(): boolean {
+    return this.#at === FRAME_BYTES;
+  }
+
+  get isFull(): boolean {
+    return this.#at > FULL_BYTES;
+  }
+
+  route(number: number, { server, tool, group, client }: Route): void {
+    this.#record(ROUTE, 0, number, JSON.stringify([server, tool, group, client]), null);
+  }
+
+  /** Ids take 32 bits: what matters is which call of those under way it is. */
+  begin(id: number, route: number, { at, workflowId, params, truncated }: Omit<StoredStart, keyof Route>): void {
+    const flags = truncated ? FLAG.truncated : 0;
+    this.#record(BEGIN, flags, id, workflowId, params);
+    this.#double(at);
+    this.#int(route);
+  }
+
+  end(id: number, { success, durationUs, errorCode, result, truncated }: StoredEnd): void {
+    const flags = (truncated ? FLAG.truncated : 0) | (success ? FLAG.success : 0);
+    this.#record(END, flags, id, errorCode, result);
+    this.#double(durationUs);
+  }
+
+  /** The block as it goes into the file. Good until the next record. */
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.#at);
+    bytes.writeUInt32LE(this.#at - FRAME_BYTES, 0);
+    bytes.writeUInt32LE(crc32(bytes.subarray(FRAME_BYTES)), 4);
+    this.#at = FRAME_BYTES;
+    return bytes;
+  }
+
+  #record(kind: number, flags: number, id: number, text: string | null, payload: Uint8Array | null): void {
+    this.#makeRoom(HEAD_BYTES + MOST_BYTES + (text?.length ?? 0) * 3 + (payload?.length ?? 0));
+    const bytes = this.#bytes;
+    bytes[this.#at] = kind;
+    bytes[this.#at + 1] = flags | (payload === null ? 0 : FLAG.payload) | (text === null ? 0 : FLAG.text);
+    this.#at += 2;
+    this.#int(id);
+    if (text !== null) {
+      const written = bytes.write(text, this.#at + 4);
+      this.#int(written);
+      this.#at += written;
+    }
+    if (payload !== null) {
+      this.#int(payload.length);
+      bytes.set(payload, this.#at);
+      this.#at += payload.length;
+    }
+  }
+
+  #int(value: number): void {
+    this.#at = this.#bytes.writeUInt32LE(value, this.#at);
+  }
+
+  #double(value: number): void {
+    this.#at = this.#bytes.writeDoubleLE(value, this.#at);
+  }
+
+  #makeRoom(more: number): void {
+    if (this.#at + more <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#at + more));
+    this.#bytes.copy(larger, 0, 0, this.#at);
+    this.#bytes = larger;
+  }
+}
+
+export function findBlock(bytes: Buffer, at: number): Found {
+  if (bytes.length - at < FRAME_BYTES) return { state: "short" };
+  const length = bytes.readUInt32LE(at);
+  if (length === 0 || length > MAX_BLOCK_BYTES) return { state: "damaged" };
+  const from = at + FRAME_BYTES;
+  const next = from + length;
+  if (bytes.length < next) return { state: "short" };
+  if (crc32(bytes.subarray(from, next)) !== bytes.readUInt32LE(at + 4)) return { state: "damaged" };
+  return { state: "block", from, next };
+}
+
+/** Reads the records of a block that was found. Its checksum is right, so they are what we wrote. */
+export function readBlock(bytes: Buffer, { from, next }: { from: number; next: number }, reader: BlockReader): void {
+  for (let at = from; at < next;) {
+    const kind = bytes[at];
+    const flags = bytes[at + 1] ?? 0;
+    const id = bytes.readUInt32LE(at + 2);
+    at += HEAD_BYTES;
+    let text: string | null = null;
+    if ((flags & FLAG.text) !== 0) {
+      const end = at + 4 + bytes.readUInt32LE(at);
+      text = bytes.toString("utf8", at + 4, end);
+      at = end;
+    }
+    let payload: Buffer | null = null;
+    if ((flags & FLAG.payload) !== 0) {
+      const end = at + 4 + bytes.readUInt32LE(at);
+      payload = bytes.subarray(at + 4, end);
+      at = end;
+    }
+    const truncated = (flags & FLAG.truncated) !== 0;
+    if (kind === ROUTE) {
+      reader.onRoute(id, toRoute(text ?? "[]"));
+    } else if (kind === BEGIN) {
+      const start = { at: bytes.readDoubleLE(at), workflowId: text, params: payload, truncated };
+      reader.onBegin(id, bytes.readUInt32LE(at + 8), start);
+      at += 12;
+    } else {
+      const success = (flags & FLAG.success) !== 0;
+      reader.onEnd(id, { result: payload, success, durationUs: bytes.readDoubleLE(at), errorCode: text, truncated });
+      at += 8;
+    }
+  }
+}
+
+function toRoute(json: string): Route {
+  const [server, tool, group, client]: unknown[] = JSON.parse(json);
+  return {
+    server: String(server),
+    tool: String(tool),
+    group: String(group),
+    client: typeof client === "string" ? client : null,
+  };
+}
