@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InFlight } from "./in-flight.ts";
 
-const key = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom("1", "a", "", "__proto__", "constructor", '"1'));
+/** Some of them with the same lower bits, near and far. */
+const number = fc.oneof(
+  fc.integer({ min: -3, max: 40 }),
+  fc.integer({ min: -4, max: 40 }).map((n) => n * 16),
+  fc.constantFrom(2 ** 32, 2 ** 32 + 1, 2 ** 31, -(2 ** 31), Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER),
+);
+const key = fc.oneof({ weight: 3, arbitrary: number }, fc.constantFrom("1", "a", "", "__proto__", "constructor", '"1'));
 const step = fc.oneof(
   fc.record({ do: fc.constant("set" as const), key, value: fc.integer() }),
   fc.record({ do: fc.constant("delete" as const), key, value: fc.constant(0) }),
@@ -12,7 +18,7 @@ const step = fc.oneof(
 describe("what is in flight", () => {
   it("is what a Map would hold", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const ours = new InFlight<string | number, number>();
         const map = new Map<string | number, number>();
         for (const { do: what, key: at, value } of steps) {

@@ -7,48 +7,123 @@ type Key = string | number;
 
 /** The order of its values is not told. */
 export class InFlight<K extends Key, V> {
+  /** Whole numbers, which nearly all ids are, have a table of their own. */
+  readonly #numbered = new Numbered<V>();
   // No prototype: every key is only a key.
-  #values: Record<Key, V> = Object.create(null);
-  #size = 0;
+  #named: Record<string, V> | undefined;
+  #nameCount = 0;
 
   get size(): number {
-    return this.#size;
+    return this.#numbered.size + this.#nameCount;
   }
 
   has(key: K): boolean {
-    return this.#values[nameOf(key)] !== undefined;
+    return this.get(key) !== undefined;
   }
 
   get(key: K): V | undefined {
-    return this.#values[nameOf(key)];
+    return typeof key === "number" ? this.#numbered.get(key) : this.#named?.[String(key)];
   }
 
   set(key: K, value: V): void {
-    const name = nameOf(key);
-    if (this.#values[name] === undefined) this.#size++;
-    this.#values[name] = value;
+    if (typeof key === "number") return this.#numbered.set(key, value);
+    const named: Record<string, V> = (this.#named ??= Object.create(null));
+    if (named[String(key)] === undefined) this.#nameCount++;
+    named[String(key)] = value;
   }
 
   /** Whether it was there. */
   delete(key: K): boolean {
-    const name = nameOf(key);
-    if (this.#values[name] === undefined) return false;
-    delete this.#values[name];
-    this.#size--;
+    if (typeof key === "number") return this.#numbered.delete(key);
+    if (this.#named?.[String(key)] === undefined) return false;
+    delete this.#named[String(key)];
+    this.#nameCount--;
     return true;
   }
 
   clear(): void {
-    this.#values = Object.create(null);
-    this.#size = 0;
+    this.#numbered.clear();
+    this.#named = undefined;
+    this.#nameCount = 0;
   }
 
   values(): V[] {
-    return Object.values(this.#values);
+    return [...this.#numbered.values(), ...Object.values(this.#named ?? {})];
   }
 }
 
-/** The text "1" and the number 1 are two keys. */
-function nameOf(key: Key): Key {
-  return typeof key === "number" ? key : `"${key}`;
+const FIRST_PLACES = 16;
+
+/**
+ * By number, in two lists: each entry stands at the place that the lower bits of its number say, or at the next free one after it.
+ * Ids that are counted up, as most are, hardly ever meet.
+ */
+class Numbered<V> {
+  #keys: number[] = [];
+  #values: (V | undefined)[] = [];
+  #mask = -1;
+  size = 0;
+
+  get(key: number): V | undefined {
+    return this.size === 0 ? undefined : this.#values[this.#find(key)];
+  }
+
+  set(key: number, value: V): void {
+    // A quarter is free at least, so that looking ends soon.
+    if (this.size * 4 >= this.#keys.length * 3) this.#grow();
+    const place = this.#find(key);
+    if (this.#values[place] === undefined) this.size++;
+    this.#keys[place] = key;
+    this.#values[place] = value;
+  }
+
+  delete(key: number): boolean {
+    if (this.size === 0) return false;
+    let free = this.#find(key);
+    if (this.#values[free] === undefined) return false;
+    this.size--;
+    // Those behind it that stand here only because of it move up: no gap may hide them.
+    for (let at = (free + 1) & this.#mask; this.#values[at] !== undefined; at = (at + 1) & this.#mask) {
+      const wanted = placeOf(this.#keys[at] ?? 0) & this.#mask;
+      if (((at - wanted) & this.#mask) < ((at - free) & this.#mask)) continue;
+      this.#keys[free] = this.#keys[at] ?? 0;
+      this.#values[free] = this.#values[at];
+      free = at;
+    }
+    this.#values[free] = undefined;
+    return true;
+  }
+
+  clear(): void {
+    this.#keys = [];
+    this.#values = [];
+    this.#mask = -1;
+    this.size = 0;
+  }
+
+  values(): V[] {
+    return this.#values.filter((value) => value !== undefined);
+  }
+
+  /** Where it stands, or would. */
+  #find(key: number): number {
+    let at = placeOf(key) & this.#mask;
+    while (this.#values[at] !== undefined && this.#keys[at] !== key) at = (at + 1) & this.#mask;
+    return at;
+  }
+
+  #grow(): void {
+    const [keys, values] = [this.#keys, this.#values];
+    const places = Math.max(FIRST_PLACES, 2 * keys.length);
+    this.#keys = Array.from({ length: places }, () => 0);
+    this.#values = Array.from({ length: places }, () => undefined);
+    this.#mask = places - 1;
+    this.size = 0;
+    for (const [at, value] of values.entries()) if (value !== undefined) this.set(keys[at] ?? 0, value);
+  }
+}
+
+/** Of a number beyond 32 bits both halves count. */
+function placeOf(key: number): number {
+  return (key ^ (key / 0x1_0000_0000)) | 0;
 }

@@ -126,9 +126,19 @@ export function skipBlank(bytes: Buffer, from: number): number {
   }
 }
 
+/** Up to here a string is looked through byte by byte: asking indexOf takes longer. */
+const SHORT_BYTES = 48;
+
 /** The offset after the string that begins at `start`. Long strings are skipped at the speed of indexOf. */
 function stringEnd(bytes: Buffer, start: number): number {
   let at = start;
+  for (const limit = start + SHORT_BYTES; at < limit;) {
+    const byte = bytes[++at];
+    if (byte === QUOTE) return at + 1;
+    // What follows a backslash is no end.
+    if (byte === BACKSLASH) at++;
+    else if (byte === undefined) return bytes.length;
+  }
   for (;;) {
     at = bytes.indexOf(QUOTE, at + 1);
     if (at < 0) return bytes.length;
@@ -166,7 +176,33 @@ function skipScalar(bytes: Buffer, start: number): number | undefined {
   return at === start ? undefined : at;
 }
 
+/** Names that nearly all messages are made of: recognised, not made anew. */
+const USUAL_KEYS = [
+  "id",
+  "name",
+  "_meta",
+  "error",
+  "method",
+  "params",
+  "result",
+  "content",
+  "isError",
+  "jsonrpc",
+  "arguments",
+].map((key) => ({ key, bytes: Buffer.from(key) }));
+
+function usualKey(bytes: Buffer, start: number, length: number): string | undefined {
+  next: for (const { key, bytes: usual } of USUAL_KEYS) {
+    if (usual.length !== length) continue;
+    for (let at = 0; at < length; at++) if (bytes[start + at] !== usual[at]) continue next;
+    return key;
+  }
+  return undefined;
+}
+
 function keyText(bytes: Buffer, start: number, end: number): string {
+  const usual = usualKey(bytes, start + 1, end - start - 2);
+  if (usual !== undefined) return usual;
   const text = bytes.toString("utf8", start + 1, end - 1);
   if (!text.includes("\\")) return text;
   try {

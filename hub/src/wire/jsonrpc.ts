@@ -186,14 +186,32 @@ export function isId(value: unknown): value is Id {
  * by the rules of Unicode (U+017F is an s, U+212A a k).
  */
 function repeats(members: readonly Member[]): boolean {
+  if (members.length > FEW) return repeatsInAnyCase(members);
   // Names in small letters, which almost all messages have, are the same only where they are equal.
-  if (members.every(({ key }) => PLAIN_NAME.test(key))) {
-    return members.some(({ key }, index) => members.findIndex((member) => member.key === key) < index);
+  for (let index = 0; index < members.length; index++) {
+    const key = members[index]?.key ?? "";
+    if (!isPlain(key)) return repeatsInAnyCase(members);
+    for (let other = 0; other < index; other++) if (members[other]?.key === key) return true;
   }
+  return false;
+}
+
+/** Up to here comparing all with all costs less than a set. */
+const FEW = 16;
+
+function repeatsInAnyCase(members: readonly Member[]): boolean {
   return new Set(members.map(({ key }) => key.toLowerCase().toUpperCase())).size !== members.length;
 }
 
-const PLAIN_NAME = /^[a-z_]{1,32}$/;
+/** Letter by letter: on so short a text that costs less than an expression. */
+function isPlain(key: string): boolean {
+  if (key.length === 0 || key.length > 32) return false;
+  for (let at = 0; at < key.length; at++) {
+    const code = key.charCodeAt(at);
+    if ((code < 0x61 || code > 0x7a) && code !== 0x5f) return false;
+  }
+  return true;
+}
 
 function slice(bytes: Buffer, members: readonly Member[], key: string): Buffer {
   return valueOf(bytes, members, key) ?? bytes.subarray(0, 0);
