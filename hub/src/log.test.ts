@@ -40,6 +40,23 @@ describe("the structured log", () => {
     expect(lines.join("")).not.toContain("planted-secret");
   });
 
+  it("RS-6 the line of a call has the form of all others", async () => {
+    const lines: string[] = [];
+    const events = new HubEvents();
+    const log = await startLog(events, { write: (line) => lines.push(line) });
+    const error = new HubError("Timeout", 'No answer to "x"\n').toJSON();
+    const call = { server: "git", tool: 'a"\u2028', group: "work", durationMs: 1.5 };
+    events.emit("call.finished", { ...call, ok: true });
+    events.emit("call.finished", { ...call, ok: false, error });
+    const { durationMs: duration_ms, ...names } = call;
+    log.child(names).info({ duration_ms, ok: true }, "call finished");
+    log
+      .child(names)
+      .info({ duration_ms, ok: false, code: error.code, kind: error.kind, error: error.message }, "call failed");
+    const [done, failed, ...expected] = lines.map((line) => line.replace(/"time":"[^"]*"/, ""));
+    expect([done, failed]).toEqual(expected);
+  });
+
   it("RS-6 leaves out what is below its level", async () => {
     const lines: string[] = [];
     const events = new HubEvents();

@@ -101,14 +101,18 @@ export function sendReply(
   reply: Reply,
   headers?: Readonly<Record<string, string>>,
 ): void {
-  const [head, body, close] = replyParts(id, reply);
-  if (body.length < SMALL_BYTES) return sendJson(response, status, Buffer.concat([head, body, close]), headers);
-  writeJsonHead(response, status, head.length + body.length + close.length, headers);
+  const { head, body } = replyParts(id, reply);
+  if (body.length < SMALL_BYTES) {
+    const text = `${head}${body.toString()}}`;
+    writeJsonHead(response, status, Buffer.byteLength(text), headers);
+    return void response.end(text);
+  }
+  writeJsonHead(response, status, Buffer.byteLength(head) + body.length + 1, headers);
   // All three in one go, and the large one as it is: a copy of a megabyte takes longer than sending it.
   response.cork();
   response.write(head);
   response.write(body);
-  response.end(close);
+  response.end("}");
   response.uncork();
 }
 

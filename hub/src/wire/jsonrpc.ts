@@ -253,13 +253,14 @@ export function writeNotification(method: string, params: Buffer | undefined): B
 }
 
 export function writeReply(id: Id | null, reply: Reply): Buffer {
-  return Buffer.concat(replyParts(id, reply));
+  const { head, body } = replyParts(id, reply);
+  return Buffer.concat([Buffer.from(head), body, CLOSE]);
 }
 
-/** The same in parts, for who can send them so: a large answer is then not copied. */
-export function replyParts(id: Id | null, reply: Reply): readonly [head: Buffer, body: Buffer, close: Buffer] {
+/** The same in parts, for who can send them so, and a brace at the end: a large answer is then not copied. */
+export function replyParts(id: Id | null, reply: Reply): { readonly head: string; readonly body: Buffer } {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${reply.ok ? "result" : "error"}":`;
-  return [Buffer.from(head), reply.ok ? reply.result.bytes : reply.error.bytes, CLOSE];
+  return { head, body: reply.ok ? reply.result.bytes : reply.error.bytes };
 }
 
 function withParams(head: string, params: Buffer | undefined): Buffer {

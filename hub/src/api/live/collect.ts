@@ -1,6 +1,7 @@
 // What the hub's events are to those who watch it from outside: small, in snake_case, without parameters or secrets.
 
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { CallRecord } from "../../events.ts";
 import type { Status } from "../../servers/status.ts";
 import type { Core } from "../core.ts";
 import { errorOf } from "../view.ts";
@@ -24,22 +25,9 @@ export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
     log.append("server.circuit", server, { server, circuit: breaker.state }),
   );
   events.on("server.log", ({ server, at, text }) =>
-    log.append("server.log", server, {
-      server,
-      timestamp: new Date(at).toISOString(),
-      text,
-    }),
+    log.append("server.log", server, () => ({ server, timestamp: new Date(at).toISOString(), text })),
   );
-  events.on("call.finished", ({ server, tool, group, durationMs, ok, error }) =>
-    log.append("call.finished", server, {
-      server,
-      tool,
-      group,
-      success: ok,
-      duration_ms: Math.round(durationMs * 1000) / 1000,
-      error: error ?? null,
-    }),
-  );
+  events.on("call.finished", (call) => log.append("call.finished", call.server, () => describeCall(call)));
   events.on("catalog.changed", ({ catalog }) =>
     log.append("catalog.changed", undefined, { groups: countsOf(catalog) }),
   );
@@ -55,6 +43,11 @@ export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
   );
   events.on("config.rejected", ({ error }) => log.append("config.rejected", undefined, { error }));
   events.on("warning", ({ message }) => log.append("warning", undefined, { message }));
+}
+
+function describeCall({ server, tool, group, durationMs, ok, error }: CallRecord): object {
+  const duration_ms = Math.round(durationMs * 1000) / 1000;
+  return { server, tool, group, success: ok, duration_ms, error: error ?? null };
 }
 
 /** How long servers have been starting, or took to start: the status alone forgets when it began, and has no clock for it. */

@@ -40,9 +40,13 @@ export class EventLog {
     return this.#last;
   }
 
-  append(event: EventName, server: string | undefined, data: object): void {
+  /**
+   * What happens often tells its data in a function, which is asked when somebody reads it, and hardly anybody does. Of the rest
+   * the text is kept: it takes less room than what it says.
+   */
+  append(event: EventName, server: string | undefined, data: object | (() => object)): void {
     const id = ++this.#last;
-    const frame = FREQUENT.has(event) ? () => toFrame(event, id, data) : written(toFrame(event, id, data));
+    const frame = typeof data === "function" ? () => toFrame(event, id, data()) : written(toFrame(event, id, data));
     const live = { id, event, server, frame };
     let ring = this.#rings.get(event);
     if (ring === undefined) this.#rings.set(event, (ring = new Ring(this.#size)));
@@ -64,9 +68,6 @@ export class EventLog {
     return () => this.#readers.delete(read);
   }
 }
-
-/** Written out when somebody reads it, which hardly anybody does. Of the others the text takes less room than what it says. */
-const FREQUENT: ReadonlySet<EventName> = new Set<EventName>(["call.finished", "server.log"]);
 
 function written(frame: string): () => string {
   return () => frame;
