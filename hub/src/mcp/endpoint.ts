@@ -7,7 +7,7 @@ import type { Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { adaptReply, LEGACY_VERSIONS, META, MODERN_VERSION } from "../wire/era.ts";
-import { headerMismatch, headerParams, type HeaderParam } from "../wire/headers.ts";
+import { headerMismatch, HeaderRules } from "../wire/headers.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
@@ -52,7 +52,9 @@ export class Endpoint implements Service {
   readonly #tasks: Tasks;
   readonly #taskRequests: TaskRequests;
   readonly #toolLists = new ToolLists();
-  readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
+  /** By their entries, which are made once for each snapshot: so is the result around them. */
+  readonly #listResults = new WeakMap<Buffer, Raw>();
+  readonly #headerRules = new HeaderRules();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
@@ -164,9 +166,18 @@ export class Endpoint implements Service {
     this.#conversations.close();
   }
 
-  #list(exchange: Exchange, group: Group, key: string, entries: Buffer): Reply {
+  /** All entries on one page, as the bytes that the catalog made once. So there is no cursor that could be valid. */
+  #list({ request }: Exchange, group: Group, key: string, entries: Buffer): Reply {
     this.#watchers.served(group);
-    return list(exchange, key, entries);
+    if (request.params?.value["cursor"] !== undefined) {
+      throw new HubError("InvalidConfig", "This cursor is not one of ours", { field: "cursor" });
+    }
+    let result = this.#listResults.get(entries);
+    if (result === undefined) {
+      result = { bytes: Buffer.concat([Buffer.from(`{"${key}":`), entries, Buffer.from("}")]), value: {} };
+      this.#listResults.set(entries, result);
+    }
+    return { ok: true, result };
   }
 
   #subscribe(exchange: Exchange, group: Group): Promise<Reply> {
@@ -300,13 +311,8 @@ export class Endpoint implements Service {
   /** Arguments that a tool wants repeated in headers must be there and fit. Only HTTP has headers to check. */
   #headerProblem({ era, headers, request }: Exchange, definition: JsonObject): string | undefined {
     if (era !== "modern" || headers["mcp-method"] === undefined) return undefined;
-    let known = this.#headerParams.get(definition);
-    if (known === undefined) {
-      const found = headerParams(definition["inputSchema"]);
-      known = "invalid" in found ? [] : found;
-      this.#headerParams.set(definition, known);
-    }
-    return known.length === 0 ? undefined : headerMismatch(headers, request.method, request.params?.value, known);
+    const rules = this.#headerRules.of(definition);
+    return rules.length === 0 ? undefined : headerMismatch(headers, request.method, request.params?.value, rules);
   }
 }
 
@@ -335,16 +341,6 @@ function wantsLog({ era, logLevel, session }: Exchange, message: unknown): boole
   if (era === "modern") return logLevel !== undefined && passesLevel(message, logLevel);
   return passesLevel(message, session?.logLevel);
 }
-
-/** All entries on one page, as the bytes that the catalog made once. So there is no cursor that could be valid. */
-function list({ request }: Exchange, key: string, entries: Buffer): Reply {
-  if (request.params?.value["cursor"] !== undefined) {
-    throw new HubError("InvalidConfig", "This cursor is not one of ours", { field: "cursor" });
-  }
-  return { ok: true, result: { bytes: Buffer.concat([Buffer.from(`{"${key}":`), entries, CLOSE]), value: {} } };
-}
-
-const CLOSE = Buffer.from("}");
 
 /** What the client calls itself: for the record only. */
 function clientOf({ session, request }: Exchange): string | undefined {

@@ -7,7 +7,7 @@ import type { HubError } from "../errors.ts";
 import type { ClientSpan } from "../telemetry/tracing.ts";
 import type { Cancellation } from "../wire/cancellation.ts";
 import { outgoingMeta, type Era } from "../wire/era.ts";
-import { headerParams, requestHeaders, type HeaderParam } from "../wire/headers.ts";
+import { headerParams, HeaderRules, requestHeaders } from "../wire/headers.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { failure, rawParams, RPC, success } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
@@ -69,8 +69,7 @@ export class Upstream {
   readonly #announcements: Announcements;
   readonly #elicitations: Elicitations;
   readonly #ownTasks: OwnTasks;
-  /** By tool schema: read once per listing, used on every call over modern HTTP. */
-  readonly #headerParams = new WeakMap<JsonObject, readonly HeaderParam[]>();
+  readonly #headerRules = new HeaderRules();
 
   private constructor(link: Link, hello: Hello, { elicitations, ownTasks }: Conversing, options: ConnectOptions) {
     this.#link = link;
@@ -206,14 +205,7 @@ export class Upstream {
   }
 
   #headersFor(method: string, params: JsonObject, tool: JsonObject | undefined): Record<string, string> {
-    if (tool === undefined) return requestHeaders(method, params);
-    let known = this.#headerParams.get(tool);
-    if (known === undefined) {
-      const found = headerParams(tool["inputSchema"]);
-      known = "invalid" in found ? [] : found;
-      this.#headerParams.set(tool, known);
-    }
-    return requestHeaders(method, params, known);
+    return requestHeaders(method, params, tool && this.#headerRules.of(tool));
   }
 
   #buildParams({ params, replace, logLevel, trace, respondent }: Ask, token: number | undefined): Buffer | undefined {

@@ -55,6 +55,20 @@ export function headerParams(schema: unknown): readonly HeaderParam[] | { readon
   return new Set(names).size === names.length ? found : { invalid: "two arguments share one header name" };
 }
 
+/** The same of a tool's definition, read once for each: asked on every call over modern HTTP. Of an invalid one none. */
+export class HeaderRules {
+  readonly #known = new WeakMap<JsonObject, readonly HeaderParam[]>();
+
+  of(tool: JsonObject): readonly HeaderParam[] {
+    const known = this.#known.get(tool);
+    if (known !== undefined) return known;
+    const found = headerParams(tool["inputSchema"]);
+    const rules = "invalid" in found ? [] : found;
+    this.#known.set(tool, rules);
+    return rules;
+  }
+}
+
 function collect(schema: unknown, path: readonly string[], found: HeaderParam[]): string | undefined {
   if (!isObject(schema) || path.length > MAX_SCHEMA_DEPTH) return undefined;
   const header = schema["x-mcp-header"];
