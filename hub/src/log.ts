@@ -3,6 +3,7 @@
 
 import { hostname } from "node:os";
 import type { DestinationStream, Logger } from "pino";
+import { ByRoute } from "./calls/by-route.ts";
 import type { ErrorBody } from "./errors.ts";
 import type { CallRecord, HubEvents } from "./events.ts";
 import { LogFile } from "./log-file.ts";
@@ -66,14 +67,13 @@ const DONE = '"ok":true,"msg":"call finished"}';
  * a line put together here costs a fifth of one that the logger makes.
  */
 function callBeginnings(base: object): (call: CallRecord) => string {
-  const known = new Map<string, string>();
+  const known = new ByRoute<string>();
   return ({ server, tool, group }) => {
-    const kind = `${server}\n${tool}\n${group}`;
-    let found = known.get(kind);
+    let found = known.get(server, tool, group, null);
     if (found === undefined) {
       if (known.size >= MAX_KINDS) known.clear();
       found = JSON.stringify({ ...base, server, tool, group }).slice(1, -1);
-      known.set(kind, found);
+      known.set([server, tool, group, null], found);
     }
     return found;
   };

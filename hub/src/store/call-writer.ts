@@ -1,5 +1,6 @@
 // Writes calls into the tables, many in one transaction. When, and what happens where it fails, is left to call-log.ts.
 
+import { ByRoute } from "../calls/by-route.ts";
 import type { StoredCall } from "../calls/stored-call.ts";
 import type { Database, SqlValue, Statement } from "./driver.ts";
 import { rollBack } from "./sqlite.ts";
@@ -34,9 +35,7 @@ export class CallWriter {
   readonly #setDone: Statement;
   readonly #removeDone: Statement;
   readonly #inserts = new Map<number, Inserts>();
-  /** By server, tool, and the rest. */
-  readonly #routes = new Map<string, Map<string, Map<string, number>>>();
-  #routeCount = 0;
+  readonly #routes = new ByRoute<number>();
 
   constructor(db: Database) {
     this.#db = db;
@@ -76,7 +75,7 @@ export class CallWriter {
     } catch (error) {
       rollBack(this.#db);
       // Those of this transaction are not in the file.
-      this.#forgetRoutes();
+      this.#routes.clear();
       throw error;
     }
   }
@@ -114,29 +113,12 @@ export class CallWriter {
   }
 
   #routeOf({ server, tool, group, errorCode }: StoredCall): number {
-    const tools = entryOf(this.#routes, server);
-    const ids = entryOf(tools, tool);
-    // No name holds a NUL (see stored-call.ts), so no group looks like a group with a code.
-    const key = errorCode === null ? group : `${group}\0${errorCode}`;
-    const known = ids.get(key);
+    const known = this.#routes.get(server, tool, group, errorCode);
     if (known !== undefined) return known;
     const values = [server, tool, group, errorCode ?? ""];
     const id = Number(this.#findRoute.get(...values)?.["id"] ?? this.#addRoute.run(...values).lastInsertRowid);
-    if (++this.#routeCount > MAX_ROUTES) this.#forgetRoutes();
-    ids.set(key, id);
+    if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
+    this.#routes.set([server, tool, group, errorCode], id);
     return id;
   }
-
-  #forgetRoutes(): void {
-    this.#routes.clear();
-    this.#routeCount = 0;
-  }
-}
-
-function entryOf<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const entry = new Map<string, V>();
-  map.set(key, entry);
-  return entry;
 }

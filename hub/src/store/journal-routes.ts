@@ -1,26 +1,25 @@
 // The numbers that routes have in one file of the journal. A number never comes to mean something else, so that a record which
 // could not be written at once may bring its route along again.
 
+import { ByRoute } from "../calls/by-route.ts";
 import type { Route } from "./journal-block.ts";
 
 /** Beyond it all are said anew: that only costs some bytes. */
 const MAX_ROUTES = 10_000;
 
 export class JournalRoutes {
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new ByRoute<number>();
   readonly #routes = new Map<number, Route>();
   #last = 0;
 
   /** Its number; `say` is called where the file does not have it yet. */
   numberOf(route: Route, say: (number: number, route: Route) => void): number {
     const { server, tool, group, client } = route;
-    // No name holds a NUL (see stored-call.ts).
-    const key = client === null ? `${server}\0${tool}\0${group}` : `${server}\0${tool}\0${group}\0${client}`;
-    const known = this.#numbers.get(key);
+    const known = this.#numbers.get(server, tool, group, client);
     if (known !== undefined) return known;
     if (this.#numbers.size >= MAX_ROUTES) this.forget();
     const number = ++this.#last;
-    this.#numbers.set(key, number);
+    this.#numbers.set([server, tool, group, client], number);
     this.#routes.set(number, { server, tool, group, client });
     say(number, route);
     return number;
