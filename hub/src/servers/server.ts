@@ -1,7 +1,6 @@
 // One managed server: its status, its process or connection, its last listing. Starts it once however many ask,
 // and always knows the truth about it.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
 import type { Isolation, ServerConfig } from "../config/types.ts";
@@ -17,12 +16,14 @@ import { Instances } from "./instances.ts";
 import type { PackageInUse, Renewal } from "./npm/packages.ts";
 import { createRedact, redactError, type Redact } from "./redaction.ts";
 import { isRefusal, withFix } from "./refusal.ts";
+import { Relisting } from "./relisting.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
 import { ResourceWatches, type OnUpdate } from "./resource-watches.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
 import { Slots } from "./slots.ts";
+import { Slumber } from "./slumber.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import type { Ask, Upstream } from "./upstream.ts";
 import type { ServerWorld } from "./world.ts";
@@ -39,7 +40,6 @@ export interface ServerObserver {
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
 }
 
-const RELIST_MS = 100;
 const CHECK_MS = 30_000;
 /** A caller who retries waits no longer than this. */
 const SOON_MS = 2000;
@@ -55,6 +55,8 @@ export class ManagedServer {
   readonly #health: Health;
   readonly #slots: Slots;
   readonly #watches: ResourceWatches;
+  readonly #relisting: Relisting;
+  readonly #slumber: Slumber;
   readonly #awaited = new Set<() => void>();
   /**
    * Where callers do not share one process or connection. There is one besides that serves no caller: it says what the
@@ -76,14 +78,9 @@ export class ManagedServer {
   #stopping: Promise<void> | undefined;
   /** There was a connection since somebody last started it. */
   #wasConnected = false;
-  /** Not running until somebody calls it; what it offers is known. */
-  #isAsleep = false;
-  #idleTimer: NodeJS.Timeout | undefined;
   /** Replaced or removed: it does not come back. */
   #isRetired = false;
-  #relisting: Promise<void> | undefined;
   #isSuspected = false;
-  #outdated = false;
   #logLevel: string | undefined;
 
   /** The watches outlive it: whoever takes its place takes them over. */
@@ -123,6 +120,15 @@ export class ManagedServer {
       intervalMs: () => this.#resilience.healthCheckMs,
       check: () => this.#checkHealth(),
     });
+    this.#relisting = new Relisting({
+      started: () => this.#starting?.done.catch(() => undefined),
+      read: () => this.#relist(),
+    });
+    this.#slumber = new Slumber({
+      idleMs: () => this.#resilience.idleMs,
+      isIdle: () => this.#resilience.onDemand && this.available && !this.#isInUse,
+      onAsleep: () => void this.#stopNow(),
+    });
     this.#instances = config.isolation === undefined ? undefined : this.#createInstances(config.isolation);
   }
 
@@ -139,7 +145,7 @@ export class ManagedServer {
       open: (signal, owner) => this.#openInstance(signal, owner),
       onGone: (owner) => {
         redactor.setSecrets(owner, []);
-        if (this.#resilience.onDemand) this.#sleepWhenIdle();
+        this.#slumber.whenIdle();
       },
     });
   }
@@ -183,7 +189,7 @@ export class ManagedServer {
 
   /** Can be called: it runs, or the call starts it. */
   get isOffered(): boolean {
-    return this.available || this.#isAsleep;
+    return this.available || this.#slumber.isAsleep;
   }
 
   /** When it is tried again, where it is down and wanted. */
@@ -253,7 +259,7 @@ export class ManagedServer {
     if (known === undefined || this.#status.state !== "stopped") return this.start();
     this.#listing = known.listing;
     this.#introduction = known.introduction;
-    this.#isAsleep = true;
+    this.#slumber.begin();
     this.#observer.onOffer(this);
   }
 
@@ -311,7 +317,7 @@ export class ManagedServer {
     const turn = this.#slots.take({ signal: ask.signal, limitMs: this.requestMs(ask) });
     if (turn !== undefined) await turn;
     try {
-      if (this.#isAsleep) await this.#startOnce();
+      if (this.#slumber.isAsleep) await this.#startOnce();
       if (this.#instances !== undefined) return await this.#askInstance(this.#instances, ask);
       return await (this.#connected ?? (await this.#knock())).ask(ask);
     } catch (thrown) {
@@ -320,7 +326,7 @@ export class ManagedServer {
       throw redactError(isRefusal(error) ? withFix(error, this.#config) : error, this.#redact);
     } finally {
       this.#slots.give();
-      if (this.#resilience.onDemand) this.#sleepWhenIdle();
+      if (this.#resilience.onDemand) this.#slumber.whenIdle();
     }
   }
 
@@ -361,7 +367,7 @@ export class ManagedServer {
   async watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
     const { opened, release } = this.#watches.add(uri, onUpdate);
     try {
-      if (this.#isAsleep) await this.#startOnce();
+      if (this.#slumber.isAsleep) await this.#startOnce();
       if (!this.available) throw this.unavailable();
       const reply = await opened();
       if (!reply.ok) release();
@@ -378,29 +384,15 @@ export class ManagedServer {
     return this.#upstream.ask({ ...ask, method: "subscriptions/listen", timeoutMs: 0 });
   }
 
-  #sleepWhenIdle(): void {
-    clearTimeout(this.#idleTimer);
-    if (this.available && !this.#isInUse) {
-      this.#idleTimer = setTimeout(() => this.#sleep(), this.#resilience.idleMs).unref();
-    }
-  }
-
-  #sleep(): void {
-    if (!this.available || this.#isInUse) return;
-    this.#isAsleep = true;
-    void this.#stopNow();
-  }
-
   /** An instance that waits for its caller is in use too: it ends by a rule of its own. */
   get #isInUse(): boolean {
     return this.#slots.taken > 0 || this.#watches.size > 0 || (this.#instances?.size ?? 0) > 0;
   }
 
   #wakeNoMore(): void {
-    clearTimeout(this.#idleTimer);
-    if (!this.#isAsleep) return;
-    this.#isAsleep = false;
-    if (!this.available) this.#observer.onOffer(this);
+    const wasAsleep = this.#slumber.isAsleep;
+    this.#slumber.end();
+    if (wasAsleep && !this.available) this.#observer.onOffer(this);
   }
 
   /** How long a request may take in all. */
@@ -455,10 +447,7 @@ export class ManagedServer {
       const upstream = await this.#dialer.open({
         signal,
         owner: this,
-        onListChanged: () => {
-          this.#outdated = true;
-          if (this.#relisting === undefined) this.#relisting = this.#relist();
-        },
+        onListChanged: () => this.#relisting.announced(),
         onResourceUpdated: (params) => this.#upstream !== undefined && this.#watches.updated(this.#upstream, params),
         onTaskNews: (news) => this.#observer.onTaskNews?.(this, news),
         onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
@@ -487,7 +476,7 @@ export class ManagedServer {
 
   /** The first listing of a start. Of one that was asleep it may be another one than clients have seen. */
   #learn(listing: Listing): void {
-    const isNews = this.#isAsleep && !isDeepStrictEqual(listing, this.#listing);
+    const isNews = this.#slumber.isAsleep && !isDeepStrictEqual(listing, this.#listing);
     this.#listing = listing;
     if (isNews) this.#observer.onOffer(this);
     if (this.#resilience.onDemand) {
@@ -503,13 +492,13 @@ export class ManagedServer {
     this.circuit.succeeded();
     this.#set({ type: "ready", tools: toolNames(this.#listing), at: Date.now() });
     upstream.follow();
-    this.#watches.attach(upstream, () => this.#resilience.onDemand && this.#sleepWhenIdle());
+    this.#watches.attach(upstream, () => this.#slumber.whenIdle());
     if (this.#logLevel !== undefined) void upstream.setLogLevel(this.#logLevel).catch(() => undefined); // only logs depend on it
     void upstream.lost.then((error) => this.#lost(upstream, error));
     for (const callback of this.#awaited) callback();
     this.#awaited.clear();
-    this.#isAsleep = false;
-    if (this.#resilience.onDemand) this.#sleepWhenIdle();
+    this.#slumber.end();
+    this.#slumber.whenIdle();
   }
 
   /** Nobody is asked by it any more. Who takes the connection closes it. */
@@ -596,19 +585,11 @@ export class ManagedServer {
     }
   }
 
-  /** A burst of announcements is answered with one new listing; what comes while that is read, with another. */
   async #relist(): Promise<void> {
-    while (this.#outdated) {
-      await sleep(RELIST_MS, undefined, { ref: false });
-      // What is announced during the start may have come too late for the first listing.
-      await this.#starting?.done.catch(() => undefined);
-      this.#outdated = false;
-      const upstream = this.#upstream;
-      // The old listing stays if this fails; a lost connection is reported by itself.
-      const listing = await upstream?.list().catch(() => undefined);
-      if (listing !== undefined && this.#upstream === upstream) this.#offer(listing);
-    }
-    this.#relisting = undefined;
+    const upstream = this.#upstream;
+    // The old listing stays if this fails; a lost connection is reported by itself.
+    const listing = await upstream?.list().catch(() => undefined);
+    if (listing !== undefined && this.#upstream === upstream) this.#offer(listing);
   }
 
   #offer(listing: Listing): void {

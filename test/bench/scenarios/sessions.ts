@@ -11,7 +11,7 @@ import { enter, rotated, type Bench, type Entrant, type Sample, type Scenario } 
 
 const SESSIONS = 1000;
 const SETTLE_MS = 500;
-const WARM_MS = 300;
+const WARM_MS = 2000;
 /** Opening them takes longer than any slice. */
 const MAX_ROUNDS = 2;
 
@@ -42,7 +42,8 @@ async function openMany(bench: Bench, entrant: Entrant, round: number): Promise<
   const contender = await enter(bench, entrant);
   if (contender === undefined) return undefined;
   try {
-    // What the first calls and sessions take is not taken again by each.
+    // What the first calls and sessions take is not taken again by each; nor is the room for short-lived objects, which grows
+    // with any load until it has its size.
     await contender.measure(calls("100 B", 64), WARM_MS);
     await sleep(SETTLE_MS);
     const memory = contender.residentKb();
