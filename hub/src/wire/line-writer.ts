@@ -1,5 +1,5 @@
-// Writes messages to a pipe, one a line. Messages of one turn of the event loop are written together: a pipe costs by
-// the write, not by the byte.
+// Writes messages to a pipe, one a line. Those that come together, as calls do that were recorded in one turn of the event loop,
+// are written together: a pipe costs by the write, not by the byte.
 
 import type { Writable } from "node:stream";
 import { onOneLine } from "./json.ts";
@@ -20,7 +20,8 @@ export class LineWriter {
    */
   write(message: Buffer): void {
     this.#queue.push(onOneLine(message), NEWLINE);
-    if (this.#queue.length === 2) setImmediate(() => this.flush());
+    // Not at the end of a turn, which calls have waited for already.
+    if (this.#queue.length === 2) process.nextTick(() => this.flush());
   }
 
   /** What the reader has not taken yet, as far as it was flushed. */

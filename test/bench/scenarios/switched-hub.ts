@@ -19,12 +19,23 @@ const { startFileLog } = await load<LogModule>("log.js");
 
 const home = process.env["PLUGBOARD_HOME"] ?? "";
 const mcpServers = JSON.parse(process.env["BENCH_SERVERS"] ?? "{}");
-const unrecorded = { finish: () => undefined };
 let isOn = false;
+/** Also a hub without a record sends on together what came in one turn of the event loop: a pipe costs by the write. */
+let turn: Promise<void> | undefined;
+
+function thisTurn(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = undefined;
+      resolve();
+    });
+  });
+  return turn;
+}
 
 class SwitchedLog extends SqliteCallLog {
   override begin(call: Parameters<Begin>[0]): ReturnType<Begin> {
-    return isOn ? super.begin(call) : unrecorded;
+    return isOn ? super.begin(call) : { begun: thisTurn(), finish: () => undefined };
   }
 }
 
