@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { HubError } from "../errors.ts";
 import { HttpChannel } from "./http-client.ts";
 import { HttpStatusError } from "./http-failure.ts";
+import { Peer } from "./peer.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -94,8 +95,8 @@ function connect(url: URL, { maxMessageBytes = 1 << 20, headers = {}, waits = fa
       messages.push([bytes.toString(), via]);
       news.emit("news");
     },
-    onFinished: (id, error) => {
-      finished.push([id, error]);
+    onFinished: (id, why) => {
+      finished.push([id, why()]);
       news.emit("news");
     },
     onUnreachable: (error) => {
@@ -205,7 +206,32 @@ describe("answers", () => {
     const { url } = await serve(({ response }) => response.writeHead(status, { "content-type": type }).end(body));
     const { ask, messages, unreachable } = connect(url);
     expect(await ask()).toMatchObject({ kind: "ProtocolError", message: expect.stringContaining("without an answer") });
-    expect([messages, unreachable]).toEqual([[], []]);
+    // Whether it is one is for the request table to say.
+    expect(messages).toEqual(body === "" ? [] : [[body, 1]]);
+    expect(unreachable).toEqual([]);
+  });
+
+  it("F06 what is no answer is counted by the request table, and the request fails", async () => {
+    const bodies = ['{"jsonrpc":"2.0","id":1,', "<html>", "{}", ANSWER.replace('"id":1', '"id":4')];
+    const { url } = await serve(({ response }) => json(response, bodies.shift() ?? ""));
+    const channel: HttpChannel = new HttpChannel({
+      url,
+      headers: {},
+      maxMessageBytes: 1 << 20,
+      connectTimeoutMs: 5000,
+      isWaiting: (id) => peer.isWaiting(id),
+      onMessage: (bytes, via) => peer.receive(bytes, via),
+      onFinished: (id, why) => peer.failRequest(id, why()),
+      onUnreachable: (error) => peer.fail(error),
+    });
+    cleanups.push(() => channel.close());
+    const peer = new Peer(channel, { onNotification: () => undefined, onRequest: () => undefined });
+    const ask = () => peer.request("x", () => undefined, { timeoutMs: 0 });
+    for (let count = 1; count <= 3; count++) {
+      await expect(ask()).rejects.toMatchObject({ kind: "ProtocolError", delivery: "unknown" });
+      expect(peer.counters.junk).toBe(count);
+    }
+    expect(await ask()).toMatchObject({ ok: true });
   });
 });
 
