@@ -66,8 +66,9 @@ export class HttpConnection {
 }
 
 /**
- * One exchange, as undici reports it. An object in place of functions made for each, and in the form that undici itself
- * works with: its newer one is put around this one, and makes an object of all headers every time.
+ * One exchange, as undici reports it. An object in place of functions made for each, and in the form that undici 7 itself
+ * works with: its newer one is put around this one, and makes an object of all headers every time. It calls this one
+ * deprecated: once the newer one is what it works with, this class is all that changes.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #connection: HttpConnection;
