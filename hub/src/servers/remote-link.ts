@@ -49,7 +49,9 @@ async function openHttp(remote: Remote): Promise<Link> {
     ...limits(remote),
     onMessage: (bytes, via) => peer.receive(bytes, via),
     isWaiting: (id) => peer.isWaiting(id),
-    onFinished: (id, error) => peer.failRequest(id, error),
+    onFinished: (id, why) => {
+      if (peer.isWaiting(id)) peer.failRequest(id, why());
+    },
     onUnreachable: (error) => onLost(error),
   });
   const peer = new Peer(channel, remote.handlers);

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { HubError } from "../errors.ts";
 import { HttpChannel } from "./http-client.ts";
 import { HttpStatusError } from "./http-failure.ts";
+import { Peer } from "./peer.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -94,8 +95,8 @@ function connect(url: URL, { maxMessageBytes = 1 << 20, headers = {}, waits = fa
       messages.push([bytes.toString(), via]);
       news.emit("news");
     },
-    onFinished: (id, error) => {
-      finished.push([id, error]);
+    onFinished: (id, why) => {
+      finished.push([id, why()]);
       news.emit("news");
     },
     onUnreachable: (error) => {
@@ -196,6 +197,26 @@ describe("answers", () => {
     expect(messages.every(([text, via]) => JSON.parse(text).id === via)).toBe(true);
   });
 
+  it("CL-7 F25 early hints come before the answer, and are none", async () => {
+    const { url, request } = await serve(({ response }) => {
+      response.writeEarlyHints({ link: "</a.css>; rel=preload", "mcp-session-id": "s-0" });
+      json(response, ANSWER, 200, { "mcp-session-id": "s-1" });
+    });
+    const { ask, messages, finished } = connect(url);
+    await ask(1);
+    expect([messages, finished.length]).toEqual([[[ANSWER, 1]], 1]);
+    await ask(2);
+    expect((await request(1)).request.headers["mcp-session-id"]).toBe("s-1");
+  });
+
+  it("CL-7 headers are known by their names in any case, and of two the first counts", async () => {
+    const head = "HTTP/1.1 200 OK\r\nCONTENT-type: text/event-stream\r\nContent-Type: application/json\r\n";
+    const url = await serveRaw((socket) => socket.end(`${head}MCP-Session-ID: s-1\r\n\r\ndata: ${ANSWER}\n\n`));
+    const { ask, messages } = connect(url);
+    await ask();
+    expect(messages).toEqual([[ANSWER, 1]]);
+  });
+
   it.each([
     ["a web page", 200, "text/html", "<html>"],
     ["nothing", 200, "application/json", ""],
@@ -205,7 +226,32 @@ describe("answers", () => {
     const { url } = await serve(({ response }) => response.writeHead(status, { "content-type": type }).end(body));
     const { ask, messages, unreachable } = connect(url);
     expect(await ask()).toMatchObject({ kind: "ProtocolError", message: expect.stringContaining("without an answer") });
-    expect([messages, unreachable]).toEqual([[], []]);
+    // Whether it is one is for the request table to say.
+    expect(messages).toEqual(body === "" ? [] : [[body, 1]]);
+    expect(unreachable).toEqual([]);
+  });
+
+  it("F06 what is no answer is counted by the request table, and the request fails", async () => {
+    const bodies = ['{"jsonrpc":"2.0","id":1,', "<html>", "{}", ANSWER.replace('"id":1', '"id":4')];
+    const { url } = await serve(({ response }) => json(response, bodies.shift() ?? ""));
+    const channel: HttpChannel = new HttpChannel({
+      url,
+      headers: {},
+      maxMessageBytes: 1 << 20,
+      connectTimeoutMs: 5000,
+      isWaiting: (id) => peer.isWaiting(id),
+      onMessage: (bytes, via) => peer.receive(bytes, via),
+      onFinished: (id, why) => peer.failRequest(id, why()),
+      onUnreachable: (error) => peer.fail(error),
+    });
+    cleanups.push(() => channel.close());
+    const peer = new Peer(channel, { onNotification: () => undefined, onRequest: () => undefined });
+    const ask = () => peer.request("x", () => undefined, { timeoutMs: 0 });
+    for (let count = 1; count <= 3; count++) {
+      await expect(ask()).rejects.toMatchObject({ kind: "ProtocolError", delivery: "unknown" });
+      expect(peer.counters.junk).toBe(count);
+    }
+    expect(await ask()).toMatchObject({ ok: true });
   });
 });
 
@@ -627,6 +673,17 @@ describe("redirects", () => {
     expect(seen.map(({ request, body }) => [request.method, request.headers.authorization, body])).toEqual(
       seen.map(() => ["POST", "Bearer t0k", '{"jsonrpc":"2.0","id":1,"method":"x"}']),
     );
+  });
+
+  it("SE-1 a path that looks like another host is a path", async () => {
+    const { url, seen } = await serve(({ request, response }) => {
+      if (request.url === "//there.example/new") json(response, ANSWER);
+      else redirect(response, 307, "new");
+    });
+    const { ask, messages } = connect(new URL(`${url.origin}//there.example/mcp`));
+    await ask();
+    expect(messages).toEqual([[ANSWER, 1]]);
+    expect(seen.map(({ request }) => request.url)).toEqual(["//there.example/mcp", "//there.example/new"]);
   });
 
   it.each([301, 302, 303])("CL-7 %d would lose the body, and is refused", async (status) => {

@@ -4,87 +4,90 @@
 
 import { HubError } from "../errors.ts";
 import { InFlight } from "./in-flight.ts";
-import { isArray } from "./batch.ts";
-import { HttpConnection, type Abort, type ConnectionOptions, type Outgoing } from "./http-connection.ts";
-import { errorIn, HttpStatusError, retryAfter, tooLarge, type Headers } from "./http-failure.ts";
-import { onOneLine } from "./json.ts";
-import { readMessage } from "./jsonrpc.ts";
+import {
+  headerPairs,
+  HttpConnection,
+  pathOf,
+  type Abort,
+  type ConnectionOptions,
+  type Outgoing,
+  type ResponseHeaders,
+} from "./http-connection.ts";
+import { HttpExchange, newStream, type ExchangeOwner, type Stream, type Why } from "./http-exchange.ts";
+import { HttpStatusError } from "./http-failure.ts";
 import type { Channel, OutgoingRequest } from "./peer.ts";
-import { Pieces } from "./pieces.ts";
-import { SseParser } from "./sse.ts";
 
 export interface HttpChannelOptions extends ConnectionOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxMessageBytes: number;
+  /** What answers a request comes as it is, a message or not. */
   onMessage(bytes: Buffer, via?: number): void;
   /** Whether somebody still waits for the answer to this request. */
   isWaiting(id: number): boolean;
   /** This request gets no answer any more. Called at the end of every exchange; an answered request is not affected. */
-  onFinished(id: number, error: HubError): void;
+  onFinished(id: number, why: Why): void;
   /** The server cannot be reached. */
   onUnreachable(error: HubError): void;
 }
 
-/** The stream of a request or of the announcements, over all connections that carried it. */
-interface Stream {
-  /** The request that its messages belong to; none for announcements. */
-  readonly via: number | undefined;
-  /** Where it is taken up again, as the server said last. */
-  lastEventId: string | undefined;
-  retryMs: number;
-  /** Connections in a row that brought nothing new. */
-  idle: number;
-  /** Why its connection ended, once it did. */
-  broken: HubError | undefined;
-  done(error: HubError, status?: number): void;
-}
-
-const RETRY_MS = 1000;
-const MIN_RETRY_MS = 20;
-const MAX_RETRY_MS = 300_000;
 /** So often a stream is asked for in vain. The request's own time-out may end it before. */
 const MAX_IDLE = 5;
+const GOODBYE_MS = 1000;
+const JSON_BODY = { "content-type": "application/json" };
 
 export class HttpChannel implements Channel {
   readonly #options: HttpChannelOptions;
   readonly #connection: HttpConnection;
+  readonly #path: string;
   /** Requests that somebody waits for; without a way to abort them while they have no connection. */
   readonly #open = new InFlight<number, Abort | null>();
+  readonly #owner: ExchangeOwner;
   #session: string | undefined;
   #version: string | undefined;
+  /** Of every POST, until the session or the revision changes. */
+  #postHeaders: string[] | undefined;
   #closeCancels = false;
   #closed = false;
 
   constructor(options: HttpChannelOptions) {
     this.#options = options;
     this.#connection = new HttpConnection(options.url.origin, options);
+    this.#path = pathOf(options.url);
+    this.#owner = {
+      maxMessageBytes: options.maxMessageBytes,
+      onStart: (stream, abort) => this.#started(stream, abort),
+      onResponse: (headers) => this.#learnSession(headers),
+      onMessage: (bytes, via) => options.onMessage(bytes, via),
+      onEnd: (stream, why, status) => this.#ended(stream, why, status),
+      onLost: (error) => {
+        if (!this.#closed) options.onUnreachable(error);
+      },
+    };
   }
 
   /** After the handshake every request names the revision. In the modern era a closed stream is the cancellation. */
   agreed(version: string, { closeCancels }: { closeCancels: boolean }): void {
     this.#version = version;
     this.#closeCancels = closeCancels;
+    this.#postHeaders = undefined;
   }
 
   send(bytes: Buffer, request?: OutgoingRequest): void {
     if (this.#closed) return;
-    const headers = { ...this.#headers(), "content-type": "application/json", ...request?.headers };
     const via = request?.id;
     if (via !== undefined) this.#open.set(via, null);
-    const stream = newStream(via, (error) => {
-      if (via !== undefined) this.#options.onFinished(via, error);
-    });
-    this.#dispatch({ method: "POST", url: this.#options.url, headers, body: bytes }, stream);
+    this.#post(bytes, newStream(via), request?.headers);
   }
 
   deliver(bytes: Buffer): Promise<void> {
     if (this.#closed) return Promise.resolve();
-    const headers = { ...this.#headers(), "content-type": "application/json" };
-    return new Promise((resolve) => {
-      const stream = newStream(undefined, () => resolve());
-      this.#dispatch({ method: "POST", url: this.#options.url, headers, body: bytes }, stream);
-    });
+    return new Promise((resolve) =>
+      this.#post(
+        bytes,
+        newStream(undefined, () => resolve()),
+      ),
+    );
   }
 
   abandon(id: number): boolean {
@@ -99,7 +102,7 @@ export class HttpChannel implements Channel {
       const stream = newStream(undefined, (error, status) => {
         resolve(error instanceof HttpStatusError ? error.status : status);
       });
-      this.#dispatch({ method: "GET", url: this.#options.url, headers: this.#headers() }, stream);
+      this.#dispatch({ method: "GET", path: this.#path, headers: this.#headers() }, stream);
     });
   }
 
@@ -122,70 +125,61 @@ export class HttpChannel implements Channel {
         resolve();
       };
       this.#connection.dispatch(
-        { method: "DELETE", url: this.#options.url, headers: this.#headers() },
+        { method: "DELETE", path: this.#path, headers: this.#headers() },
         { onResponse: () => undefined, onData: () => undefined, onEnd: done, onError: done },
       );
     });
   }
 
-  #headers(): Record<string, string> {
-    return {
+  #headers(more: Readonly<Record<string, string>> = {}): string[] {
+    return headerPairs({
       accept: "application/json, text/event-stream",
       ...this.#options.headers,
       ...(this.#version === undefined ? {} : { "mcp-protocol-version": this.#version }),
       ...(this.#session === undefined ? {} : { "mcp-session-id": this.#session }),
-    };
+      ...more,
+    });
+  }
+
+  #post(body: Buffer, stream: Stream, own?: Readonly<Record<string, string>>): void {
+    const headers =
+      own === undefined ? (this.#postHeaders ??= this.#headers(JSON_BODY)) : this.#headers({ ...JSON_BODY, ...own });
+    this.#dispatch({ method: "POST", path: this.#path, headers, body }, stream);
   }
 
   /** One exchange. At its end the stream is done, or taken up again by another one. */
   #dispatch(outgoing: Outgoing, stream: Stream): void {
-    const { via } = stream;
-    let body: Body | undefined;
-    let status = 0;
-    let isForgotten = false;
-    this.#connection.dispatch(outgoing, {
-      onStart: (abort) => {
-        if (via === undefined) return;
-        if (this.#open.has(via)) this.#open.set(via, abort);
-        else abort(new HubError("Cancelled", "The request was cancelled before it was sent"));
-      },
-      onResponse: (code, headers, abort) => {
-        status = code;
-        // A GET may just find no such route.
-        isForgotten = outgoing.method === "POST" && code === 404 && this.#session !== undefined;
-        this.#learnSession(headers);
-        const onOverflow = () => abort(tooLarge(this.#options.maxMessageBytes));
-        body = this.#bodyReader(stream, { status: code, headers, isForgotten, onOverflow });
-      },
-      onData: (chunk) => body?.push(chunk),
-      onEnd: () => {
-        const failure = body?.end();
-        this.#ended(stream, failure ?? unanswered(), status);
-        // By a restart as a rule: only a new handshake helps.
-        if (failure !== undefined && isForgotten) this.#options.onUnreachable(failure);
-      },
-      onError: (failure, { unreachable }) => {
-        this.#ended(stream, failure, status === 0 ? undefined : status);
-        // A reset may be an idle connection that the server closed just then; only a refused one says that it is gone.
-        if (!this.#closed && unreachable) this.#options.onUnreachable(failure);
-      },
-    });
+    // A GET may just find no such route.
+    const inSession = outgoing.method === "POST" && this.#session !== undefined;
+    this.#connection.dispatch(outgoing, new HttpExchange(stream, this.#owner, { inSession }));
   }
 
-  #ended(stream: Stream, error: HubError, status: number | undefined): void {
+  #started({ via }: Stream, abort: Abort): void {
+    if (via === undefined) return;
+    if (this.#open.has(via)) this.#open.set(via, abort);
+    else abort(new HubError("Cancelled", "The request was cancelled before it was sent"));
+  }
+
+  #learnSession(headers: ResponseHeaders): void {
+    const session = this.#session === undefined ? headers.get("mcp-session-id") : undefined;
+    if (session === undefined) return;
+    this.#session = session;
+    this.#postHeaders = undefined;
+  }
+
+  #ended(stream: Stream, why: Why, status: number | undefined): void {
     const { via, lastEventId } = stream;
     const isOpen = via === undefined || (this.#open.has(via) && this.#options.isWaiting(via));
-    // A server that refuses to go on with it has nothing to give any more. One that fails may have.
-    const mayGoOn = error.kind === "ConnectionFailed" && (status === undefined || status === 200 || status >= 500);
     const isOurs = !this.#closed && !this.#closeCancels && isOpen;
-    if (isOurs && lastEventId !== undefined && mayGoOn && stream.idle++ < MAX_IDLE) {
-      stream.broken ??= error;
+    if (isOurs && lastEventId !== undefined && mayGoOn(why(), status) && stream.idle++ < MAX_IDLE) {
+      stream.broken ??= why();
       return this.#resume(stream, lastEventId);
     }
     if (via !== undefined) this.#open.delete(via);
     // Announcements can begin anew after a refused resumption: its status is not about them.
-    if (stream.broken === undefined) stream.done(error, status);
-    else stream.done(stream.broken);
+    const { broken, onDone } = stream;
+    if (via !== undefined) this.#options.onFinished(via, broken === undefined ? why : () => broken);
+    else onDone?.(broken ?? why(), broken === undefined ? status : undefined);
   }
 
   #resume(stream: Stream, lastEventId: string): void {
@@ -193,100 +187,14 @@ export class HttpChannel implements Channel {
     if (via !== undefined) this.#open.set(via, null);
     const again = () => {
       if (this.#closed || (via !== undefined && !this.#open.has(via))) return;
-      const headers = { ...this.#headers(), accept: "text/event-stream", "last-event-id": lastEventId };
-      this.#dispatch({ method: "GET", url: this.#options.url, headers }, stream);
+      const headers = this.#headers({ accept: "text/event-stream", "last-event-id": lastEventId });
+      this.#dispatch({ method: "GET", path: this.#path, headers }, stream);
     };
     setTimeout(again, stream.retryMs).unref();
   }
-
-  #learnSession(headers: Headers): void {
-    const session = headers["mcp-session-id"];
-    if (this.#session === undefined && typeof session === "string") this.#session = session;
-  }
-
-  #bodyReader(stream: Stream, { status, headers, isForgotten, onOverflow }: Response): Body {
-    const maxBytes = this.#options.maxMessageBytes;
-    const onMessage = (bytes: Buffer) => this.#options.onMessage(onOneLine(bytes), stream.via);
-    if (status >= 200 && status < 300 && String(headers["content-type"]).startsWith("text/event-stream")) {
-      return eventStream(stream, { maxBytes, onMessage, onOverflow });
-    }
-    return wholeBody({ status, isForgotten, retryAfterMs: retryAfter(headers), maxBytes, onMessage, onOverflow });
-  }
 }
 
-function newStream(via: number | undefined, done: Stream["done"]): Stream {
-  return { via, lastEventId: undefined, retryMs: RETRY_MS, idle: 0, broken: undefined, done };
+/** A server that refuses to go on with it has nothing to give any more. One that fails may have. */
+function mayGoOn({ kind }: HubError, status: number | undefined): boolean {
+  return kind === "ConnectionFailed" && (status === undefined || status === 200 || status >= 500);
 }
-
-interface Response {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly isForgotten: boolean;
-  readonly onOverflow: () => void;
-}
-
-/** How the body of one response is read. `end` gives the error for a request that is still unanswered then. */
-interface Body {
-  push(chunk: Buffer): void;
-  end(): HubError | undefined;
-}
-
-interface BodyOptions {
-  readonly maxBytes: number;
-  readonly onMessage: (bytes: Buffer) => void;
-  readonly onOverflow: () => void;
-}
-
-function eventStream(stream: Stream, { maxBytes, onMessage, onOverflow }: BodyOptions): Body {
-  const parser = new SseParser({
-    maxBytes,
-    onEvent: ({ data }) => onMessage(data),
-    onRetry: (ms) => {
-      stream.retryMs = Math.min(Math.max(ms, MIN_RETRY_MS), MAX_RETRY_MS);
-    },
-    onOverflow,
-  });
-  return {
-    push: (chunk) => {
-      parser.push(chunk);
-      const { lastEventId } = parser;
-      if (lastEventId === undefined || lastEventId === stream.lastEventId || !EVENT_ID.test(lastEventId)) return;
-      stream.lastEventId = lastEventId;
-      stream.idle = 0;
-    },
-    end: () =>
-      new HubError("ConnectionFailed", "The server closed the stream before it answered", { delivery: "unknown" }),
-  };
-}
-
-/** It goes back in a header. */
-const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
-
-interface WholeBodyOptions extends BodyOptions {
-  readonly status: number;
-  readonly isForgotten: boolean;
-  readonly retryAfterMs: number | undefined;
-}
-
-function wholeBody(options: WholeBodyOptions): Body {
-  const pieces = new Pieces();
-  return {
-    push: (chunk) => {
-      if (pieces.size + chunk.length > options.maxBytes) options.onOverflow();
-      else pieces.add(chunk);
-    },
-    end: () => {
-      const bytes = pieces.take();
-      // Also an error status may carry a real answer: the modern era sends 400 and 404 with one.
-      const isMessage = isArray(bytes) || readMessage(bytes, { lenient: true }).kind !== "malformed";
-      if (bytes.length > 0 && isMessage) options.onMessage(bytes);
-      return options.status >= 400 ? new HttpStatusError(options.status, errorIn(bytes), options) : undefined;
-    },
-  };
-}
-
-function unanswered(): HubError {
-  return new HubError("ProtocolError", "The server ended the exchange without an answer", { delivery: "unknown" });
-}
-
-const GOODBYE_MS = 1000;

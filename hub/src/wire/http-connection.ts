@@ -4,13 +4,15 @@
 import type { LookupFunction } from "node:net";
 import { Pool, type Dispatcher } from "undici";
 import { HubError } from "../errors.ts";
-import { broken, followRedirect, isUnreachable, type Headers } from "./http-failure.ts";
+import { broken, followRedirect, isUnreachable } from "./http-failure.ts";
 
 export interface Outgoing {
   readonly method: "POST" | "GET" | "DELETE";
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
+  /** With its query. */
+  readonly path: string;
+  /** A name, its value, the next name: as the library takes them soonest. */
+  readonly headers: string[];
+  readonly body?: Buffer | undefined;
 }
 
 /** Ends the exchange from our side; the error is what its receiver is told. */
@@ -19,7 +21,7 @@ export type Abort = (error: HubError) => void;
 export interface Receiver {
   /** It goes out; again where a redirect is followed. */
   onStart?(abort: Abort): void;
-  onResponse(status: number, headers: Headers, abort: Abort): void;
+  onResponse(status: number, headers: ResponseHeaders, abort: Abort): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** In place of onEnd. */
@@ -35,9 +37,11 @@ export interface ConnectionOptions {
 const MAX_REDIRECTS = 5;
 
 export class HttpConnection {
+  readonly #origin: string;
   readonly #pool: Pool;
 
   constructor(origin: string, { connectTimeoutMs, lookup }: ConnectionOptions) {
+    this.#origin = origin;
     this.#pool = new Pool(origin, {
       connect: { timeout: connectTimeoutMs, ...(lookup === undefined ? {} : { lookup }) },
       // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
@@ -47,31 +51,13 @@ export class HttpConnection {
   }
 
   dispatch(outgoing: Outgoing, receiver: Receiver, redirects = 0): void {
-    const { method, url, headers, body } = outgoing;
-    let status = 0;
-    let redirected: URL | undefined;
-    this.#pool.dispatch(
-      { method, path: url.pathname + url.search, headers, ...(body === undefined ? {} : { body }) },
-      {
-        onRequestStart: (controller) => receiver.onStart?.(abortBy(controller)),
-        onResponseStart: (controller, code, responseHeaders) => {
-          status = code;
-          if (code < 300 || code > 399) return receiver.onResponse(code, responseHeaders, abortBy(controller));
-          const to = followRedirect(code, responseHeaders, url);
-          if (to instanceof HubError) controller.abort(to);
-          else if (redirects >= MAX_REDIRECTS) controller.abort(tooManyRedirects());
-          else redirected = to;
-        },
-        onResponseData: (_, chunk) => {
-          if (redirected === undefined) receiver.onData(chunk);
-        },
-        onResponseEnd: () => {
-          if (redirected === undefined) receiver.onEnd();
-          else this.dispatch({ ...outgoing, url: redirected }, receiver, redirects + 1);
-        },
-        onResponseError: (_, error) => receiver.onError(broken(error, status), { unreachable: isUnreachable(error) }),
-      },
-    );
+    const { method, path, headers, body = null } = outgoing;
+    this.#pool.dispatch({ method, path, headers, body }, new Exchange(this, outgoing, receiver, redirects));
+  }
+
+  /** The address of a path here. */
+  at(path: string): URL {
+    return new URL(this.#origin + path);
   }
 
   close(): Promise<void> {
@@ -79,8 +65,92 @@ export class HttpConnection {
   }
 }
 
-function abortBy(controller: Dispatcher.DispatchController): Abort {
-  return (error) => controller.abort(error);
+/**
+ * One exchange, as undici reports it. An object in place of functions made for each, and in the form that undici 7 itself
+ * works with: its newer one is put around this one, and makes an object of all headers every time. It calls this one
+ * deprecated: once the newer one is what it works with, this class is all that changes.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #connection: HttpConnection;
+  readonly #outgoing: Outgoing;
+  readonly #receiver: Receiver;
+  readonly #redirects: number;
+  #abort: Abort | undefined;
+  #status = 0;
+  /** The path that it is sent to once more, when this answer is over. */
+  #redirected: string | undefined;
+
+  constructor(connection: HttpConnection, outgoing: Outgoing, receiver: Receiver, redirects: number) {
+    this.#connection = connection;
+    this.#outgoing = outgoing;
+    this.#receiver = receiver;
+    this.#redirects = redirects;
+  }
+
+  onConnect(abort: Abort): void {
+    this.#abort = abort;
+    this.#receiver.onStart?.(abort);
+  }
+
+  onHeaders(status: number, raw: Buffer[]): boolean {
+    const abort = this.#abort;
+    if (status < 200 || abort === undefined) return true; // the answer is still to come
+    this.#status = status;
+    const headers = new ResponseHeaders(raw);
+    if (status < 300 || status > 399) this.#receiver.onResponse(status, headers, abort);
+    else this.#redirect(status, headers.get("location"), abort);
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#redirected === undefined) this.#receiver.onData(chunk);
+    return true;
+  }
+
+  onComplete(): void {
+    if (this.#redirected === undefined) return this.#receiver.onEnd();
+    this.#connection.dispatch({ ...this.#outgoing, path: this.#redirected }, this.#receiver, this.#redirects + 1);
+  }
+
+  onError(error: Error): void {
+    this.#receiver.onError(broken(error, this.#status), { unreachable: isUnreachable(error) });
+  }
+
+  #redirect(status: number, location: string | undefined, abort: Abort): void {
+    const to = followRedirect(status, location, this.#connection.at(this.#outgoing.path));
+    if (to instanceof HubError) abort(to);
+    else if (this.#redirects >= MAX_REDIRECTS) abort(tooManyRedirects());
+    else this.#redirected = pathOf(to);
+  }
+}
+
+/** Names and values as they came; what nobody asks for is not read. */
+export class ResponseHeaders {
+  readonly #raw: readonly Buffer[];
+
+  constructor(raw: readonly Buffer[]) {
+    this.#raw = raw;
+  }
+
+  /** By its name in small letters. Of several, the first. */
+  get(name: string): string | undefined {
+    const index = this.#raw.findIndex((bytes, at) => at % 2 === 0 && isNamed(bytes, name));
+    return index < 0 ? undefined : this.#raw[index + 1]?.toString();
+  }
+}
+
+function isNamed(bytes: Buffer, name: string): boolean {
+  return bytes.length === name.length && bytes.toString("latin1").toLowerCase() === name;
+}
+
+/** What a request to it names: asked for once, since an URL writes it anew each time. */
+export function pathOf(url: URL): string {
+  return url.pathname + url.search;
+}
+
+/** Headers in the form that they are sent in. */
+export function headerPairs(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flat();
 }
 
 function tooManyRedirects(): HubError {

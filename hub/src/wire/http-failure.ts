@@ -5,8 +5,6 @@ import { HubError, type Delivery, type ErrorKind } from "../errors.ts";
 import { isObject } from "./json.ts";
 import type { RpcError } from "./jsonrpc.ts";
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 interface StatusHints {
   readonly retryAfterMs?: number | undefined;
   /** The server no longer knows our session, and so turned the request away unread. */
@@ -45,8 +43,8 @@ function deliveryOf(status: number, retryAfterMs: number | undefined): Delivery 
 }
 
 /** Retry-After in either of its forms: seconds, or a date. */
-export function retryAfter(headers: Headers): number | undefined {
-  const text = String(headers["retry-after"] ?? "").trim();
+export function retryAfter(header = ""): number | undefined {
+  const text = header.trim();
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
@@ -100,9 +98,8 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
  * Where a redirect leads, if it may be followed: within the origin, with method and body as they are. Elsewhere the
  * credentials of this server would go to somebody else.
  */
-export function followRedirect(status: number, headers: Headers, from: URL): URL | HubError {
-  const { location } = headers;
-  const to = typeof location === "string" && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+export function followRedirect(status: number, location: string | undefined, from: URL): URL | HubError {
+  const to = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to !== undefined && to.origin === from.origin && (status === 307 || status === 308)) return to;
   const where = to === undefined ? "nowhere" : to.origin + to.pathname;
   return new HubError("ConnectionFailed", "The server redirects to another address, which is not followed", {

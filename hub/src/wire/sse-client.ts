@@ -2,7 +2,7 @@
 // that messages are POSTed to. The end of the stream is the end of the connection.
 
 import { HubError } from "../errors.ts";
-import { HttpConnection, type Abort, type ConnectionOptions } from "./http-connection.ts";
+import { headerPairs, HttpConnection, pathOf, type Abort, type ConnectionOptions } from "./http-connection.ts";
 import { errorIn, HttpStatusError, retryAfter, tooLarge } from "./http-failure.ts";
 import { onOneLine } from "./json.ts";
 import type { Channel, OutgoingRequest } from "./peer.ts";
@@ -28,7 +28,8 @@ const MAX_REFUSAL_BYTES = 64 << 10;
 export class SseChannel implements Channel {
   readonly #options: SseChannelOptions;
   readonly #connection: HttpConnection;
-  #endpoint: URL | undefined;
+  /** The path that messages go to. */
+  #endpoint: string | undefined;
   #version: string | undefined;
   #closed = false;
 
@@ -41,7 +42,7 @@ export class SseChannel implements Channel {
   static async open(options: SseChannelOptions): Promise<SseChannel> {
     const channel = new SseChannel(options);
     try {
-      channel.#endpoint = await channel.#listen();
+      channel.#endpoint = pathOf(await channel.#listen());
       return channel;
     } catch (error) {
       await channel.close();
@@ -55,7 +56,7 @@ export class SseChannel implements Channel {
 
   send(bytes: Buffer, request?: OutgoingRequest): void {
     if (this.#closed || this.#endpoint === undefined) return;
-    const headers = { ...this.#headers(), "content-type": "application/json" };
+    const headers = this.#headers({ "content-type": "application/json" });
     const pieces = new Pieces();
     let refused: number | undefined;
     let retryAfterMs: number | undefined;
@@ -63,11 +64,12 @@ export class SseChannel implements Channel {
       if (request !== undefined) this.#options.onRefused(request.id, error);
     };
     this.#connection.dispatch(
-      { method: "POST", url: this.#endpoint, headers, body: bytes },
+      { method: "POST", path: this.#endpoint, headers, body: bytes },
       {
         onResponse: (status, responseHeaders) => {
-          if (status >= 400) refused = status;
-          retryAfterMs = retryAfter(responseHeaders);
+          if (status < 400) return;
+          refused = status;
+          retryAfterMs = retryAfter(responseHeaders.get("retry-after"));
         },
         // What an accepted message gets is on the stream; here is at most a word of courtesy.
         onData: (chunk) => {
@@ -93,9 +95,9 @@ export class SseChannel implements Channel {
     await this.#connection.close();
   }
 
-  #headers(): Record<string, string> {
+  #headers(more: Readonly<Record<string, string>>): string[] {
     const version = this.#version === undefined ? {} : { "mcp-protocol-version": this.#version };
-    return { ...this.#options.headers, ...version };
+    return headerPairs({ ...this.#options.headers, ...version, ...more });
   }
 
   #listen(): Promise<URL> {
@@ -108,7 +110,7 @@ export class SseChannel implements Channel {
       };
       let parser: SseParser | undefined;
       const timer = setTimeout(() => fail(noEndpoint("Timeout")), endpointTimeoutMs);
-      const headers = { ...this.#headers(), accept: "text/event-stream" };
+      const headers = this.#headers({ accept: "text/event-stream" });
       const onEvent = ({ event, data }: SseEvent, abort: Abort) => {
         if (event === "message") return this.#options.onMessage(onOneLine(data));
         if (event !== "endpoint") return;
@@ -118,10 +120,10 @@ export class SseChannel implements Channel {
         resolve(endpoint);
       };
       this.#connection.dispatch(
-        { method: "GET", url, headers },
+        { method: "GET", path: pathOf(url), headers },
         {
           onResponse: (status, responseHeaders, abort) => {
-            const isStream = String(responseHeaders["content-type"]).startsWith("text/event-stream");
+            const isStream = responseHeaders.get("content-type")?.startsWith("text/event-stream") === true;
             if (status !== 200) return abort(new HttpStatusError(status, undefined));
             if (!isStream) return abort(noEndpoint("ProtocolError"));
             const maxBytes = this.#options.maxMessageBytes;

@@ -95,7 +95,7 @@ export class SseParser {
     let from = start;
     if (!this.#begun) {
       this.#begun = true;
-      if (bytes.subarray(from, to).indexOf(BYTE_ORDER_MARK) === 0) from += BYTE_ORDER_MARK.length;
+      if (BYTE_ORDER_MARK.every((byte, at) => bytes[from + at] === byte)) from += BYTE_ORDER_MARK.length;
     }
     if (from === to) return this.#dispatch();
     if (bytes[from] === COLON) return; // a comment, used as keep-alive

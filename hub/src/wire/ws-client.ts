@@ -46,10 +46,10 @@ export class WebSocketChannel implements Channel {
       socket.once("upgrade", ({ headers: responseHeaders }) => {
         responseHeaders["sec-websocket-protocol"] ??= SUBPROTOCOL;
       });
-      socket.once("unexpected-response", (request, { statusCode = 0, headers: responseHeaders }) => {
+      socket.once("unexpected-response", (request, { statusCode = 0, headers: { location } }) => {
         request.destroy();
         const isRedirect = statusCode >= 300 && statusCode < 400;
-        const redirect = isRedirect ? followRedirect(statusCode, responseHeaders, url) : undefined;
+        const redirect = isRedirect ? followRedirect(statusCode, location, url) : undefined;
         reject(redirect instanceof HubError ? redirect : new HttpStatusError(statusCode, undefined));
       });
       socket.on("error", (error) => {
