@@ -41,14 +41,18 @@ export async function startLog(
     if (breaker.state === "open") log.warn({ server }, "circuit opened");
     else log.info({ server }, `circuit ${breaker.state}`);
   });
-  const logOf = callLogs(log);
+  let logOf = callLogs(log);
   events.on("call.finished", (call) => {
     const { durationMs, ok, error } = call;
     const duration_ms = Math.round(durationMs * 1000) / 1000;
     if (ok) logOf(call).info({ duration_ms, ok }, "call finished");
     else logOf(call).info({ duration_ms, ok, ...failure(error) }, "call failed");
   });
-  events.on("config.reloaded", ({ description }) => log.info({ changes: description }, "config reloaded"));
+  events.on("config.reloaded", ({ changes, description }) => {
+    // What is called from now on is said anew: else those that were removed would be kept.
+    if (changes.removed.length > 0) logOf = callLogs(log);
+    log.info({ changes: description }, "config reloaded");
+  });
   events.on("config.rejected", ({ error }) => log.error(failure(error), "config rejected, the last good one stays"));
   events.on("warning", ({ message }) => log.warn(message));
   events.on("unexpected", ({ requestId, error }) => log.error({ request_id: requestId, error }, "unexpected error"));
