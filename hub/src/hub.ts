@@ -157,7 +157,10 @@ export class Hub {
       supervisor: this.supervisor,
       events: this.events,
       onChange: () => this.#replaceCatalog(),
-      onRemoved: (server) => this.calls.forget(server),
+      onRemoved: (server) => {
+        this.calls.forget(server);
+        this.#ofAllGroups.logLevels.forget(server);
+      },
     });
     this.configuration.open(loaded);
     this.#catalog = Catalog.build(this.configuration.current, this.supervisor.listings());

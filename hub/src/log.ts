@@ -45,14 +45,18 @@ export async function startLog(
     if (breaker.state === "open") log.warn({ server }, "circuit opened");
     else log.info({ server }, `circuit ${breaker.state}`);
   });
-  const beginningOf = callBeginnings(base);
+  let beginningOf = callBeginnings(base);
   events.on("call.finished", (call) => {
     if (!log.isLevelEnabled("info")) return;
     const how = call.ok ? DONE : JSON.stringify({ ok: false, ...failure(call.error), msg: "call failed" }).slice(1);
     const duration = Math.round(call.durationMs * 1000) / 1000;
     destination.write(`${INFO}${timestamp()},${beginningOf(call)},"duration_ms":${duration},${how}\n`);
   });
-  events.on("config.reloaded", ({ description }) => log.info({ changes: description }, "config reloaded"));
+  events.on("config.reloaded", ({ changes, description }) => {
+    // What is called from now on is said anew: else those that were removed would be kept.
+    if (changes.removed.length > 0) beginningOf = callBeginnings(base);
+    log.info({ changes: description }, "config reloaded");
+  });
   events.on("config.rejected", ({ error }) => log.error(failure(error), "config rejected, the last good one stays"));
   events.on("warning", ({ message }) => log.warn(message));
   events.on("unexpected", ({ requestId, error }) => log.error({ request_id: requestId, error }, "unexpected error"));

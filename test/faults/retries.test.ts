@@ -64,6 +64,16 @@ family("a call whose outcome is unknown", (of) => {
     expect(ids).toEqual(steps.map((_, n) => `n${n}`));
   });
 
+  it("RS-5 a call that ends after its server was removed leaves no figures of it", async () => {
+    const busy: Fault = { do: "status", status: 429, headers: { "retry-after": "1" } };
+    const { name, up } = await of.hub().add({ transport: "http", steps: [busy] });
+    const call = of.hub().call(name, "act", { id: "x1" });
+    await up.until("heard", { tool: "act" });
+    await of.hub().remove(name);
+    expect((await call).error).toMatchObject({ kind: "ServerNotFound" });
+    expect(await of.hub().metrics()).not.toContain(`"${name}"`);
+  });
+
   it("F25 a list that is cut off is asked for again", async () => {
     const { name, up } = await of.hub().add({ transport: "http", steps: [{ on: "tools/list", do: "reset", nth: 1 }] });
     await of.hub().untilState(name, "running");

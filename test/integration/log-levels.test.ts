@@ -1,5 +1,7 @@
 // Log messages of a legacy server that several clients share, in several groups: it has one level, each of them its own.
 
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { connect, http, modern, post } from "../support/rpc.ts";
@@ -69,4 +71,25 @@ it("GR-7 so is what a modern client wants with one request, and only that reques
   expect(await talk("alert")).toEqual({ level: "debug", logs: ["alert", "emergency"] });
   expect(await talk("nonsense")).toMatchObject({ level: "debug" });
   expect((await talk()).logs).toEqual([]);
+});
+
+it("GR-7 a server that was removed and came back is told anew", async () => {
+  const token = (await readFile(join(home.dir, "data/token"), "utf8")).trim();
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const add = () =>
+    http(`${hub.url}/api/v1/servers`, { headers, body: JSON.stringify({ name: "guest", ...fixture("logs") }) });
+  const guest = `${hub.url}/api/v1/servers/guest`;
+  const talk = async () => {
+    await vi.waitFor(
+      async () => expect((await http(guest, { method: "GET", headers })).body).toContain('"status":"running"'),
+      WAIT,
+    );
+    const _meta = { "io.modelcontextprotocol/logLevel": "alert" };
+    return read((await modern(`${hub.url}/mcp`, "tools/call", { name: "guest__talk", _meta })).body);
+  };
+  expect((await add()).status).toBe(201);
+  expect(await talk()).toEqual({ level: "alert", logs: ["alert", "emergency"] });
+  expect((await http(guest, { method: "DELETE", headers })).status).toBe(204);
+  expect((await add()).status).toBe(201);
+  expect(await talk()).toEqual({ level: "alert", logs: ["alert", "emergency"] });
 });

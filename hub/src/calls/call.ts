@@ -98,6 +98,8 @@ export class Calls {
     } catch (thrown) {
       const error = toHubError(thrown);
       await this.#finish(call, entry, startedAt, { ok: false, error });
+      // Where the server was removed while the call waited to be sent again, this was the last that is heard of it.
+      this.forget(call.server);
       span?.end({ error });
       throw error;
     } finally {

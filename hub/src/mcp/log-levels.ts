@@ -36,10 +36,18 @@ export class LogLevels {
 
   /** A modern request for a legacy server says what it wants to hear. Resolves when the server knows. */
   async request(server: string, level: string): Promise<void> {
+    if (!isLogLevel(level) || !this.#supervisor.has(server)) return;
     const known = this.#requests.get(server);
-    if (!isLogLevel(level) || lowestLevel([known, level]) === known) return;
+    // One that took the place of a server of the same name has been told nothing.
+    const isTold = this.#supervisor.get(server).logLevel !== undefined;
+    if (isTold && lowestLevel([known, level]) === known) return;
     this.#requests.set(server, level);
     await this.#tell([server]);
+  }
+
+  /** It was removed: nothing is kept of it, unless it came back meanwhile. */
+  forget(server: string): void {
+    if (!this.#supervisor.has(server)) this.#requests.delete(server);
   }
 
   async #tell(servers: readonly string[]): Promise<void> {

@@ -69,7 +69,9 @@ export async function openStdio(
   });
   // It may go on running, but nothing that it is asked will ever be answered.
   process.stdout.once("close", () => {
-    setTimeout(() => giveUp(lostProcess("closed its output", stderr())), MUTED_MS).unref();
+    const muted = setTimeout(() => giveUp(lostProcess("closed its output", stderr())), MUTED_MS).unref();
+    // Else all that is left of it, and that may be much, would be kept for as long.
+    void process.exited.then(() => clearTimeout(muted));
   });
   const peer = new Peer(channel, handlers);
   let shookHands = false;

@@ -1,5 +1,5 @@
 // Figures 3 and 5 of the fault catalogue: however often and whenever the hub ends, nothing of it is left, and no config
-// that was acknowledged is lost. CYCLES sets how often.
+// that was acknowledged is lost. CYCLES sets how often, LANES how many at a time.
 
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,8 @@ import { Upstream } from "../scenario.ts";
 import { figure, seededRandom } from "./random.ts";
 
 const CYCLES = figure("CYCLES", 1000);
-const LANES = 2;
+/** Most of the time they wait for a server that does not want to go. */
+const LANES = figure("LANES", 2);
 
 it.each(["SIGKILL", "SIGTERM"] as const)(
   `LC-5 F41 F42 ${CYCLES} times %s at any moment: 0 processes left`,

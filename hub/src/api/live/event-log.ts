@@ -46,8 +46,7 @@ export class EventLog {
    */
   append(event: EventName, server: string | undefined, data: object | (() => object)): void {
     const id = ++this.#last;
-    const frame = typeof data === "function" ? () => toFrame(event, id, data()) : written(toFrame(event, id, data));
-    const live = { id, event, server, frame };
+    const live = new Kept(id, event, server, typeof data === "function" ? data : toFrame(event, id, data));
     let ring = this.#rings.get(event);
     if (ring === undefined) this.#rings.set(event, (ring = new Ring(this.#size)));
     ring.push(live);
@@ -69,8 +68,23 @@ export class EventLog {
   }
 }
 
-function written(frame: string): () => string {
-  return () => frame;
+/** Thousands are kept. A class, since a closure for each takes a hundred bytes more. */
+class Kept implements LiveEvent {
+  readonly id: number;
+  readonly event: EventName;
+  readonly server: string | undefined;
+  readonly #what: string | (() => object);
+
+  constructor(id: number, event: EventName, server: string | undefined, what: string | (() => object)) {
+    this.id = id;
+    this.event = event;
+    this.server = server;
+    this.#what = what;
+  }
+
+  frame(): string {
+    return typeof this.#what === "string" ? this.#what : toFrame(this.event, this.id, this.#what());
+  }
 }
 
 /** The last events of one kind. */
