@@ -44,9 +44,9 @@ export class EventLog {
    * What happens often tells its data in a function, which is asked when somebody reads it, and hardly anybody does. Of the rest
    * the text is kept: it takes less room than what it says.
    */
-  append(event: EventName, server: string | undefined, data: object | (() => object)): void {
+  append(event: EventName, server: string | undefined, data: object | Describe): void {
     const id = ++this.#last;
-    const live = new Kept(id, event, server, typeof data === "function" ? data : toFrame(event, id, data));
+    const live = new Kept(id, event, server, isDescribe(data) ? data : toFrame(event, id, data));
     let ring = this.#rings.get(event);
     if (ring === undefined) this.#rings.set(event, (ring = new Ring(this.#size)));
     ring.push(live);
@@ -68,14 +68,20 @@ export class EventLog {
   }
 }
 
+type Describe = () => object;
+
+function isDescribe(data: object | Describe): data is Describe {
+  return typeof data === "function";
+}
+
 /** Thousands are kept. A class, since a closure for each takes a hundred bytes more. */
 class Kept implements LiveEvent {
   readonly id: number;
   readonly event: EventName;
   readonly server: string | undefined;
-  readonly #what: string | (() => object);
+  readonly #what: string | Describe;
 
-  constructor(id: number, event: EventName, server: string | undefined, what: string | (() => object)) {
+  constructor(id: number, event: EventName, server: string | undefined, what: string | Describe) {
     this.id = id;
     this.event = event;
     this.server = server;
