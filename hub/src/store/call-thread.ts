@@ -37,8 +37,8 @@ export interface ThreadHandlers {
   onWarning(message: string): void;
 }
 
-/** A thread runs JavaScript only: the built file, also where this one is run from its source. */
-const WORKER = new URL("../../dist/store/call-worker.js", import.meta.url);
+/** A thread runs JavaScript only: the built file, wherever this one is run from (see build/programs.js). */
+const WORKER = new URL("../../dist/bundle/call-worker.js", import.meta.url);
 
 interface Waiting {
   resolve(value: unknown): void;
