@@ -14,7 +14,7 @@ describe("the structured log", () => {
   it("RS-6 has a line for connects, failures, calls and reloads, and nothing that a server printed", async () => {
     const lines: string[] = [];
     const events = new HubEvents();
-    await startLog(events, { write: (line) => lines.push(line) });
+    startLog(events, { write: (line) => lines.push(line) });
     const error = new HubError("PackageNotFound", "Package not found", { detail: "token=planted-secret" }).toJSON();
     events.emit("server.status", { server: "git", status: { state: "running", tools: ["a", "b"], since: 0 } });
     events.emit("server.status", { server: "bad", status: { state: "error", error, since: 0 } });
@@ -43,7 +43,7 @@ describe("the structured log", () => {
   it("RS-6 leaves out what is below its level", async () => {
     const lines: string[] = [];
     const events = new HubEvents();
-    await startLog(events, { write: (line) => lines.push(line) }, { level: "warn" });
+    startLog(events, { write: (line) => lines.push(line) }, { level: "warn" });
     events.emit("server.status", { server: "git", status: { state: "running", tools: [], since: 0 } });
     events.emit("warning", { message: "careful" });
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, msg: "careful" }]);
@@ -57,14 +57,14 @@ describe("the structured log", () => {
     it("T13 is its owner's alone, and a large one is kept aside", async () => {
       const path = join(dir, "state/log.jsonl");
       const events = new HubEvents();
-      const first = await startFileLog(events, path);
+      const first = startFileLog(events, path);
       events.emit("warning", { message: "one" });
       await new Promise<void>((resolve) => first.flush(() => resolve()));
       expect((await stat(path)).mode & 0o777).toBe(0o600);
       expect(await readFile(path, "utf8")).toContain('"one"');
       await writeFile(path, "");
       await truncate(path, (16 << 20) + 1);
-      await startFileLog(new HubEvents(), path);
+      startFileLog(new HubEvents(), path);
       expect((await stat(`${path}.1`)).size).toBe((16 << 20) + 1);
     });
 
@@ -72,7 +72,7 @@ describe("the structured log", () => {
       const path = join(dir, "log.jsonl");
       await writeFile(path, "x".repeat(900) + "\n");
       const events = new HubEvents();
-      const log = await startFileLog(events, path, { maxBytes: 1000 });
+      const log = startFileLog(events, path, { maxBytes: 1000 });
       const flushed = () => new Promise<void>((resolve) => log.flush(() => resolve()));
       const say = async (message: string) => {
         events.emit("warning", { message });
@@ -100,7 +100,7 @@ describe("the structured log", () => {
       await writeFile(join(dir, "state"), "in its way");
       const events = new HubEvents();
       const told = once(events, "warning");
-      const log = await startFileLog(events, path);
+      const log = startFileLog(events, path);
       expect(await told).toMatchObject([{ message: expect.stringMatching(/^The log file cannot be written: E/) }]);
       events.emit("config.reloaded", { changes: NO_CHANGES, description: "kept" });
       log.flush();
@@ -113,7 +113,7 @@ describe("the structured log", () => {
     it.runIf(existsSync("/dev/full"))("RS-6 a full disk costs lines and nothing else", async () => {
       const events = new HubEvents();
       const warned: string[] = [];
-      await startFileLog(events, "/dev/full");
+      startFileLog(events, "/dev/full");
       events.on("warning", ({ message }) => warned.push(message));
       const told = once(events, "warning");
       const error = new HubError("IoError", "x".repeat(20_000)).toJSON();

@@ -1,14 +1,13 @@
 // The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Payloads and the text
 // that servers print never get in: either may hold a secret.
 
-import type { DestinationStream, Logger } from "pino";
 import type { ErrorBody } from "./errors.ts";
 import type { CallRecord, HubEvents } from "./events.ts";
+import { JsonLog, type Destination, type LogLevel } from "./json-log.ts";
 import { LogFile } from "./log-file.ts";
 import type { Status } from "./servers/status.ts";
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const satisfies readonly LogLevel[];
 
 export interface FileLogOptions {
   readonly maxBytes?: number;
@@ -18,24 +17,18 @@ export interface FileLogOptions {
 const MAX_KINDS = 1000;
 
 /** Logs to a file. Where it cannot be written, that is said, and the hub goes on. */
-export async function startFileLog(
-  events: HubEvents,
-  path: string,
-  { maxBytes }: FileLogOptions = {},
-): Promise<Logger> {
+export function startFileLog(events: HubEvents, path: string, { maxBytes }: FileLogOptions = {}): JsonLog {
   const onError = (code: string) => void events.emit("warning", { message: `The log file cannot be written: ${code}` });
   return startLog(events, new LogFile(path, { maxBytes, onError }));
 }
 
 /** Logs what happens from now on, one line for each. */
-export async function startLog(
+export function startLog(
   events: HubEvents,
-  destination: DestinationStream,
+  destination: Destination,
   { level = "info" }: { level?: LogLevel } = {},
-): Promise<Logger> {
-  // Loaded here: it takes longer than the hub needs to be ready, and nobody waits for it.
-  const { pino } = await import("pino");
-  const log = pino({ name: "plugboard", level, timestamp: isoTime() }, destination);
+): JsonLog {
+  const log = JsonLog.open(destination, { name: "plugboard", level });
   events.on("server.status", ({ server, status }) => logStatus(log, server, status));
   events.on("server.circuit", ({ server, breaker }) => {
     if (breaker.state === "open") log.warn({ server }, "circuit opened");
@@ -50,14 +43,14 @@ export async function startLog(
   });
   events.on("config.reloaded", ({ description }) => log.info({ changes: description }, "config reloaded"));
   events.on("config.rejected", ({ error }) => log.error(failure(error), "config rejected, the last good one stays"));
-  events.on("warning", ({ message }) => log.warn(message));
+  events.on("warning", ({ message }) => log.warn({}, message));
   events.on("unexpected", ({ requestId, error }) => log.error({ request_id: requestId, error }, "unexpected error"));
   return log;
 }
 
 /** What calls of one kind have in common is put into words once: there is nothing that the hub logs more often. */
-function callLogs(log: Logger): (call: CallRecord) => Logger {
-  const known = new Map<string, Logger>();
+function callLogs(log: JsonLog): (call: CallRecord) => JsonLog {
+  const known = new Map<string, JsonLog>();
   return ({ server, tool, group }) => {
     const kind = `${server}\n${tool}\n${group}`;
     let found = known.get(kind);
@@ -70,17 +63,7 @@ function callLogs(log: Logger): (call: CallRecord) => Logger {
   };
 }
 
-/** Lines of the same millisecond share the text of it: making it takes as long as the rest of a line. */
-function isoTime(): () => string {
-  let made = { at: 0, text: "" };
-  return () => {
-    const at = Date.now();
-    if (at !== made.at) made = { at, text: `,"time":"${new Date(at).toISOString()}"` };
-    return made.text;
-  };
-}
-
-function logStatus(log: Logger, server: string, status: Status): void {
+function logStatus(log: JsonLog, server: string, status: Status): void {
   switch (status.state) {
     case "running":
       return log.info({ server, tools: status.tools.length }, "server running");

@@ -61,8 +61,8 @@ async function logTo(io: Io, hub: Hub, { logLevel }: StdioOptions): Promise<void
     const hint = `Use one of ${LOG_LEVELS.join(", ")}`;
     throw new HubError("InvalidConfig", `There is no log level "${wanted}"`, { field: "log-level", hint });
   }
-  const log = await startLog(hub.events, io.stderr, { level });
-  for (const message of [...hub.warnings, ...hub.catalog.warnings]) log.warn(message);
+  const log = startLog(hub.events, io.stderr, { level });
+  for (const message of [...hub.warnings, ...hub.catalog.warnings]) log.warn({}, message);
 }
 
 /** Takes stdout for the protocol. Whoever else writes to it, a library's stray print included, ends up on stderr. */
