@@ -12,7 +12,7 @@ import { thirdPartyLicenses } from "./third-party-licenses.js";
  *
  * @param {string} name
  * @param {string} source
- * @param {"bundle" | "library"} folder
+ * @param {"bundle" | "embed"} folder
  * @param {import("rolldown").OutputOptions} [output]
  * @returns {import("rolldown").BuildOptions}
  */
@@ -48,5 +48,5 @@ export const programs = [
   }),
   program("demo", "src/demo/main.ts", "bundle"),
   program("call-worker", "src/store/call-worker.ts", "bundle"),
-  program("index", "src/index.ts", "library", { cleanDir: true }),
+  program("index", "src/index.ts", "embed", { cleanDir: true }),
 ];
