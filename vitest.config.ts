@@ -2,6 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    globalSetup: "hub/build/bundle.js",
     include: ["hub/src/**/*.test.ts", "chat/src/**/*.test.ts", "test/**/*.test.ts"],
     // Real processes on slow machines: a hang is caught, slowness is not punished.
     testTimeout: 180_000,

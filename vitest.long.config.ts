@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 // The long lane: thousands of kills, minutes of load. On demand, one after the other, with nothing else on the machine.
 export default defineConfig({
   test: {
+    globalSetup: "hub/build/bundle.js",
     include: [
       "test/**/*.long.ts",
       "test/fuzz/*.test.ts",

@@ -95,7 +95,6 @@ export class Hub {
   #catalog: Catalog;
   #rebuild: NodeJS.Timeout | undefined;
   #buildMs = 0;
-  #prepare: () => void = () => undefined;
   #endParked: () => void = () => undefined;
   #endClients: () => void = () => undefined;
   #listener: Listener | undefined;
@@ -173,10 +172,12 @@ export class Hub {
     const [loaded, tracing] = await Promise.all([store.load(), loadTracing(options.variables)]);
     const inMemory = options.store !== undefined;
     if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
-    const eras = await EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"));
     const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"));
-    const packages = inMemory ? undefined : await openPackages(options);
-    const taskIds = inMemory ? new TaskIds() : await TaskIds.open(join(paths.data, "task-ids.key"));
+    const [eras, packages, taskIds] = await Promise.all([
+      EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json")),
+      inMemory ? undefined : openPackages(options),
+      inMemory ? new TaskIds() : TaskIds.open(join(paths.data, "task-ids.key")),
+    ]);
     return new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
   }
 
@@ -213,7 +214,6 @@ export class Hub {
       onUnexpected: (error, requestId) =>
         this.events.emit("unexpected", { requestId, error: this.#redactor.redactText(inspect(error)) }),
     });
-    this.#prepare = () => void api.prepare().catch(() => undefined); // the first request tries again, and tells why not
     const admin = createAdminEndpoint(managed, token);
     const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
     // What is asked most comes first; `@admin` before the groups, of which it is none.
@@ -244,8 +244,6 @@ export class Hub {
     const settled = this.supervisor.startAll();
     // What it cannot remove now, the next start finds.
     this.#tidying = this.#memories.packages?.tidy(this.configuration.current.servers).catch(() => undefined);
-    // Nobody should have to wait for it: neither who starts the hub, nor the first who asks its API.
-    void settled.then(() => setImmediate(this.#prepare));
     return settled;
   }
 

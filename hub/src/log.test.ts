@@ -57,6 +57,16 @@ describe("the structured log", () => {
     expect([done, failed]).toEqual(expected);
   });
 
+  it("RS-6 what happens while the logger is being loaded is not lost", async () => {
+    const lines: string[] = [];
+    const events = new HubEvents();
+    const loaded = startLog(events, { write: (line) => lines.push(line) });
+    events.emit("warning", { message: "early" });
+    await loaded;
+    events.emit("warning", { message: "late" });
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: "early" }, { msg: "late" }]);
+  });
+
   it("RS-6 leaves out what is below its level", async () => {
     const lines: string[] = [];
     const events = new HubEvents();

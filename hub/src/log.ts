@@ -20,34 +20,37 @@ export interface FileLogOptions {
 const MAX_KINDS = 1000;
 
 /** Logs to a file. Where it cannot be written, that is said, and the hub goes on. */
-export async function startFileLog(
-  events: HubEvents,
-  path: string,
-  { maxBytes }: FileLogOptions = {},
-): Promise<Logger> {
+export function startFileLog(events: HubEvents, path: string, { maxBytes }: FileLogOptions = {}): Promise<Logger> {
   const onError = (code: string) => void events.emit("warning", { message: `The log file cannot be written: ${code}` });
   return startLog(events, new LogFile(path, { maxBytes, onError }));
 }
 
-/** Logs what happens from now on, one line for each. */
-export async function startLog(
+/** Logs what happens from now on, one line for each. What happens before the logger is loaded is told when it is. */
+export function startLog(
   events: HubEvents,
   destination: DestinationStream,
   { level = "info" }: { level?: LogLevel } = {},
 ): Promise<Logger> {
-  // Loaded here: it takes longer than the hub needs to be ready, and nobody waits for it.
-  const { pino } = await import("pino");
   const timestamp = isoTime();
   const base = { pid: process.pid, hostname: hostname(), name: "plugboard" };
-  const log = pino({ base, level, timestamp }, destination);
-  events.on("server.status", ({ server, status }) => logStatus(log, server, status));
-  events.on("server.circuit", ({ server, breaker }) => {
-    if (breaker.state === "open") log.warn({ server }, "circuit opened");
-    else log.info({ server }, `circuit ${breaker.state}`);
+  // Loading it takes longer than the hub needs to be ready.
+  const loading = import("pino").then(({ pino }) => {
+    log = pino({ base, level, timestamp }, destination);
+    for (const line of early.splice(0)) line(log);
+    return log;
   });
+  let log: Logger | undefined;
+  const early: ((log: Logger) => void)[] = [];
+  const say = (line: (to: Logger) => void) => void (log === undefined ? early.push(line) : line(log));
+
+  events.on("server.status", ({ server, status }) => say((to) => logStatus(to, server, status)));
+  events.on("server.circuit", ({ server, breaker: { state } }) =>
+    say((to) => (state === "open" ? to.warn({ server }, "circuit opened") : to.info({ server }, `circuit ${state}`))),
+  );
   let beginningOf = callBeginnings(base);
+  const tellsCalls = LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf("info");
   events.on("call.finished", (call) => {
-    if (!log.isLevelEnabled("info")) return;
+    if (!tellsCalls) return;
     const how = call.ok ? DONE : JSON.stringify({ ok: false, ...failure(call.error), msg: "call failed" }).slice(1);
     const duration = Math.round(call.durationMs * 1000) / 1000;
     destination.write(`${INFO}${timestamp()},${beginningOf(call)},"duration_ms":${duration},${how}\n`);
@@ -55,12 +58,16 @@ export async function startLog(
   events.on("config.reloaded", ({ changes, description }) => {
     // What is called from now on is said anew: else those that were removed would be kept.
     if (changes.removed.length > 0) beginningOf = callBeginnings(base);
-    log.info({ changes: description }, "config reloaded");
+    say((to) => to.info({ changes: description }, "config reloaded"));
   });
-  events.on("config.rejected", ({ error }) => log.error(failure(error), "config rejected, the last good one stays"));
-  events.on("warning", ({ message }) => log.warn(message));
-  events.on("unexpected", ({ requestId, error }) => log.error({ request_id: requestId, error }, "unexpected error"));
-  return log;
+  events.on("config.rejected", ({ error }) =>
+    say((to) => to.error(failure(error), "config rejected, the last good one stays")),
+  );
+  events.on("warning", ({ message }) => say((to) => to.warn(message)));
+  events.on("unexpected", ({ requestId, error }) =>
+    say((to) => to.error({ request_id: requestId, error }, "unexpected error")),
+  );
+  return loading;
 }
 
 const INFO = '{"level":30';

@@ -2,6 +2,6 @@
 
 import { createRequire } from "node:module";
 
-const manifest: { version: string } = createRequire(import.meta.url)("../package.json");
+const manifest: { version: string } = createRequire(import.meta.url)("plugboard/package.json");
 
 export const VERSION = manifest.version;

@@ -1,14 +1,12 @@
 // What every command keeps to, as real processes on one hub: global options, exit codes, results byte by byte, and the
 // table of servers as people know it.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERRORS } from "../../hub/src/errors.ts";
 import { recordedIn } from "../support/calls.ts";
-import { BIN, failing, fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { failing, fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { noTerminal, onTerminal } from "../support/terminal.ts";
 
@@ -346,20 +344,5 @@ describe("up", () => {
     for (const alias of ["serve", "run"]) {
       expect((await plugboard(away, [alias, "--help"])).stdout).toContain("plugboard up|serve");
     }
-  });
-
-  it("the API is loaded when the hub is up, not before, and without anybody asking for it", async () => {
-    const own = await makeHome({ it: fixture("echo") });
-    const hooks = "export async function load(u,c,n){process._rawDebug(u);return n(u,c)}";
-    const register = `data:text/javascript,import{register}from'node:module';register('data:text/javascript,${hooks}')`;
-    const child = spawn(process.execPath, ["--import", register, BIN, "up", "--port", "0"], { env: own.env });
-    let stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk));
-    await expect.poll(() => stderr, { timeout: 60_000 }).toContain("dist/api/routes.js");
-    child.kill("SIGTERM");
-    await once(child, "exit");
-    expect(stderr.indexOf("Ctrl-C stops.")).toBeGreaterThan(0);
-    expect(stderr.indexOf("Ctrl-C stops.")).toBeLessThan(stderr.indexOf("dist/api/rest.js"));
-    await own.remove();
   });
 });

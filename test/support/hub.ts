@@ -94,15 +94,17 @@ export interface StartOptions {
   /** Arguments of node itself. */
   readonly node?: readonly string[];
   readonly umask?: string;
+  /** Another build of it. */
+  readonly bin?: string;
 }
 
 /** `plugboard up` on a free port. Resolves when it prints its address. */
 export async function startHub(
   home: Home,
-  { ready = true, args = [], env = {}, through = [], node = [], umask }: StartOptions = {},
+  { ready = true, args = [], env = {}, through = [], node = [], umask, bin = BIN }: StartOptions = {},
 ): Promise<RunningHub> {
   // A test that leaves a call hanging need not wait for it; one about waiting says so in its arguments.
-  const up = [process.execPath, ...node, BIN, "up", "--port", "0", "--drain", "0s", ...args];
+  const up = [process.execPath, ...node, bin, "up", "--port", "0", "--drain", "0s", ...args];
   const masked = umask === undefined ? [] : ["sh", "-c", `umask ${umask}; exec "$@"`, "sh"];
   const [command = "", ...rest] = [...masked, ...through, ...up];
   const child = spawn(command, rest, {

@@ -25,8 +25,7 @@ export class ManagementToken {
   /** Reads the token of a data folder, and makes it where there is none. */
   static async open(dataDir: string, limit?: FailureLimitOptions): Promise<ManagementToken> {
     const path = tokenPath(dataDir);
-    const fresh = `pb_${randomBytes(32).toString("base64url")}`;
-    const known = (await createFileExclusive(path, `${fresh}\n`, { mode: 0o600 })) ? fresh : await read(path);
+    const known = (await read(path)) ?? (await make(path));
     if (known === undefined) throw unusable(path);
     return new ManagementToken(known, limit);
   }
@@ -53,6 +52,12 @@ export function readManagementToken(dataDir: string): Promise<string | undefined
 
 export function tokenPath(dataDir: string): string {
   return join(dataDir, "token");
+}
+
+/** Of two hubs that start at once, one makes it and both have it. */
+async function make(path: string): Promise<string | undefined> {
+  const fresh = `pb_${randomBytes(32).toString("base64url")}`;
+  return (await createFileExclusive(path, `${fresh}\n`, { mode: 0o600 })) ? fresh : read(path);
 }
 
 async function read(path: string): Promise<string | undefined> {

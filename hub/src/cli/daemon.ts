@@ -139,7 +139,7 @@ async function folderOf({ home }: Io, { log }: Places): Promise<string> {
   return info?.isDirectory() === true ? home : dirname(log);
 }
 
-const MAIN = fileURLToPath(new URL("../main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../bin/plugboard.js", import.meta.url));
 
 /** Waits for a message of the hub. Rejects with its error where it says that it failed, with undefined where it is gone. */
 function heard(child: ChildProcess, wanted: (message: object) => boolean, withinMs?: number): Promise<void> {

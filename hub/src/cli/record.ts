@@ -39,7 +39,8 @@ export function placesOf(io: Io, { config }: GlobalOptions): Places {
 
 export async function writeRecord(path: string, record: HubRecord): Promise<void> {
   const { writeFileAtomic } = await import("../atomic.ts");
-  await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  // Not durable: after a power failure it is of nobody.
+  await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600, durable: false });
 }
 
 /** The record; undefined where there is none, or one that no hub has written. One that others can write throws. */

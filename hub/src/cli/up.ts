@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
+import { startFileLog } from "../log.ts";
 import { VERSION } from "../version.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub, toStartup } from "./open-hub.ts";
@@ -42,13 +43,14 @@ async function up(io: Io, options: UpOptions): Promise<number> {
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
   const url = await hub.listen({ host: options.host, port, edges: [await createProofEdge(places.data)] });
-  await leaveRecord(io, places, url).catch((thrown: unknown) => {
-    io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
-  });
+  const logging = startFileLog(hub.events, join(places.state, "log.jsonl"));
+  // Servers take their time to start: what else is to be done is done meanwhile.
+  const settled = hub.start();
   try {
-    await hub.configuration.watch();
-    const { startFileLog } = await import("../log.ts");
-    await startFileLog(hub.events, join(places.state, "log.jsonl"));
+    const recorded = leaveRecord(io, places, url).catch((thrown: unknown) => {
+      io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
+    });
+    await Promise.all([recorded, hub.configuration.watch(), logging]);
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
     else {
@@ -56,7 +58,6 @@ async function up(io: Io, options: UpOptions): Promise<number> {
       printAddresses(io, hub, url);
     }
     io.tellParent?.({ listening: url });
-    const settled = hub.start();
     const progress = new Progress(io, new Output(io, options), () => hub.supervisor.servers.map(toStartup));
     await Promise.race([progress.show(settled), stopped]);
     void settled.then(() => {
@@ -66,6 +67,7 @@ async function up(io: Io, options: UpOptions): Promise<number> {
     await stopped;
     return 0;
   } finally {
+    await hub.stop();
     await removeRecord(places.record, process.pid);
   }
 }

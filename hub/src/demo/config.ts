@@ -14,7 +14,7 @@ export function demoServer(configDir: string): ServerConfig {
       type: "stdio",
       launcher: "binary",
       command: process.execPath,
-      args: [fileURLToPath(new URL("./main.js", import.meta.url)), configDir],
+      args: [fileURLToPath(new URL("../../dist/bundle/demo.js", import.meta.url)), configDir],
       hardened: false,
     },
     env: {},

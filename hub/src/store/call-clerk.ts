@@ -37,7 +37,7 @@ export class CallClerk {
   receive(message: ToThread, onClosed: () => void): void {
     this.#next(async () => {
       await this.#act(message);
-      if (message.type === "close") onClosed();
+      if (message.type === "close" || message.type === "rest") onClosed();
     });
   }
 
@@ -60,6 +60,8 @@ export class CallClerk {
         return this.#answer(message.id, () => this.#store.stats(message.query));
       case "prune":
         return this.#answer(message.id, () => this.#store.prune(message.now));
+      case "rest":
+        return this.#rest();
       case "close":
         return this.#answer(message.id, () => this.#close());
     }
@@ -74,9 +76,14 @@ export class CallClerk {
   }
 
   async #close(): Promise<void> {
-    clearInterval(this.#looking);
     // A process that was told to end has no time for a second attempt: somebody else will.
     await this.#ingest.enterOwn({ isLast: true }).catch(() => this.#ingest.leaveOwn());
+    await this.#rest();
+  }
+
+  /** The journal goes on; whoever is next enters it from where this one came to. */
+  async #rest(): Promise<void> {
+    clearInterval(this.#looking);
     clearTimeout(this.#retry);
     await this.#store.close();
   }

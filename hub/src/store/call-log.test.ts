@@ -1,13 +1,14 @@
 // What only the log in a file can show: transactions, locks, a full disk, rights. Damage is in damage.test.ts.
 
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { append, type CallEntry } from "../../../test/support/calls.ts";
 import { Redactor } from "../calls/redact.ts";
-import { journalsOf, SqliteCallLog } from "./call-log.ts";
+import { journalsOf, SqliteCallLog, type CallLogOptions } from "./call-log.ts";
 import type { Retention } from "./call-pruner.ts";
 import { connect } from "./driver.ts";
 
@@ -26,9 +27,11 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-function open(retention: Partial<Retention> = {}, at = path): SqliteCallLog {
+type Times = Pick<CallLogOptions, "wakeAfterMs" | "restAfterMs">;
+
+function open(retention: Partial<Retention> = {}, at = path, times: Times = {}): SqliteCallLog {
   const onWarning = (message: string) => warnings.push(message);
-  const log = new SqliteCallLog(at, { redactor: new Redactor(), retention, onWarning });
+  const log = new SqliteCallLog(at, { redactor: new Redactor(), retention, onWarning, ...times });
   logs.push(log);
   return log;
 }
@@ -46,6 +49,16 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
   durationMs: 1,
   ...changes,
 });
+
+/** Of calls, as another process finds them. */
+async function countRows(): Promise<unknown> {
+  const other = await openRaw();
+  try {
+    return other.prepare("SELECT count(*) AS count FROM call").get()?.["count"];
+  } finally {
+    await other.close();
+  }
+}
 
 const journals = () => journalsOf(path);
 
@@ -83,14 +96,33 @@ describe("SqliteCallLog", () => {
   });
 
   it("RS-4 calls get into the database without being asked for", async () => {
-    const log = open();
+    const log = open({}, path, { wakeAfterMs: 10 });
     await append(log, entry());
-    await vi.waitFor(async () => {
-      const other = await openRaw();
-      const row = other.prepare("SELECT count(*) AS count FROM call").get();
-      await other.close();
-      expect(row).toEqual({ count: 1 });
-    }, 20_000);
+    await vi.waitFor(async () => expect(await countRows()).toBe(1), 20_000);
+  });
+
+  it("RS-4 few calls start no thread, and are there when somebody asks; many start it at once", async () => {
+    const log = open({}, path, { wakeAfterMs: 3_600_000 });
+    await append(log, entry({ tool: "alone" }));
+    expect(existsSync(path)).toBe(false);
+    expect(await toolsOf(log)).toEqual(["alone"]);
+    const many = join(dir, "many", "calls.db");
+    const busy = open({}, many, { wakeAfterMs: 3_600_000 });
+    for (let count = 0; count < 300; count++)
+      await append(busy, entry({ result: Buffer.from(`"${"x".repeat(400)}"`) }));
+    await vi.waitFor(() => expect(existsSync(many)).toBe(true), 20_000);
+  });
+
+  it("RS-4 a thread with nothing to do ends and lets go of the file; the next call is entered once, by another", async () => {
+    const log = open({}, path, { wakeAfterMs: 10, restAfterMs: 50 });
+    for (const [before, tool] of ["first", "second", "third"].entries()) {
+      await append(log, entry({ tool }));
+      await vi.waitFor(async () => expect(await countRows()).toBe(before + 1), 20_000);
+      // SQLite removes its own log with the last connection.
+      await vi.waitFor(() => expect(existsSync(`${path}-wal`)).toBe(false), 20_000);
+    }
+    expect(await toolsOf(log)).toEqual(["first", "second", "third"]);
+    expect(warnings).toEqual([]);
   });
 
   it("RS-4 a call that is under way is no row yet, and one however long it takes", async () => {

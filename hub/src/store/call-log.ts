@@ -19,6 +19,9 @@ import { WaitingRecords } from "./waiting-records.ts";
 
 /** The thread is told of new calls so often at most: what it takes in one go is cheaper than one by one. */
 const ENTER_EVERY_MS = 250;
+/** Until it runs, calls wait in the journal, where they are as safe: it is started for so many bytes, or after this time. */
+const WAKE_BYTES = 64 << 10;
+const WAKE_AFTER_MS = 10_000;
 const RETRY_MS = 500;
 /** Then they begin anew: in the journal they have 32 bits. */
 const IDS = 2 ** 32;
@@ -32,6 +35,9 @@ export interface CallLogOptions extends Keeping {
   /** Told what people should know: a damaged file, the beginning and the end of a failure. */
   readonly onWarning?: (message: string) => void;
   readonly maxBehindBytes?: number;
+  /** How long calls may wait for the thread to be started, and how long it stays with nothing to do. */
+  readonly wakeAfterMs?: number;
+  readonly restAfterMs?: number;
 }
 
 /** @example const log = new SqliteCallLog(join(paths.data, "calls.db"), { redactor }); */
@@ -41,6 +47,7 @@ export class SqliteCallLog implements CallLog {
   readonly #keeping: Keeping;
   readonly #warn: (message: string) => void;
   readonly #maxBehindBytes: number;
+  readonly #wakeAfterMs: number;
   readonly #journal: Journal;
   readonly #thread: CallThread;
   /** The beginnings of calls that are under way: a new journal starts with them. */
@@ -65,13 +72,15 @@ export class SqliteCallLog implements CallLog {
   #enterTimer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
 
-  constructor(path: string, { retention, onWarning = () => {}, maxBehindBytes, ...keeping }: CallLogOptions) {
+  constructor(path: string, options: CallLogOptions) {
+    const { retention, onWarning = () => {}, maxBehindBytes, wakeAfterMs, restAfterMs, ...keeping } = options;
     const writer = newWriter();
     this.#path = path;
     this.#folder = journalsOf(path);
     this.#keeping = keeping;
     this.#warn = onWarning;
     this.#maxBehindBytes = maxBehindBytes ?? MAX_BEHIND_BYTES;
+    this.#wakeAfterMs = wakeAfterMs ?? WAKE_AFTER_MS;
     this.#journal = new Journal(this.#folder, writer, () => this.#startNewJournal());
     this.#thread = new CallThread(
       { path, folder: this.#folder, writer, retention: { ...DEFAULT_RETENTION, ...retention } },
@@ -80,6 +89,7 @@ export class SqliteCallLog implements CallLog {
         onDegraded: (why) => (this.#degraded = { ...this.#degraded, database: why }),
         onWarning,
       },
+      restAfterMs,
     );
   }
 
@@ -207,7 +217,9 @@ export class SqliteCallLog implements CallLog {
   #write(bytes: Buffer): void {
     this.#journal.write(bytes);
     this.#written += bytes.length;
-    this.#enterTimer ??= setTimeout(() => this.#enter(), ENTER_EVERY_MS).unref();
+    const { isRunning } = this.#thread;
+    if (!isRunning && this.#written - this.#entered > WAKE_BYTES) return this.#enter();
+    this.#enterTimer ??= setTimeout(() => this.#enter(), isRunning ? ENTER_EVERY_MS : this.#wakeAfterMs).unref();
   }
 
   /** Whoever asks next finds every call. */

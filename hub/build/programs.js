@@ -1,0 +1,58 @@
+// Puts the hub's files and the libraries that they need into a few: opening and compiling 450 small ones was half of the start.
+// What the sources load with `import()` stays apart. Nothing is minified, so that stacks can be read. The types, and the
+// modules one by one for the tests, are tsc's.
+
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { oneLanguage } from "./one-language.js";
+import { thirdPartyLicenses } from "./third-party-licenses.js";
+
+const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
+/** Two below the package, as those of the sources are: a path that is relative to a file holds for both. */
+const BUNDLE = join(PACKAGE, "dist/bundle");
+const EMBED = join(PACKAGE, "dist/embed");
+export const FOLDERS = [BUNDLE, EMBED];
+
+/**
+ * One program with all that it loads.
+ *
+ * @param {string} name
+ * @param {string} source
+ * @param {string} folder
+ * @param {import("rolldown").OutputOptions} [output]
+ */
+function program(name, source, folder, output = {}) {
+  /** @type {import("rolldown").BuildOptions} */
+  const options = {
+    cwd: PACKAGE,
+    input: { [name]: source },
+    platform: "node",
+    // The one is native, the other a package of our own.
+    external: ["@photostructure/sqlite", /^plugboard-chat(?:\/|$)/],
+    // Where a library comes as an ES module too, what is not used of it can be left out.
+    resolve: { mainFields: ["module", "main"] },
+    // One that changes nothing here still does so for the modules one by one.
+    checks: { ineffectiveDynamicImport: false },
+    plugins: [oneLanguage(), thirdPartyLicenses()],
+    output: { dir: folder, chunkFileNames: "[name].js", comments: { legal: true, jsdoc: false }, ...output },
+  };
+  return { folder, options };
+}
+
+const MAIN = /[\\/]src[\\/]main\.ts$/;
+const HUB = /[\\/]src[\\/]hub\.ts$/;
+
+export const programs = [
+  program("main", "src/main.ts", BUNDLE, {
+    codeSplitting: {
+      groups: [
+        // What every command needs. Without the entry, which is not over before the command is: nobody may wait for it.
+        { name: "cli", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 2 },
+        { name: "hub", test: HUB, priority: 1 },
+      ],
+    },
+  }),
+  program("demo", "src/demo/main.ts", BUNDLE),
+  program("call-worker", "src/store/call-worker.ts", BUNDLE),
+  program("index", "src/index.ts", EMBED),
+];

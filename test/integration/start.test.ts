@@ -1,0 +1,121 @@
+// What a start loads and what it leaves until somebody asks: in counts, since times are the machine's. What it costs is
+// measured by test/bench.
+
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  fixture,
+  makeHome,
+  plugboard,
+  startHub,
+  type Home,
+  type RunningHub,
+  type StartOptions,
+} from "../support/hub.ts";
+import { connect, http } from "../support/rpc.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** Prints every module that is loaded, on stderr. */
+const HOOKS = "export async function load(u,c,n){process._rawDebug(u);return n(u,c)}";
+const PRINT_MODULES = `data:text/javascript,import{register}from'node:module';register('data:text/javascript,${HOOKS}')`;
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function start(options: StartOptions = {}): Promise<{ hub: RunningHub; home: Home; loaded: () => string[] }> {
+  const home = await makeHome({ it: fixture("echo") });
+  ends.push(() => home.remove());
+  const hub = await startHub(home, { ...options, node: ["--import", PRINT_MODULES] });
+  ends.push(() => hub.stop());
+  return { hub, home, loaded: () => hub.stderr().match(/^file:.*/gm) ?? [] };
+}
+
+async function ask({ hub, home }: { hub: RunningHub; home: Home }, path: string) {
+  const token = (await readFile(join(home.dir, "data/token"), "utf8")).trim();
+  return http(`${hub.url}/api/v1${path}`, { method: "GET", headers: { authorization: `Bearer ${token}` } });
+}
+
+async function callTool(hub: RunningHub): Promise<unknown> {
+  const client = await connect(`${hub.url}/mcp`);
+  return client.request("tools/call", { name: "add", arguments: { a: 1, b: 2 } });
+}
+
+describe("a start", () => {
+  it("loads few files, no translations, and no part of the API before it is asked for; then all who ask get it", async () => {
+    const started = await start();
+    expect(await callTool(started.hub)).toMatchObject({ result: {} });
+    const before = started.loaded();
+    expect(before.length).toBeGreaterThan(2);
+    expect(before.length).toBeLessThan(25);
+    const late = /locales|\/(?:rest|routes?|http-connection|ws-socket|otlp-tracing|client)\.js$/;
+    expect(before.filter((file) => late.test(file))).toEqual([]);
+    const answers = await Promise.all(
+      ["/status", "/servers", "/openapi.json", "/nothing"].map((path) => ask(started, path)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404]);
+    const after = started.loaded();
+    expect(after.filter((file) => file.endsWith("/rest.js"))).toHaveLength(1);
+    expect(after.filter((file) => file.includes("locales"))).toEqual([]);
+  });
+
+  it("few of its commands need a hub: the others do not load it", async () => {
+    const home = await makeHome({});
+    ends.push(() => home.remove());
+    const { stdout, stderr } = await plugboard(home, ["--version"], {
+      env: { NODE_OPTIONS: `--import "${PRINT_MODULES}"` },
+    });
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(stderr).toContain("/dist/bundle/cli.js");
+    expect(stderr).not.toContain("/dist/bundle/hub.js");
+  });
+});
+
+describe("the package, as it is published", () => {
+  async function pack(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), "plugboard-package-"));
+    ends.push(() => rm(folder, { recursive: true, force: true }));
+    const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json"], { cwd: join(ROOT, "hub") });
+    const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
+    for (const { path } of files) await cp(join(ROOT, "hub", path), join(folder, "hub", path));
+    // What it depends on, and is not part of it.
+    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    return join(folder, "hub");
+  }
+
+  it("has all that it needs, types and licences too, and nothing of the modules one by one", async () => {
+    const folder = await pack();
+    const { hub } = await start({ bin: join(folder, "bin/plugboard.js") });
+    expect(await callTool(hub)).toMatchObject({ result: {} });
+    const licences = await readFile(join(folder, "dist/bundle/THIRD-PARTY-LICENSES.txt"), "utf8");
+    for (const name of ["zod", "commander", "hono", "undici", "ws"])
+      expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
+    await expect(readFile(join(folder, "dist/hub.js"))).rejects.toThrow("ENOENT");
+    const types = await readFile(join(folder, "dist/index.d.ts"), "utf8");
+    expect(types).toContain("createHub");
+    const library: object = await import(join(folder, "dist/embed/index.js"));
+    expect(Object.keys(library)).toEqual(expect.arrayContaining(["createHub", "McpClient", "HubClient", "HubError"]));
+  });
+
+  it("an API that cannot be loaded says so to whoever asks, and in the log; calls go on", async () => {
+    const folder = await pack();
+    await writeFile(join(folder, "dist/bundle/rest.js"), "throw new Error('broken here');");
+    const started = await start({ bin: join(folder, "bin/plugboard.js") });
+    const answers = await Promise.all([ask(started, "/status"), ask(started, "/servers")]);
+    for (const { status, headers, body } of answers) {
+      expect(status).toBe(500);
+      expect(headers["content-type"]).toContain("application/problem+json");
+      expect(body).not.toContain("broken here");
+      expect(JSON.parse(body)).toMatchObject({ status: 500, instance: expect.any(String) });
+    }
+    expect(await callTool(started.hub)).toMatchObject({ result: {} });
+    await started.hub.stop();
+    expect(await readFile(join(started.home.dir, "state/log.jsonl"), "utf8")).toContain("broken here");
+  });
+});
