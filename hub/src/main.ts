@@ -1,7 +1,7 @@
 // The bin's entry: reads the surroundings once, hands them to the command, and turns its end into an exit code.
 
 import { homedir } from "node:os";
-import { run } from "./cli/program.ts";
+import { run } from "./cli/entry.ts";
 
 const outputs = [process.stdout, process.stderr];
 // Whoever read this has gone (`| head`): what is left to say goes nowhere, and nobody should fall over it.

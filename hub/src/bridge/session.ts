@@ -1,0 +1,177 @@
+// The legacy session at the endpoint. Opened by the client's own handshake; where the endpoint has forgotten it, after a
+// restart as a rule, another one is opened in the client's name, and the client is told to look again.
+
+import { HubError } from "../errors.ts";
+import type { Headers } from "../wire/http-failure.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
+import { readMessage, writeNotification, type Reply } from "../wire/jsonrpc.ts";
+import { Announcements } from "./announcements.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { Exchange } from "./exchange.ts";
+import { Handshake } from "./handshake.ts";
+
+export interface SessionOptions {
+  readonly endpoint: Endpoint;
+  readonly initialize: Buffer;
+  /** From the server, and of no request: what it says and asks by itself. */
+  onMessage(bytes: Buffer): void;
+  /** For the client, from us. */
+  send(message: Buffer): void;
+  /** It had to be opened again. */
+  onReopened(): void;
+}
+
+const GOODBYE_MS = 1000;
+/** It goes back in a header. */
+const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
+
+export class Session {
+  readonly handshake: Handshake;
+  readonly #options: SessionOptions;
+  #id: string | undefined;
+  #version: string | undefined;
+  #announcements: Announcements | undefined;
+  #reopening: Promise<void> | undefined;
+  #ended = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.handshake = new Handshake(options.initialize);
+  }
+
+  /** As agreed; undefined before. */
+  get version(): string | undefined {
+    return this.#version;
+  }
+
+  /** Without an id of its own there is nothing that the endpoint could forget. */
+  get isNamed(): boolean {
+    return this.#id !== undefined;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return {
+      ...(this.#version === undefined ? {} : { "mcp-protocol-version": this.#version }),
+      ...(this.#id === undefined ? {} : { "mcp-session-id": this.#id }),
+    };
+  }
+
+  /** The headers of the answer to `initialize`. */
+  learnId(headers: Headers): void {
+    const id = headers["mcp-session-id"];
+    if (typeof id === "string" && SESSION_ID.test(id)) this.#id = id;
+  }
+
+  /** The answer to the client's own `initialize`. */
+  answered(reply: Reply): void {
+    if (!reply.ok || !isObject(reply.result.value)) return;
+    this.handshake.answered(reply.result.value);
+    this.#learnVersion(reply.result.value);
+  }
+
+  /** The client is ready: from now on the server may speak by itself. */
+  listen(): void {
+    if (this.#ended) return;
+    this.#announcements?.stop();
+    this.#announcements = new Announcements({
+      endpoint: this.#options.endpoint,
+      headers: this.headers,
+      onMessage: (bytes) => this.#options.onMessage(bytes),
+      onForgotten: () => this.reopen(),
+    });
+  }
+
+  /** Opens another one, once for all who ask for it at a time. */
+  reopen(): Promise<void> {
+    this.#reopening ??= this.#reopen().finally(() => {
+      this.#reopening = undefined;
+    });
+    return this.#reopening;
+  }
+
+  /** While it is opened again, nothing can be sent in it. */
+  get reopening(): Promise<void> | undefined {
+    return this.#reopening;
+  }
+
+  /** Politely but briefly: where this does not arrive, the session ends by itself. */
+  end(): Promise<void> {
+    this.#ended = true;
+    this.#announcements?.stop();
+    if (this.#id === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const impatient = setTimeout(resolve, GOODBYE_MS);
+      const done = () => {
+        clearTimeout(impatient);
+        resolve();
+      };
+      this.#options.endpoint.dispatch(
+        { method: "DELETE", headers: this.headers },
+        { onResponse: () => undefined, onData: () => undefined, onEnd: done, onError: done },
+      );
+    });
+  }
+
+  async #reopen(): Promise<void> {
+    const { initialize, initialized, settings, listChanges } = this.handshake;
+    const before = { id: this.#id, version: this.#version };
+    this.#id = undefined;
+    this.#version = undefined;
+    try {
+      const hello = await this.#ask(initialize, (headers) => this.learnId(headers));
+      if (hello?.ok !== true || !isObject(hello.result.value)) throw refused(hello);
+      this.#learnVersion(hello.result.value);
+    } catch (error) {
+      // Still what is to be replaced: the next attempt begins here again.
+      this.#id = before.id;
+      this.#version = before.version;
+      throw error;
+    }
+    if (initialized === undefined) return;
+    await this.#ask(initialized);
+    // A resource that is gone, or a level that is not known any more, is no reason to have no session.
+    await Promise.all(settings.map((message) => this.#ask(message).catch(() => undefined)));
+    this.listen();
+    for (const method of listChanges) this.#options.send(writeNotification(method, undefined));
+    this.#options.onReopened();
+  }
+
+  #learnVersion({ protocolVersion }: JsonObject): void {
+    if (typeof protocolVersion === "string" && SESSION_ID.test(protocolVersion)) this.#version = protocolVersion;
+  }
+
+  /** Posts a message of the client once more, without its knowledge. Gives the answer, where it has one. */
+  #ask(body: Buffer, onHeaders?: (headers: Headers) => void): Promise<Reply | undefined> {
+    return new Promise((resolve, reject) => {
+      let reply: Reply | undefined;
+      const onMessage = (bytes: Buffer) => {
+        const message = readMessage(bytes, { lenient: true });
+        if (message.kind === "response") reply = message.reply;
+        else this.#options.onMessage(bytes);
+      };
+      const onEnd = (error: HubError) => {
+        // A notification has no answer.
+        if (reply !== undefined || error.kind === "ProtocolError") resolve(reply);
+        else reject(error);
+      };
+      const inSession = this.#id !== undefined;
+      new Exchange(this.#options.endpoint, {
+        body,
+        headers: this.headers,
+        inSession,
+        isOpen: () => reply === undefined,
+        onMessage,
+        onEnd,
+        ...(onHeaders === undefined ? {} : { onHeaders }),
+      });
+    });
+  }
+}
+
+function refused(reply: Reply | undefined): HubError {
+  const error = reply?.ok === false && isObject(reply.error.value) ? reply.error.value["message"] : undefined;
+  return new HubError("InitializationFailed", "The session was lost, and no new one could be opened", {
+    ...(typeof error === "string" ? { detail: error } : {}),
+    delivery: "refused",
+  });
+}
