@@ -71,6 +71,9 @@ function missingGroup(body: Buffer): HubError | undefined {
   const data = errorIn(body)?.data;
   const kind: ErrorKind = "GroupNotFound";
   if (!isObject(data) || data["kind"] !== kind || typeof data["message"] !== "string") return undefined;
-  const { hint } = data;
-  return new HubError(kind, data["message"], typeof hint === "string" ? { hint } : {});
+  const { detail, hint } = data;
+  return new HubError(kind, data["message"], {
+    ...(typeof detail === "string" ? { detail } : {}),
+    ...(typeof hint === "string" ? { hint } : {}),
+  });
 }
