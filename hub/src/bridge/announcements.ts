@@ -2,15 +2,14 @@
 // It is also how a bridge notices that its hub is gone, or back.
 
 import { HubError } from "../errors.ts";
-import type { Abort } from "../wire/http-connection.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { MAX_MESSAGE_BYTES } from "./exchange.ts";
 import { messageBody, startPosition, type MessageBody } from "./message-body.ts";
+import type { Sent } from "./sockets.ts";
 
 export interface AnnouncementsOptions {
   readonly endpoint: Endpoint;
-  /** Those that name the session. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** The header lines that name the session. */
+  readonly fields: string;
   onMessage(bytes: Buffer): void;
   /** The endpoint no longer knows the session, or is another one. Rejects where nothing could be done about it yet. */
   onForgotten(): Promise<void>;
@@ -30,7 +29,7 @@ export class Announcements {
   readonly #options: AnnouncementsOptions;
   readonly #position = startPosition();
   #stopped = false;
-  #abort: Abort | undefined;
+  #sent: Sent | undefined;
   #wake: (() => void) | undefined;
 
   constructor(options: AnnouncementsOptions) {
@@ -40,7 +39,7 @@ export class Announcements {
 
   stop(): void {
     this.#stopped = true;
-    this.#abort?.(new HubError("Cancelled", "The stream is not needed any more"));
+    this.#sent?.abort(new HubError("Cancelled", "The stream is not needed any more"));
     this.#wake?.();
   }
 
@@ -79,29 +78,23 @@ export class Announcements {
   }
 
   #get(): Promise<End> {
-    const { endpoint, headers, onMessage } = this.#options;
-    const { lastEventId } = this.#position;
-    const from: Record<string, string> = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+    const { endpoint, fields, onMessage } = this.#options;
+    const position = this.#position;
+    const from = position.lastEventId === undefined ? "" : `last-event-id: ${position.lastEventId}\r\n`;
     return new Promise((resolve) => {
       let body: MessageBody | undefined;
       let status: number | undefined;
-      const done = () => {
-        this.#abort = undefined;
-        resolve({ status });
-      };
-      endpoint.dispatch(
-        { method: "GET", headers: { accept: "text/event-stream", ...headers, ...from } },
+      const done = () => resolve({ status });
+      const onOverflow = () => this.#sent?.abort(new HubError("ProtocolError", "A message is too large"));
+      this.#sent = endpoint.dispatch(
+        { method: "GET", fields: `accept: text/event-stream\r\n${fields}${from}` },
         {
-          onStart: (abort) => {
-            this.#abort = abort;
-          },
-          onResponse: (code, given, abort) => {
+          onHead: (code, headers) => {
             status = code;
-            const onOverflow = () => abort(new HubError("ProtocolError", "A message is too large"));
-            const options = { maxBytes: MAX_MESSAGE_BYTES, position: this.#position, inSession: false, onOverflow };
-            body = messageBody(code, given, { ...options, onMessage: code === 200 ? onMessage : () => undefined });
+            const reader = { inSession: false, position, onOverflow, onMessage };
+            if (code === 200) body = messageBody(code, headers, reader);
           },
-          onData: (chunk) => body?.push(chunk),
+          onBody: (chunk) => body?.push(chunk),
           onEnd: done,
           onError: done,
         },

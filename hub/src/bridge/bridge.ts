@@ -7,7 +7,7 @@ import { HubError, toHubError } from "../errors.ts";
 import { isAnswered, isArray, readBatch, readClientBatch, writeBatch } from "../wire/batch.ts";
 import { classifyIncoming, META } from "../wire/era.ts";
 import { encodeHeader, requestHeaders } from "../wire/headers.ts";
-import { HttpStatusError } from "../wire/http-failure.ts";
+import { HttpStatusError, type Headers } from "../wire/http-failure.ts";
 import { InFlight } from "../wire/in-flight.ts";
 import { isObject } from "../wire/json.ts";
 import { failure, failureOf, isId, readMessage, RPC, writeReply } from "../wire/jsonrpc.ts";
@@ -16,6 +16,8 @@ import { LineWriter } from "../wire/line-writer.ts";
 import { LineReader } from "../wire/lines.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Exchange } from "./exchange.ts";
+import { toFields } from "./fields.ts";
+import { Parcel, type Carrier, type Deliver } from "./parcel.ts";
 import { Session } from "./session.ts";
 import { ToolHeaders } from "./tool-headers.ts";
 
@@ -26,30 +28,13 @@ export interface BridgeOptions {
   log(level: "debug" | "info" | "warn", message: string): void;
 }
 
-/** Takes the answer to one request. */
-type Deliver = (answer: Buffer) => void;
-
-/** A message of the client on its way. */
-interface Parcel {
-  readonly bytes: Buffer;
-  /** Undefined for what gets no answer. */
-  readonly request: RequestMessage | undefined;
-  readonly deliver: Deliver;
-  /** Of a modern message; undefined for one that belongs to the session. */
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  /** It has arrived, or will not any more. */
-  readonly onDone?: () => void;
-  exchange: Exchange | undefined;
-  isRetried: boolean;
-}
-
 const MAX_LINE_BYTES = 4 << 20;
 const MAX_DEPTH = 64;
 const MAX_OPEN = 1000;
 /** More than this is not kept for a client that does not read. */
 const MAX_UNREAD_BYTES = 1 << 20;
 
-export class Bridge {
+export class Bridge implements Carrier {
   /** Resolves when the client closed its side and every open request is answered. */
   readonly ended: Promise<void>;
   readonly #options: BridgeOptions;
@@ -127,7 +112,7 @@ export class Bridge {
         return this.#notification(message, bytes);
       case "response":
         this.#questions.delete(message.id);
-        return this.#carry(parcelOf(bytes));
+        return this.#carry(new Parcel(this, { bytes }));
     }
   }
 
@@ -143,27 +128,27 @@ export class Bridge {
       return deliver(writeReply(id, toReply(new HubError("Overloaded", `More than ${MAX_OPEN} requests are open`))));
     }
     if (verdict.era !== "legacy") {
-      return this.#post(this.#opened({ bytes, request, deliver, headers: this.#modernHeaders(request) }));
+      return this.#post(this.#opened(request, { bytes, deliver, fields: this.#modernFields(request) }));
     }
     if (method === "initialize") return this.#initialize(request, bytes, deliver);
     this.#session?.handshake.note(request, bytes);
-    this.#carry(this.#opened({ bytes, request, deliver, headers: undefined }));
+    this.#carry(this.#opened(request, { bytes, deliver, fields: undefined }));
   }
 
-  #opened(request: Pick<Parcel, "bytes" | "deliver" | "headers"> & { readonly request: RequestMessage }): Parcel {
-    const parcel = { ...request, exchange: undefined, isRetried: false };
-    this.#open.set(request.request.id, parcel);
+  #opened(request: RequestMessage, { bytes, deliver, fields }: Pick<Parcel, "bytes" | "deliver" | "fields">): Parcel {
+    const parcel = new Parcel(this, { bytes, request, deliver, fields });
+    this.#open.set(request.id, parcel);
     return parcel;
   }
 
-  #modernHeaders({ method, params }: RequestMessage | NotificationMessage): Record<string, string> {
+  #modernFields({ method, params }: RequestMessage | NotificationMessage): string {
     const meta = params?.value["_meta"];
     const version = isObject(meta) ? meta[META.version] : undefined;
-    return {
+    return toFields({
       ...requestHeaders(method, params?.value, this.#toolHeaders.of(method, params?.value["name"])),
       "mcp-method": encodeHeader(method),
       "mcp-protocol-version": encodeHeader(String(version)),
-    };
+    });
   }
 
   #initialize(request: RequestMessage, bytes: Buffer, deliver: Deliver): void {
@@ -171,7 +156,7 @@ export class Bridge {
     this.#session = new Session({
       endpoint: this.#options.endpoint,
       initialize: bytes,
-      onMessage: (message) => this.#fromServer(message),
+      onMessage: (message) => this.onMessage(message),
       send: this.#send,
       onReopened: () => this.#options.log("info", "the session was lost, and another one is open in its place"),
     });
@@ -180,7 +165,7 @@ export class Bridge {
         deliver(answer);
         resolve();
       };
-      this.#post(this.#opened({ bytes, request, deliver: delivered, headers: undefined }));
+      this.#post(this.#opened(request, { bytes, deliver: delivered, fields: undefined }));
     });
     this.#holdUntil(answered);
   }
@@ -199,12 +184,12 @@ export class Bridge {
       return this.#initialized(this.#session, bytes);
     }
     const isModern = classifyIncoming(method, params?.value).era === "modern";
-    this.#carry(parcelOf(bytes, isModern ? { headers: this.#modernHeaders(message) } : {}));
+    this.#carry(new Parcel(this, { bytes, fields: isModern ? this.#modernFields(message) : undefined }));
   }
 
   #initialized(session: Session, bytes: Buffer): void {
     session.handshake.initialized = bytes;
-    const arrived = new Promise<void>((resolve) => this.#carry(parcelOf(bytes, { onDone: resolve })));
+    const arrived = new Promise<void>((resolve) => this.#carry(new Parcel(this, { bytes, onDone: resolve })));
     this.#holdUntil(arrived);
     void arrived.then(() => session.listen());
   }
@@ -216,13 +201,13 @@ export class Bridge {
     this.#close(parcel.request.id);
     // In the modern era a closed stream says it all. A legacy server is told, and then need not answer.
     const abort = () => parcel.exchange?.abort();
-    if (parcel.headers === undefined) this.#carry(parcelOf(bytes, { onDone: abort }));
+    if (parcel.fields === undefined) this.#carry(new Parcel(this, { bytes, onDone: abort }));
     else abort();
   }
 
   /** Sends what belongs to the session, when that can take it. */
   #carry(parcel: Parcel): void {
-    const hold = parcel.headers === undefined ? (this.#hold ?? this.#session?.reopening) : undefined;
+    const hold = parcel.fields === undefined ? (this.#hold ?? this.#session?.reopening) : undefined;
     if (hold === undefined) return this.#post(parcel);
     hold.then(
       () => this.#post(parcel),
@@ -231,26 +216,22 @@ export class Bridge {
   }
 
   #post(parcel: Parcel): void {
-    const session = parcel.headers === undefined ? this.#session : undefined;
-    const isHello = parcel.request?.method === "initialize" && session !== undefined;
-    if (parcel.request !== undefined && !this.#isOpen(parcel)) return; // cancelled meanwhile
-    parcel.exchange = new Exchange(this.#options.endpoint, {
-      body: parcel.bytes,
-      headers: parcel.headers ?? session?.headers ?? {},
-      inSession: session?.isNamed === true,
-      onMessage: (bytes) => this.#fromServer(bytes),
-      isOpen: () => this.#isOpen(parcel),
-      onEnd: (error) => this.#ended(parcel, error),
-      ...(isHello ? { onHeaders: (headers) => session.learnId(headers) } : {}),
-    });
+    if (parcel.request !== undefined && !this.isOpen(parcel)) return; // cancelled meanwhile
+    const session = parcel.fields === undefined ? this.#session : undefined;
+    const fields = parcel.fields ?? session?.fields ?? "";
+    parcel.exchange = new Exchange(this.#options.endpoint, parcel, { fields, isNamed: session?.isNamed === true });
   }
 
-  #isOpen(parcel: Parcel): boolean {
+  isOpen(parcel: Parcel): boolean {
     return parcel.request !== undefined && this.#open.get(parcel.request.id) === parcel;
   }
 
-  #ended(parcel: Parcel, error: HubError): void {
-    if (parcel.request !== undefined && !this.#isOpen(parcel)) return parcel.onDone?.();
+  onHeaders({ request, fields }: Parcel, headers: Headers): void {
+    if (request?.method === "initialize" && fields === undefined) this.#session?.learnId(headers);
+  }
+
+  onEnd(parcel: Parcel, error: HubError | undefined): void {
+    if (error === undefined || (parcel.request !== undefined && !this.isOpen(parcel))) return parcel.onDone?.();
     const isUntouched = error.delivery === "unsent" || error.delivery === "forgotten";
     if (!isUntouched || parcel.isRetried) return this.#fail(parcel, error);
     parcel.isRetried = true;
@@ -267,21 +248,22 @@ export class Bridge {
   }
 
   #fail(parcel: Parcel, error: HubError): void {
-    if (parcel.request !== undefined && this.#isOpen(parcel)) {
+    if (parcel.request !== undefined && this.isOpen(parcel)) {
       this.#close(parcel.request.id);
       parcel.deliver(writeReply(parcel.request.id, toReply(error)));
-    } else if (parcel.request === undefined && error.kind !== "ProtocolError") {
+    } else if (parcel.request === undefined) {
       this.#options.log("debug", `a message of the client did not arrive: ${error.message}`);
     }
     parcel.onDone?.();
   }
 
-  #fromServer(bytes: Buffer): void {
+  /** From the server, whatever it belongs to. */
+  onMessage(bytes: Buffer): void {
     const message = readMessage(bytes, { outline: true });
     switch (message.kind) {
       case "malformed": {
         const batch = readBatch(bytes, { max: MAX_OPEN });
-        if (batch?.kind === "batch") return batch.members.forEach((member) => this.#fromServer(member));
+        if (batch?.kind === "batch") return batch.members.forEach((member) => this.onMessage(member));
         return this.#options.log("debug", `what came from the server is no message: ${message.message}`);
       }
       case "request":
@@ -300,8 +282,8 @@ export class Bridge {
     if (parcel === undefined) return;
     this.#close(id);
     const method = parcel.request?.method;
-    if (method === "initialize" && parcel.headers === undefined) this.#session?.answered(reply);
-    if (method === "tools/list" && parcel.headers !== undefined && reply.ok) {
+    if (method === "initialize" && parcel.fields === undefined) this.#session?.answered(reply);
+    if (method === "tools/list" && parcel.fields !== undefined && reply.ok) {
       this.#toolHeaders.learn(bytes, reply.result.value);
     }
     parcel.deliver(bytes);
@@ -338,7 +320,7 @@ export class Bridge {
     }
     for (const id of this.#questions) {
       const reply = toReply(new HubError("Cancelled", "The client has left"));
-      this.#carry(parcelOf(writeReply(id, reply)));
+      this.#carry(new Parcel(this, { bytes: writeReply(id, reply) }));
     }
     await new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
@@ -346,11 +328,6 @@ export class Bridge {
     });
     this.#writer.flush();
   }
-}
-
-function parcelOf(bytes: Buffer, { headers, onDone }: Partial<Pick<Parcel, "headers" | "onDone">> = {}): Parcel {
-  const parcel = { bytes, request: undefined, deliver: () => undefined, headers, exchange: undefined };
-  return { ...parcel, isRetried: false, ...(onDone === undefined ? {} : { onDone }) };
 }
 
 function refusal(id: Id | null, code: number, message: string): Buffer {

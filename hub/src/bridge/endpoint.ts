@@ -1,7 +1,8 @@
 // The endpoint that messages are carried to, wherever it is just now: a hub that was started again may listen elsewhere.
 
-import type { Outgoing, Receiver } from "../wire/http-connection.ts";
-import { Sockets } from "./sockets.ts";
+import { toFields } from "./fields.ts";
+import type { Receiver } from "./kept-socket.ts";
+import { Sockets, type Request, type Sent } from "./sockets.ts";
 
 export interface Place {
   readonly url: URL;
@@ -15,6 +16,7 @@ export type Locate = () => Promise<Place>;
 export class Endpoint {
   readonly #locate: Locate;
   #place: Place;
+  #fields: string;
   #sockets: Sockets;
   #paused = false;
   #looking: Promise<"same" | "moved"> | undefined;
@@ -22,15 +24,12 @@ export class Endpoint {
   constructor(place: Place, locate: Locate) {
     this.#place = place;
     this.#locate = locate;
+    this.#fields = toFields(place.headers);
     this.#sockets = new Sockets(place.url);
   }
 
-  dispatch({ method, headers, body }: Omit<Outgoing, "url">, receiver: Receiver): void {
-    const { url, headers: own } = this.#place;
-    this.#sockets.dispatch(
-      { method, url, headers: { ...own, ...headers }, ...(body === undefined ? {} : { body }) },
-      receiver,
-    );
+  dispatch({ method, fields, body }: Request, receiver: Receiver): Sent {
+    return this.#sockets.dispatch({ method, fields: this.#fields + fields, body }, receiver);
   }
 
   /** Looks for it again, once at a time. */
@@ -61,6 +60,7 @@ export class Endpoint {
     const sockets = new Sockets(place.url);
     if (this.#paused) sockets.pause();
     this.#place = place;
+    this.#fields = toFields(place.headers);
     // What is still open at the old place ends by itself, and is told so.
     this.#sockets = sockets;
     return "moved";

@@ -2,99 +2,111 @@
 // again where it stopped, if the server numbers its events.
 
 import { HubError } from "../errors.ts";
-import type { Abort } from "../wire/http-connection.ts";
 import { tooLarge, type Headers } from "../wire/http-failure.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { messageBody, startPosition, type MessageBody } from "./message-body.ts";
+import type { Receiver } from "./kept-socket.ts";
+import { MAX_MESSAGE_BYTES, messageBody, startPosition } from "./message-body.ts";
+import type { MessageBody, MessageReader, Position } from "./message-body.ts";
+import type { Sent } from "./sockets.ts";
 
-export interface ExchangeOptions {
-  readonly body: Buffer;
-  /** Beside those that every exchange has. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly inSession: boolean;
+/** Whose message it is. */
+export interface Sender {
+  readonly bytes: Buffer;
+  /** Whether it still waits for something. */
+  readonly isOpen: boolean;
   onHeaders?(headers: Headers): void;
+  /** What came for it, or besides. */
   onMessage(bytes: Buffer): void;
-  /** Whether somebody still waits for something of it. */
-  isOpen(): boolean;
-  /** It is over; the error is for whoever still waits. */
-  onEnd(error: HubError): void;
+  /** It is over. The error says why nothing came; undefined where nothing was waited for any more. */
+  onEnd(error: HubError | undefined): void;
 }
 
-export const MAX_MESSAGE_BYTES = 64 << 20;
 
-const ACCEPT = "application/json, text/event-stream";
+const ACCEPT = "accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n";
 /** So often a stream is asked for in vain. */
 const MAX_IDLE = 5;
 
-export class Exchange {
+export class Exchange implements Receiver, MessageReader {
+  readonly position: Position = startPosition();
   readonly #endpoint: Endpoint;
-  readonly #options: ExchangeOptions;
-  readonly #position = startPosition();
-  /** Connections in a row that brought nothing new. */
+  readonly #sender: Sender;
+  /** Beside those that every exchange has. */
+  readonly #fields: string;
+  readonly #isNamed: boolean;
+  #isResumed = false;
+  #sent: Sent | undefined;
+  #body: MessageBody | undefined;
+  #status: number | undefined;
+  /** Connections in a row that brought nothing new, since this event. */
   #idle = 0;
-  #abort: Abort | undefined;
+  #before: string | undefined;
   #pause: NodeJS.Timeout | undefined;
   /** Why its first connection ended, once it did. */
   #broken: HubError | undefined;
 
-  constructor(endpoint: Endpoint, options: ExchangeOptions) {
+  constructor(endpoint: Endpoint, sender: Sender, { fields, isNamed }: { fields: string; isNamed: boolean }) {
     this.#endpoint = endpoint;
-    this.#options = options;
-    const { headers, body } = options;
-    this.#dispatch("POST", { accept: ACCEPT, "content-type": "application/json", ...headers }, body);
+    this.#sender = sender;
+    this.#fields = fields;
+    this.#isNamed = isNamed;
+    this.#sent = endpoint.dispatch({ method: "POST", fields: ACCEPT + fields, body: sender.bytes }, this);
+  }
+
+  /** Of a stream that is taken up again, 404 may as well say that nothing is kept of it. */
+  get inSession(): boolean {
+    return this.#isNamed && !this.#isResumed;
   }
 
   /** Closes its stream. */
   abort(): void {
     clearTimeout(this.#pause);
-    this.#abort?.(new HubError("Cancelled", "The request was cancelled"));
+    this.#sent?.abort(new HubError("Cancelled", "The request was cancelled"));
   }
 
-  #dispatch(method: "POST" | "GET", headers: Readonly<Record<string, string>>, body?: Buffer): void {
-    const { inSession } = this.#options;
-    const position = this.#position;
-    const before = position.lastEventId;
-    let read: MessageBody | undefined;
-    let status: number | undefined;
-    this.#endpoint.dispatch(
-      { method, headers, ...(body === undefined ? {} : { body }) },
-      {
-        onStart: (abort) => {
-          this.#abort = abort;
-        },
-        onResponse: (code, given, abort) => {
-          status = code;
-          this.#options.onHeaders?.(given);
-          read = messageBody(code, given, {
-            maxBytes: MAX_MESSAGE_BYTES,
-            position,
-            // Of a stream that is taken up again, it may as well say that nothing is kept of it.
-            inSession: inSession && method === "POST",
-            onMessage: (bytes) => this.#options.onMessage(bytes),
-            onOverflow: () => abort(tooLarge(MAX_MESSAGE_BYTES)),
-          });
-        },
-        onData: (chunk) => read?.push(chunk),
-        onEnd: () => this.#ended(read?.end(), status, before),
-        onError: (error) => this.#ended(error, status, before),
-      },
-    );
+  onHead(status: number, headers: Headers): void {
+    this.#status = status;
+    this.#sender.onHeaders?.(headers);
+    this.#body = messageBody(status, headers, this);
   }
 
-  #ended(error: HubError | undefined, status: number | undefined, before: string | undefined): void {
-    this.#abort = undefined;
-    const { inSession, headers } = this.#options;
-    const { lastEventId, retryMs } = this.#position;
-    const failure = error ?? new HubError("ProtocolError", "The exchange ended without an answer");
-    if (lastEventId !== before) this.#idle = 0;
+  onBody(chunk: Buffer): void {
+    this.#body?.push(chunk);
+  }
+
+  onMessage(bytes: Buffer): void {
+    this.#sender.onMessage(bytes);
+  }
+
+  onOverflow(): void {
+    this.#sent?.abort(tooLarge(MAX_MESSAGE_BYTES));
+  }
+
+  onEnd(): void {
+    this.#body?.end();
+    // The rule. An error costs more to make than all of this.
+    if (!this.#sender.isOpen && this.#status !== undefined && this.#status < 300) return this.#sender.onEnd(undefined);
+    this.onError(this.#body?.failure() ?? new HubError("ProtocolError", "The exchange ended without an answer"));
+  }
+
+  onError(failure: HubError): void {
+    const { lastEventId, retryMs } = this.position;
+    if (lastEventId !== this.#before) this.#idle = 0;
+    this.#before = lastEventId;
+    const status = this.#status;
     // A server that refuses to go on with it has nothing to give any more. One that fails may have.
     const mayGoOn = failure.kind === "ConnectionFailed" && (status === undefined || status === 200 || status >= 500);
-    const isWanted = inSession && lastEventId !== undefined && this.#options.isOpen();
-    if (!isWanted || !mayGoOn || this.#idle++ >= MAX_IDLE) return this.#options.onEnd(this.#broken ?? failure);
+    const isWanted = this.#isNamed && lastEventId !== undefined && this.#sender.isOpen;
+    if (!isWanted || !mayGoOn || this.#idle++ >= MAX_IDLE) return this.#sender.onEnd(this.#broken ?? failure);
     this.#broken ??= failure;
-    this.#pause = setTimeout(() => {
-      if (!this.#options.isOpen()) return this.#options.onEnd(failure);
-      this.#dispatch("GET", { accept: "text/event-stream", ...headers, "last-event-id": lastEventId });
-    }, retryMs);
+    this.#pause = setTimeout(() => this.#resume(lastEventId), retryMs);
+  }
+
+  #resume(lastEventId: string): void {
+    if (!this.#sender.isOpen) return this.#sender.onEnd(undefined);
+    this.#isResumed = true;
+    this.#status = undefined;
+    this.#body = undefined;
+    const fields = `accept: text/event-stream\r\n${this.#fields}last-event-id: ${lastEventId}\r\n`;
+    this.#sent = this.#endpoint.dispatch({ method: "GET", fields }, this);
   }
 }

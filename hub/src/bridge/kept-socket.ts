@@ -3,17 +3,16 @@
 
 import type { Socket } from "node:net";
 import { HubError } from "../errors.ts";
-import type { Outgoing } from "../wire/http-connection.ts";
 import { broken, type Headers } from "../wire/http-failure.ts";
 import { ResponseReader } from "./response-reader.ts";
 
-/** What became of an exchange. */
-export interface Carried {
+/** Who is told what comes back. */
+export interface Receiver {
   onHead(status: number, headers: Headers): void;
   onBody(chunk: Buffer): void;
   onEnd(): void;
-  /** In place of onEnd. `unreachable`: there was no connection that it could have gone through. */
-  onError(error: HubError, options: { readonly unreachable: boolean }): void;
+  /** In place of onEnd. */
+  onError(error: HubError): void;
 }
 
 export interface KeptSocketOptions {
@@ -38,7 +37,7 @@ export class KeptSocket {
   readonly #socket: Socket;
   readonly #reader: ResponseReader;
   readonly #impatient: NodeJS.Timeout;
-  #carried: Carried | undefined;
+  #receiver: Receiver | undefined;
   #status = 0;
   #connected = false;
   #failure: Error | undefined;
@@ -51,7 +50,7 @@ export class KeptSocket {
     this.#socket = socket.setNoDelay();
     this.#reader = new ResponseReader({
       onHead: (status, headers) => this.#head(status, headers),
-      onBody: (chunk) => this.#carried?.onBody(chunk),
+      onBody: (chunk) => this.#receiver?.onBody(chunk),
       onEnd: (reusable) => this.#end(reusable),
     });
     this.#impatient = setTimeout(() => this.#fail(timedOut()), connectTimeoutMs);
@@ -69,24 +68,28 @@ export class KeptSocket {
     return !this.#socket.destroyed && this.#socket.writable && performance.now() < this.#idleUntil;
   }
 
-  send({ method, url, headers, body }: Outgoing, carried: Carried): void {
-    this.#carried = carried;
+  /** The head is the request's first line and all headers but the length of its body. */
+  send(head: string, body: Buffer | undefined, receiver: Receiver): void {
+    this.#receiver = receiver;
     this.#status = 0;
-    let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
-    for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
     if (body === undefined) return void this.#socket.write(`${head}\r\n`, "latin1");
-    head += `content-length: ${body.length}\r\n\r\n`;
+    const whole = `${head}content-length: ${body.length}\r\n\r\n`;
     if (body.length > COPIED_BYTES) {
       this.#socket.cork();
-      this.#socket.write(head, "latin1");
+      this.#socket.write(whole, "latin1");
       this.#socket.write(body);
       return this.#socket.uncork();
     }
     // One write: two of them would cost more than the copy.
-    const whole = Buffer.allocUnsafe(head.length + body.length);
-    whole.write(head, 0, "latin1");
-    body.copy(whole, head.length);
-    this.#socket.write(whole);
+    const bytes = Buffer.allocUnsafe(whole.length + body.length);
+    bytes.write(whole, "latin1");
+    body.copy(bytes, whole.length);
+    this.#socket.write(bytes);
+  }
+
+  /** Ends what it carries for this receiver, and with it the connection; the error is what the receiver is told. */
+  abort(receiver: Receiver, error: HubError): void {
+    if (this.#receiver === receiver) this.#fail(error);
   }
 
   pause(): void {
@@ -97,19 +100,15 @@ export class KeptSocket {
     this.#socket.resume();
   }
 
-  /** Ends the exchange and the connection with it; the error is what the receiver is told. */
-  abort(error: HubError): void {
-    this.#fail(error);
-  }
-
+  /** Tells nobody. */
   destroy(): void {
-    this.#carried = undefined;
+    this.#receiver = undefined;
     this.#fail(undefined);
   }
 
   #read(chunk: Buffer): void {
     // Nobody asked: whatever it is, it is no answer.
-    if (this.#carried === undefined) return this.#fail(undefined);
+    if (this.#receiver === undefined) return this.#fail(undefined);
     try {
       this.#reader.push(chunk);
     } catch (error) {
@@ -119,14 +118,15 @@ export class KeptSocket {
 
   #head(status: number, headers: Headers): void {
     this.#status = status;
-    const told = /\btimeout=(\d{1,6})\b/.exec(String(headers["keep-alive"] ?? ""))?.[1];
+    const keep = headers["keep-alive"];
+    const told = keep === undefined ? undefined : /\btimeout=(\d{1,6})\b/.exec(String(keep))?.[1];
     this.#idleMs = told === undefined ? IDLE_MS : Number(told) * 1000 - MARGIN_MS;
-    this.#carried?.onHead(status, headers);
+    this.#receiver?.onHead(status, headers);
   }
 
   #end(reusable: boolean): void {
-    const carried = this.#carried;
-    this.#carried = undefined;
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
     if (reusable) {
       this.#idleUntil = performance.now() + this.#idleMs;
       // First: what the end leads to may take it at once.
@@ -134,7 +134,7 @@ export class KeptSocket {
     } else {
       this.#socket.destroy();
     }
-    carried?.onEnd();
+    receiver?.onEnd();
   }
 
   #fail(error: Error | undefined): void {
@@ -145,12 +145,12 @@ export class KeptSocket {
   #closed(): void {
     clearTimeout(this.#impatient);
     this.#options.onClose(this);
-    if (this.#carried === undefined || this.#reader.close()) return;
-    const carried = this.#carried;
-    this.#carried = undefined;
+    if (this.#receiver === undefined || this.#reader.close()) return;
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
     const error = this.#failure ?? new ConnectionClosed();
-    const unreachable = !this.#connected && !(error instanceof HubError);
-    carried.onError(unreachable ? unsent(error) : broken(error, this.#status), { unreachable });
+    const isUnsent = !this.#connected && !(error instanceof HubError);
+    receiver.onError(isUnsent ? unsent(error) : broken(error, this.#status));
   }
 }
 

@@ -11,21 +11,23 @@ export interface Position {
   retryMs: number;
 }
 
-export interface MessageBodyOptions {
-  readonly maxBytes: number;
-  readonly position: Position;
+export interface MessageReader {
   /** 404 then says that the session is gone. */
   readonly inSession: boolean;
-  readonly onMessage: (bytes: Buffer) => void;
-  readonly onOverflow: () => void;
+  readonly position: Position;
+  onMessage(bytes: Buffer): void;
+  onOverflow(): void;
 }
 
 export interface MessageBody {
   push(chunk: Buffer): void;
-  /** It is over. Gives why a request that is still open then gets no answer. */
-  end(): HubError;
+  /** No more of it comes: gives what is left. */
+  end(): void;
+  /** Why a request that is still open after that gets no answer. */
+  failure(): HubError;
 }
 
+export const MAX_MESSAGE_BYTES = 64 << 20;
 const RETRY_MS = 1000;
 const MIN_RETRY_MS = 20;
 const MAX_RETRY_MS = 300_000;
@@ -36,46 +38,76 @@ export function startPosition(): Position {
   return { lastEventId: undefined, retryMs: RETRY_MS };
 }
 
-export function messageBody(status: number, headers: Headers, options: MessageBodyOptions): MessageBody {
-  const isStream = status === 200 && String(headers["content-type"]).startsWith("text/event-stream");
-  return isStream ? eventStream(options) : wholeBody(status, headers, options);
+export function messageBody(status: number, headers: Headers, reader: MessageReader): MessageBody {
+  const isStream = status === 200 && headers["content-type"]?.includes("text/event-stream") === true;
+  return isStream ? new EventBody(reader) : new WholeBody(status, headers, reader);
 }
 
-function eventStream({ maxBytes, position, onMessage, onOverflow }: MessageBodyOptions): MessageBody {
-  const parser = new SseParser({
-    maxBytes,
-    onEvent: ({ data }) => onMessage(data),
-    onRetry: (ms) => {
-      position.retryMs = Math.min(Math.max(ms, MIN_RETRY_MS), MAX_RETRY_MS);
-    },
-    onOverflow,
-  });
-  return {
-    push: (chunk) => {
-      parser.push(chunk);
-      const { lastEventId } = parser;
-      if (lastEventId !== undefined && EVENT_ID.test(lastEventId)) position.lastEventId = lastEventId;
-    },
-    end: () => new HubError("ConnectionFailed", "The stream ended before the answer", { delivery: "unknown" }),
-  };
+class EventBody implements MessageBody {
+  readonly #reader: MessageReader;
+  readonly #parser: SseParser;
+
+  constructor(reader: MessageReader) {
+    this.#reader = reader;
+    this.#parser = new SseParser({
+      maxBytes: MAX_MESSAGE_BYTES,
+      onEvent: ({ data }) => reader.onMessage(data),
+      onRetry: (ms) => {
+        reader.position.retryMs = Math.min(Math.max(ms, MIN_RETRY_MS), MAX_RETRY_MS);
+      },
+      onOverflow: () => reader.onOverflow(),
+    });
+  }
+
+  push(chunk: Buffer): void {
+    this.#parser.push(chunk);
+    const { lastEventId } = this.#parser;
+    if (lastEventId !== undefined && EVENT_ID.test(lastEventId)) this.#reader.position.lastEventId = lastEventId;
+  }
+
+  end(): void {
+    // An event that has not ended by then is none.
+  }
+
+  failure(): HubError {
+    return new HubError("ConnectionFailed", "The stream ended before the answer", { delivery: "unknown" });
+  }
 }
 
-function wholeBody(status: number, headers: Headers, options: MessageBodyOptions): MessageBody {
-  const pieces = new Pieces();
-  return {
-    push: (chunk) => {
-      if (pieces.size + chunk.length > options.maxBytes) options.onOverflow();
-      else pieces.add(chunk);
-    },
-    end: () => {
-      const bytes = pieces.take();
-      const isForgotten = status === 404 && options.inSession;
-      // Also an error status may carry a real answer: the modern era sends 400 and 404 with one.
-      if (bytes.length > 0 && !isForgotten) options.onMessage(bytes);
-      if (status < 400) return unanswered();
-      return new HttpStatusError(status, errorIn(bytes), { retryAfterMs: retryAfter(headers), isForgotten });
-    },
-  };
+class WholeBody implements MessageBody {
+  readonly #status: number;
+  readonly #headers: Headers;
+  readonly #reader: MessageReader;
+  readonly #pieces = new Pieces();
+  #bytes: Buffer | undefined;
+
+  constructor(status: number, headers: Headers, reader: MessageReader) {
+    this.#status = status;
+    this.#headers = headers;
+    this.#reader = reader;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#pieces.size + chunk.length > MAX_MESSAGE_BYTES) this.#reader.onOverflow();
+    else this.#pieces.add(chunk);
+  }
+
+  end(): void {
+    this.#bytes = this.#pieces.take();
+    // Also an error status may carry a real answer: the modern era sends 400 and 404 with one.
+    if (this.#bytes.length > 0 && !this.#isForgotten) this.#reader.onMessage(this.#bytes);
+  }
+
+  failure(): HubError {
+    const bytes = this.#bytes ?? Buffer.alloc(0);
+    if (this.#status < 400) return unanswered();
+    const hints = { retryAfterMs: retryAfter(this.#headers), isForgotten: this.#isForgotten };
+    return new HttpStatusError(this.#status, errorIn(bytes), hints);
+  }
+
+  get #isForgotten(): boolean {
+    return this.#status === 404 && this.#reader.inSession;
+  }
 }
 
 function unanswered(): HubError {

@@ -26,7 +26,7 @@ const MAX_LINE_BYTES = 4 << 10;
 const LINE_END = Buffer.from("\r\n");
 const HEAD_END = Buffer.from("\r\n\r\n");
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: |$)/;
-const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/;
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class ResponseReader {
@@ -118,7 +118,7 @@ export class ResponseReader {
     // More is to come, of the same response.
     if (status >= 100 && status < 200 && status !== 101) return next;
     const headers = readFields(lines);
-    this.#reusable = match[1] === "1" && !/\bclose\b/i.test(String(headers["connection"] ?? ""));
+    this.#reusable = match[1] === "1" && !isClosing(headers["connection"]);
     this.#state = bodyOf(status, headers);
     if (this.#state.at === "until close") this.#reusable = false;
     const isEmpty = this.#state.at === "body" && this.#state.left === 0;
@@ -136,13 +136,18 @@ export class ResponseReader {
 function readFields(lines: readonly string[]): Headers {
   const headers: Record<string, string> = Object.create(null);
   for (const line of lines) {
-    const [, name, value = ""] = FIELD.exec(line) ?? [];
-    if (name === undefined) throw notHttp("one of its headers is none");
-    const key = name.toLowerCase();
+    const colon = line.indexOf(":");
+    const key = line.slice(0, colon < 0 ? 0 : colon).toLowerCase();
+    if (!NAME.test(key)) throw notHttp("one of its headers is none");
+    const value = line.slice(colon + 1).trim();
     const before = headers[key];
     headers[key] = before === undefined ? value : `${before}, ${value}`;
   }
   return headers;
+}
+
+function isClosing(connection: Headers[string]): boolean {
+  return connection !== undefined && /\bclose\b/i.test(String(connection));
 }
 
 function bodyOf(status: number, headers: Headers): State {

@@ -8,6 +8,7 @@ import { readMessage, writeNotification, type Reply } from "../wire/jsonrpc.ts";
 import { Announcements } from "./announcements.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Exchange } from "./exchange.ts";
+import { toFields } from "./fields.ts";
 import { Handshake } from "./handshake.ts";
 
 export interface SessionOptions {
@@ -30,6 +31,7 @@ export class Session {
   readonly #options: SessionOptions;
   #id: string | undefined;
   #version: string | undefined;
+  #fields = "";
   #announcements: Announcements | undefined;
   #reopening: Promise<void> | undefined;
   #ended = false;
@@ -49,17 +51,15 @@ export class Session {
     return this.#id !== undefined;
   }
 
-  get headers(): Readonly<Record<string, string>> {
-    return {
-      ...(this.#version === undefined ? {} : { "mcp-protocol-version": this.#version }),
-      ...(this.#id === undefined ? {} : { "mcp-session-id": this.#id }),
-    };
+  /** The header lines that name it. */
+  get fields(): string {
+    return this.#fields;
   }
 
   /** The headers of the answer to `initialize`. */
   learnId(headers: Headers): void {
     const id = headers["mcp-session-id"];
-    if (typeof id === "string" && SESSION_ID.test(id)) this.#id = id;
+    if (typeof id === "string" && SESSION_ID.test(id)) this.#agree(id, this.#version);
   }
 
   /** The answer to the client's own `initialize`. */
@@ -75,7 +75,7 @@ export class Session {
     this.#announcements?.stop();
     this.#announcements = new Announcements({
       endpoint: this.#options.endpoint,
-      headers: this.headers,
+      fields: this.#fields,
       onMessage: (bytes) => this.#options.onMessage(bytes),
       onForgotten: () => this.reopen(),
     });
@@ -106,8 +106,8 @@ export class Session {
         resolve();
       };
       this.#options.endpoint.dispatch(
-        { method: "DELETE", headers: this.headers },
-        { onResponse: () => undefined, onData: () => undefined, onEnd: done, onError: done },
+        { method: "DELETE", fields: this.#fields },
+        { onHead: () => undefined, onBody: () => undefined, onEnd: done, onError: done },
       );
     });
   }
@@ -115,16 +115,14 @@ export class Session {
   async #reopen(): Promise<void> {
     const { initialize, initialized, settings, listChanges } = this.handshake;
     const before = { id: this.#id, version: this.#version };
-    this.#id = undefined;
-    this.#version = undefined;
+    this.#agree(undefined, undefined);
     try {
       const hello = await this.#ask(initialize, (headers) => this.learnId(headers));
       if (hello?.ok !== true || !isObject(hello.result.value)) throw refused(hello);
       this.#learnVersion(hello.result.value);
     } catch (error) {
       // Still what is to be replaced: the next attempt begins here again.
-      this.#id = before.id;
-      this.#version = before.version;
+      this.#agree(before.id, before.version);
       throw error;
     }
     if (initialized === undefined) return;
@@ -137,33 +135,37 @@ export class Session {
   }
 
   #learnVersion({ protocolVersion }: JsonObject): void {
-    if (typeof protocolVersion === "string" && SESSION_ID.test(protocolVersion)) this.#version = protocolVersion;
+    if (typeof protocolVersion === "string" && SESSION_ID.test(protocolVersion)) this.#agree(this.#id, protocolVersion);
+  }
+
+  #agree(id: string | undefined, version: string | undefined): void {
+    this.#id = id;
+    this.#version = version;
+    this.#fields = toFields({
+      ...(version === undefined ? {} : { "mcp-protocol-version": version }),
+      ...(id === undefined ? {} : { "mcp-session-id": id }),
+    });
   }
 
   /** Posts a message of the client once more, without its knowledge. Gives the answer, where it has one. */
-  #ask(body: Buffer, onHeaders?: (headers: Headers) => void): Promise<Reply | undefined> {
+  #ask(bytes: Buffer, onHeaders: (headers: Headers) => void = () => undefined): Promise<Reply | undefined> {
     return new Promise((resolve, reject) => {
       let reply: Reply | undefined;
-      const onMessage = (bytes: Buffer) => {
-        const message = readMessage(bytes, { lenient: true });
-        if (message.kind === "response") reply = message.reply;
-        else this.#options.onMessage(bytes);
+      const sender = {
+        bytes,
+        isOpen: false,
+        onHeaders,
+        onMessage: (came: Buffer) => {
+          const message = readMessage(came, { lenient: true });
+          if (message.kind === "response") reply = message.reply;
+          else this.#options.onMessage(came);
+        },
+        onEnd: (error: HubError | undefined) => {
+          if (reply !== undefined || error === undefined) resolve(reply);
+          else reject(error);
+        },
       };
-      const onEnd = (error: HubError) => {
-        // A notification has no answer.
-        if (reply !== undefined || error.kind === "ProtocolError") resolve(reply);
-        else reject(error);
-      };
-      const inSession = this.#id !== undefined;
-      new Exchange(this.#options.endpoint, {
-        body,
-        headers: this.headers,
-        inSession,
-        isOpen: () => reply === undefined,
-        onMessage,
-        onEnd,
-        ...(onHeaders === undefined ? {} : { onHeaders }),
-      });
+      new Exchange(this.#options.endpoint, sender, { fields: this.#fields, isNamed: this.isNamed });
     });
   }
 }

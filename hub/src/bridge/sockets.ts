@@ -1,12 +1,24 @@
-// HTTP to one origin over connections that are kept: the part of wire/http-connection.ts that the bridge needs, on bare
-// sockets. The library behind that one takes 20 MB and most of the time of an exchange, and a bridge does little else.
+// HTTP to one address over connections that are kept: what wire/http-connection.ts is to the hub, on bare sockets. The library
+// behind that one takes 20 MB and most of the time of an exchange, and a bridge does little else.
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { HubError } from "../errors.ts";
-import type { Outgoing, Receiver } from "../wire/http-connection.ts";
 import { followRedirect, type Headers } from "../wire/http-failure.ts";
-import { KeptSocket, type Carried } from "./kept-socket.ts";
+import { KeptSocket, type Receiver } from "./kept-socket.ts";
+
+export interface Request {
+  readonly method: "POST" | "GET" | "DELETE";
+  /** Header lines, see toFields. */
+  readonly fields: string;
+  readonly body?: Buffer | undefined;
+}
+
+/** A request on its way. */
+export interface Sent {
+  /** The error is what its receiver is told. */
+  abort(error: HubError): void;
+}
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 5;
@@ -14,38 +26,17 @@ const MAX_REDIRECTS = 5;
 const MAX_IDLE = 64;
 
 export class Sockets {
-  readonly #origin: URL;
+  readonly #url: URL;
   readonly #all = new Set<KeptSocket>();
   readonly #idle: KeptSocket[] = [];
   #paused = false;
 
-  constructor(origin: URL) {
-    this.#origin = origin;
+  constructor(url: URL) {
+    this.#url = url;
   }
 
-  dispatch(outgoing: Outgoing, receiver: Receiver, redirects = 0): void {
-    const socket = this.#take();
-    const abort = (error: HubError) => socket.abort(error);
-    let redirected: URL | undefined;
-    const carried: Carried = {
-      onHead: (status: number, headers: Headers) => {
-        if (status < 300 || status > 399) return receiver.onResponse(status, headers, abort);
-        const to = followRedirect(status, headers, outgoing.url);
-        if (to instanceof HubError) abort(to);
-        else if (redirects >= MAX_REDIRECTS) abort(tooManyRedirects());
-        else redirected = to;
-      },
-      onBody: (chunk) => {
-        if (redirected === undefined) receiver.onData(chunk);
-      },
-      onEnd: () => {
-        if (redirected === undefined) receiver.onEnd();
-        else this.dispatch({ ...outgoing, url: redirected }, receiver, redirects + 1);
-      },
-      onError: (error, options) => receiver.onError(error, options),
-    };
-    socket.send(outgoing, carried);
-    receiver.onStart?.(abort);
+  dispatch(request: Request, receiver: Receiver): Sent {
+    return new Dispatch({ request, receiver, url: this.#url, take: () => this.#take() });
   }
 
   /** Nothing is read until resume: whoever takes the answers cannot keep up. */
@@ -74,7 +65,7 @@ export class Sockets {
 
   #open(): KeptSocket {
     const kept = new KeptSocket({
-      ...connectTo(this.#origin),
+      ...connectTo(this.#url),
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       onFree: (free) => {
         if (this.#idle.length < MAX_IDLE) this.#idle.push(free);
@@ -89,6 +80,61 @@ export class Sockets {
     this.#all.add(kept);
     if (this.#paused) kept.pause();
     return kept;
+  }
+}
+
+interface DispatchOptions {
+  readonly request: Request;
+  readonly receiver: Receiver;
+  readonly url: URL;
+  readonly take: () => KeptSocket;
+}
+
+/** One request, over as many connections as redirects within the origin need. */
+class Dispatch implements Receiver, Sent {
+  readonly #options: DispatchOptions;
+  #socket: KeptSocket;
+  #redirects = 0;
+  #redirected: URL | undefined;
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+    this.#socket = this.#send(options.url);
+  }
+
+  abort(error: HubError): void {
+    this.#socket.abort(this, error);
+  }
+
+  onHead(status: number, headers: Headers): void {
+    if (status < 300 || status > 399) return this.#options.receiver.onHead(status, headers);
+    const to = followRedirect(status, headers, this.#redirected ?? this.#options.url);
+    if (to instanceof HubError) this.abort(to);
+    else if (this.#redirects++ >= MAX_REDIRECTS) this.abort(tooManyRedirects());
+    else this.#redirected = to;
+  }
+
+  onBody(chunk: Buffer): void {
+    if (this.#redirected === undefined) this.#options.receiver.onBody(chunk);
+  }
+
+  onEnd(): void {
+    const to = this.#redirected;
+    this.#redirected = undefined;
+    if (to === undefined) this.#options.receiver.onEnd();
+    else this.#socket = this.#send(to);
+  }
+
+  onError(error: HubError): void {
+    this.#options.receiver.onError(error);
+  }
+
+  #send({ pathname, search, host }: URL): KeptSocket {
+    const { request, take } = this.#options;
+    const socket = take();
+    const head = `${request.method} ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n${request.fields}`;
+    socket.send(head, request.body, this);
+    return socket;
   }
 }
 

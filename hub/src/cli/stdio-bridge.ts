@@ -50,12 +50,12 @@ function requireGroup(endpoint: Endpoint): Promise<void> {
     const chunks: Buffer[] = [];
     let status = 0;
     endpoint.dispatch(
-      { method: "GET", headers: { accept: "text/event-stream" } },
+      { method: "GET", fields: "accept: text/event-stream\r\n" },
       {
-        onResponse: (code) => {
+        onHead: (code) => {
           status = code;
         },
-        onData: (chunk) => void chunks.push(chunk),
+        onBody: (chunk) => void chunks.push(chunk),
         onEnd: () => {
           const missing = status === 404 ? missingGroup(Buffer.concat(chunks)) : undefined;
           if (missing === undefined) resolve();
