@@ -270,6 +270,7 @@ export class Bridge implements Carrier {
         if (this.#questions.size < MAX_OPEN) this.#questions.add(message.id);
         return this.#send(bytes);
       case "notification":
+        if (message.method.endsWith("/list_changed")) void this.#session?.restore();
         return this.#send(bytes);
       case "response":
         return this.#answer(message.id, message.reply, bytes);

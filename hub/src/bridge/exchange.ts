@@ -21,7 +21,6 @@ export interface Sender {
   onEnd(error: HubError | undefined): void;
 }
 
-
 const ACCEPT = "accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n";
 /** So often a stream is asked for in vain. */
 const MAX_IDLE = 5;

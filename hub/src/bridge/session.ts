@@ -34,6 +34,8 @@ export class Session {
   #fields = "";
   #announcements: Announcements | undefined;
   #reopening: Promise<void> | undefined;
+  /** Requests of the client that another session took, and this one has not yet. */
+  #refused: readonly Buffer[] = [];
   #ended = false;
 
   constructor(options: SessionOptions) {
@@ -94,6 +96,19 @@ export class Session {
     return this.#reopening;
   }
 
+  /**
+   * Says again what another session was told and this one was not. A hub that has only just started may not know the
+   * resource yet, so this is tried again with every list that changes.
+   */
+  async restore(): Promise<void> {
+    const settings = this.#refused;
+    if (settings.length === 0) return;
+    this.#refused = [];
+    // One that is not taken is no reason to have no session.
+    const replies = await Promise.all(settings.map((message) => this.#ask(message).catch(() => undefined)));
+    this.#refused = [...this.#refused, ...settings.filter((_, index) => replies[index]?.ok !== true)];
+  }
+
   /** Politely but briefly: where this does not arrive, the session ends by itself. */
   end(): Promise<void> {
     this.#ended = true;
@@ -127,8 +142,8 @@ export class Session {
     }
     if (initialized === undefined) return;
     await this.#ask(initialized);
-    // A resource that is gone, or a level that is not known any more, is no reason to have no session.
-    await Promise.all(settings.map((message) => this.#ask(message).catch(() => undefined)));
+    this.#refused = settings;
+    await this.restore();
     this.listen();
     for (const method of listChanges) this.#options.send(writeNotification(method, undefined));
     this.#options.onReopened();

@@ -12,10 +12,7 @@ const SETTLE_MS = 10_000;
 
 export function serveOwnHub(io: Io, options: StdioOptions, output: Writable): Promise<number> {
   return withHub(io, options, async (hub) => {
-    const [{ StdioServer }, { startLog }] = await Promise.all([
-      import("../wire/stdio-server.ts"),
-      import("../log.ts"),
-    ]);
+    const [{ StdioServer }, { startLog }] = await Promise.all([import("../wire/stdio-server.ts"), import("../log.ts")]);
     const log = await startLog(hub.events, io.stderr, { level: levelOf(io, options) });
     for (const message of [...hub.warnings, ...hub.catalog.warnings]) log.warn(message);
     hub.catalog.group(options.group); // an unknown group ends it here, with its name
