@@ -50,8 +50,13 @@ export class KeptSocket {
     this.#socket = socket.setNoDelay();
     this.#reader = new ResponseReader({
       onHead: (status, headers) => this.#head(status, headers),
-      onBody: (chunk) => this.#receiver?.onBody(chunk),
-      onEnd: (reusable) => this.#end(reusable),
+      // What was aborted is over, whatever else came with the same piece.
+      onBody: (chunk) => {
+        if (this.#failure === undefined) this.#receiver?.onBody(chunk);
+      },
+      onEnd: (reusable) => {
+        if (this.#failure === undefined) this.#end(reusable);
+      },
     });
     this.#impatient = setTimeout(() => this.#fail(timedOut()), connectTimeoutMs);
     socket.once(readyEvent, () => {

@@ -101,8 +101,10 @@ export class Session {
    * resource yet, so this is tried again with every list that changes.
    */
   async restore(): Promise<void> {
-    const settings = this.#refused;
-    if (settings.length === 0) return;
+    if (this.#refused.length === 0) return;
+    // What the client has taken back meanwhile is not said again.
+    const current = this.handshake.settings;
+    const settings = this.#refused.filter((message) => current.includes(message));
     this.#refused = [];
     // One that is not taken is no reason to have no session.
     const replies = await Promise.all(settings.map((message) => this.#ask(message).catch(() => undefined)));
