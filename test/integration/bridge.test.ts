@@ -126,7 +126,7 @@ describe("a client of a hub that runs", () => {
     const client = await connect();
     await client.tools();
     await client.call("it__change", { name: "fresh" });
-    await client.messages.find(isTool);
+    expect(await client.messages.find(isTool)).toBeDefined();
     await client.end({ leaves: RUNNING });
   });
 

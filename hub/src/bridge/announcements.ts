@@ -78,7 +78,8 @@ export class Announcements {
   }
 
   #get(): Promise<End> {
-    const { endpoint, fields, onMessage } = this.#options;
+    const { endpoint, fields } = this.#options;
+    const onMessage = (bytes: Buffer) => this.#options.onMessage(bytes);
     const position = this.#position;
     const from = position.lastEventId === undefined ? "" : `last-event-id: ${position.lastEventId}\r\n`;
     return new Promise((resolve) => {

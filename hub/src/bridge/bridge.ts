@@ -219,7 +219,8 @@ export class Bridge implements Carrier {
     if (parcel.request !== undefined && !this.isOpen(parcel)) return; // cancelled meanwhile
     const session = parcel.fields === undefined ? this.#session : undefined;
     const fields = parcel.fields ?? session?.fields ?? "";
-    parcel.exchange = new Exchange(this.#options.endpoint, parcel, { fields, isNamed: session?.isNamed === true });
+    const isNamed = session?.isNamed === true;
+    parcel.exchange = new Exchange(this.#options.endpoint, parcel, { fields, isNamed }).post();
   }
 
   isOpen(parcel: Parcel): boolean {

@@ -48,7 +48,12 @@ export class Exchange implements Receiver, MessageReader {
     this.#sender = sender;
     this.#fields = fields;
     this.#isNamed = isNamed;
-    this.#sent = endpoint.dispatch({ method: "POST", fields: ACCEPT + fields, body: sender.bytes }, this);
+  }
+
+  post(): this {
+    const { bytes: body } = this.#sender;
+    this.#sent = this.#endpoint.dispatch({ method: "POST", fields: ACCEPT + this.#fields, body }, this);
+    return this;
   }
 
   /** Of a stream that is taken up again, 404 may as well say that nothing is kept of it. */

@@ -182,7 +182,7 @@ export class Session {
           else reject(error);
         },
       };
-      new Exchange(this.#options.endpoint, sender, { fields: this.#fields, isNamed: this.isNamed });
+      new Exchange(this.#options.endpoint, sender, { fields: this.#fields, isNamed: this.isNamed }).post();
     });
   }
 }
