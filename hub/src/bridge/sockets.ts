@@ -1,5 +1,5 @@
-// HTTP to one address over connections that are kept: what wire/http-connection.ts is to the hub, on bare sockets. The library
-// behind that one takes 20 MB and most of the time of an exchange, and a bridge does little else.
+// HTTP to one address over connections that are kept: what wire/http-connection.ts is to the hub, on bare sockets. With the
+// library behind that one a bridge took 10 MB more when idle, 20 MB more under load, and a fifth more time for a call.
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
