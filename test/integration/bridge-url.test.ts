@@ -1,9 +1,14 @@
 // `plugboard stdio --url`: a bridge to any MCP endpoint over Streamable HTTP. Against real servers of both eras, and against
 // one that does what a test says, since what the bridge sends is what counts.
 
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeHome, plugboard, type Home } from "../support/hub.ts";
 import { RawClient } from "../support/raw-stdio.ts";
@@ -313,5 +318,48 @@ describe("what comes back", () => {
       });
     }
     expect(await client.end()).toMatchObject({ code: 0 });
+  });
+});
+
+describe("TLS", () => {
+  const dir = mkdtempSync(join(tmpdir(), "plugboard-bridge-"));
+  const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
+  const made = spawnSync("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+    ...["-keyout", key, "-out", cert, "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"],
+  ]);
+  const canMake = made.status === 0;
+  if (!canMake) process.stderr.write("The bridge over TLS is skipped: it needs openssl (apt-get install -y openssl)\n");
+
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  const serve = async () => {
+    const plain = await scripted(ordinary);
+    const [handle] = plain.server.listeners("request") as [(...of: unknown[]) => void];
+    const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, handle);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ends.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, seen: plain.seen };
+  };
+
+  it.runIf(canMake)("F27 a certificate of a known authority is fine", async () => {
+    const { url, seen } = await serve();
+    const client = launch(url, ["--header", "Authorization: t"], { NODE_EXTRA_CA_CERTS: cert });
+    await client.initialize();
+    expect((await client.request("ping")).result).toEqual({});
+    await client.end();
+    expect(seen.every(({ headers }) => headers["authorization"] === "t")).toBe(true);
+  });
+
+  it.runIf(canMake)("F27 another one is refused before anything is sent, and the cause is named", async () => {
+    const { url, seen } = await serve();
+    const client = launch(url);
+    expect((await client.request("ping")).error).toMatchObject({ data: { detail: "DEPTH_ZERO_SELF_SIGNED_CERT" } });
+    await client.end();
+    expect(seen).toEqual([]);
   });
 });

@@ -31,6 +31,8 @@ export interface BridgeOptions {
 const MAX_LINE_BYTES = 4 << 20;
 const MAX_DEPTH = 64;
 const MAX_OPEN = 1000;
+/** Notifications and answers included. */
+const MAX_HELD = 2000;
 /** More than this is not kept for a client that does not read. */
 const MAX_UNREAD_BYTES = 1 << 20;
 
@@ -46,6 +48,8 @@ export class Bridge implements Carrier {
   #session: Session | undefined;
   /** Until the endpoint has taken a part of the handshake, nothing may overtake that. */
   #hold: Promise<void> | undefined;
+  /** How many messages wait for that. */
+  #held = 0;
   #isPaused = false;
   #onEmpty: (() => void) | undefined;
 
@@ -209,7 +213,10 @@ export class Bridge implements Carrier {
   #carry(parcel: Parcel): void {
     const hold = parcel.fields === undefined ? (this.#hold ?? this.#session?.reopening) : undefined;
     if (hold === undefined) return this.#post(parcel);
-    hold.then(
+    if (this.#held >= MAX_HELD) return this.#fail(parcel, new HubError("Overloaded", "Too many messages are waiting"));
+    this.#held++;
+    const release = () => void this.#held--;
+    void hold.finally(release).then(
       () => this.#post(parcel),
       (error: unknown) => this.#fail(parcel, toHubError(error)),
     );
