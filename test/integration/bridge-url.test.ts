@@ -324,11 +324,9 @@ describe("what comes back", () => {
 describe("TLS", () => {
   const dir = mkdtempSync(join(tmpdir(), "plugboard-bridge-"));
   const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
-  const made = spawnSync("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-    ...["-keyout", key, "-out", cert, "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"],
-  ]);
-  const canMake = made.status === 0;
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
+  const about = ["-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const canMake = spawnSync("openssl", ["req", "-x509", ...newKey, ...about, "-out", cert]).status === 0;
   if (!canMake) process.stderr.write("The bridge over TLS is skipped: it needs openssl (apt-get install -y openssl)\n");
 
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
