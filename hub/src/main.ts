@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import nodeModule from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { run } from "./cli/program.ts";
+import { run } from "./cli/entry.ts";
 import { hubPaths } from "./config/paths.ts";
 
 const surroundings = { env: process.env, platform: process.platform, home: homedir() };

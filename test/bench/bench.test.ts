@@ -16,7 +16,7 @@ import type { RunFile } from "./report/results.ts";
 import { runRounds } from "./scenarios/scenario.ts";
 import { SCENARIOS } from "./scenarios/scenarios.ts";
 import { direct, thin, thinBridge } from "./targets/floor.ts";
-import { plugboard, plugboardBridge } from "./targets/plugboard.ts";
+import { plugboard, plugboardBridge, plugboardOwn } from "./targets/plugboard.ts";
 import type { Target, UpstreamPlan } from "./targets/target.ts";
 import type { Era } from "./upstreams/server.ts";
 
@@ -82,15 +82,18 @@ describe.each(ROWS)("$target.name before $what", ({ target, plan, era }) => {
   });
 });
 
-it.each([thinBridge, plugboardBridge])("$name brings an HTTP server to stdin and stdout", async (target) => {
-  const contender = await open(target, http("legacy"), "legacy");
-  try {
-    await answersRight(contender, 1);
-    expect(await contender.measure(calls("100 B", 16), 0)).toBeDefined();
-  } finally {
-    await contender.close();
-  }
-});
+it.each([thinBridge, plugboardBridge, plugboardOwn])(
+  "$name brings an HTTP server to stdin and stdout",
+  async (target) => {
+    const contender = await open(target, http("legacy"), "legacy");
+    try {
+      await answersRight(contender, 1);
+      expect(await contender.measure(calls("100 B", 16), 0)).toBeDefined();
+    } finally {
+      await contender.close();
+    }
+  },
+);
 
 it("a wrong answer is not counted as a fast one", async () => {
   const contender = await open(direct, stdio("legacy"), "legacy");

@@ -8,9 +8,9 @@ import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/st
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BIN, failing, fixture, launch, makeHome, type Home, type Servers } from "../support/hub.ts";
+import { BIN, failing, fixture, makeHome, type Home, type Servers } from "../support/hub.ts";
 import { processesWithMark, untilNoneWithMark } from "../support/processes.ts";
-import { Messages, onLines } from "../support/streams.ts";
+import { RawClient } from "../support/raw-stdio.ts";
 
 const homes: Home[] = [];
 const clients: RawClient[] = [];
@@ -40,78 +40,14 @@ const logOf = (stderr: string) =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
 
-/** A client that looks at every line. */
-class RawClient {
-  readonly home: Home;
-  readonly messages = new Messages();
-  /** Lines of stdout that are no JSON-RPC. */
-  readonly strays: string[] = [];
-  readonly process;
-  readonly finished;
-  #id = 0;
-
-  constructor(made: Home, args: readonly string[] = []) {
-    const { process: child, finished } = launch(made, ["stdio", ...args]);
-    this.home = made;
-    this.process = child;
-    this.finished = finished;
-    onLines(child.stdout, (line) => this.#line(line));
-    child.stdout.on("close", () => this.messages.end());
-    clients.push(this);
-  }
-
-  write(text: string | Buffer): void {
-    this.process.stdin.write(text);
-  }
-
-  send(message: object): void {
-    this.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  }
-
-  request(method: string, params: object = {}) {
-    const id = ++this.#id;
-    this.send({ id, method, params });
-    return this.messages.find((message) => message.id === id);
-  }
-
-  async initialize() {
-    const clientInfo = { name: "raw", version: "1" };
-    const hello = await this.request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
-    this.send({ method: "notifications/initialized" });
-    return hello;
-  }
-
-  async tools(): Promise<string[]> {
-    return (await this.request("tools/list")).result.tools.map(({ name }: { name: string }) => name);
-  }
-
-  call(name: string, args: object = {}) {
-    return this.request("tools/call", { name, arguments: args });
-  }
-
-  /** Closes stdin and waits for the end. */
-  async end() {
-    this.process.stdin.end();
-    const finished = await this.finished;
-    expect(this.strays).toEqual([]);
-    expect(finished.stderr).not.toMatch(/unhandled|uncaught/i);
-    expect(processesWithMark(this.home.mark)).toEqual([]);
-    return finished;
-  }
-
-  #line(line: string): void {
-    try {
-      const message = JSON.parse(line);
-      if (message.jsonrpc === "2.0") return this.messages.push(message);
-    } catch {
-      // reported below
-    }
-    this.strays.push(line);
-  }
+function launchRaw(made: Home, args: readonly string[] = []): RawClient {
+  const client = new RawClient(made, args);
+  clients.push(client);
+  return client;
 }
 
 async function raw(servers: Servers, ...args: string[]): Promise<RawClient> {
-  return new RawClient(await home(servers), args);
+  return launchRaw(await home(servers), args);
 }
 
 const ECHO = { it: fixture("echo") };
@@ -154,7 +90,7 @@ describe("a raw client", () => {
 
   it("GR-1 --group serves that group alone", async () => {
     const made = await home({ a: fixture("echo"), b: fixture("paged") }, { small: { servers: ["b"] } });
-    const client = new RawClient(made, ["--group", "small"]);
+    const client = launchRaw(made, ["--group", "small"]);
     await client.initialize();
     expect(await client.tools()).toEqual(["one", "two", "three"]);
     await client.end();
@@ -221,7 +157,7 @@ describe("stdout carries JSON-RPC and nothing else", () => {
 
   it("RS-6 what the hub has to say is JSON on stderr: problems unless told otherwise", async () => {
     const groups = { default: { servers: ["it", "gone", "no"] } };
-    const client = new RawClient(await home({ ...ECHO, gone: failing() }, groups));
+    const client = launchRaw(await home({ ...ECHO, gone: failing() }, groups));
     await client.initialize();
     await client.call("it__echo", { text: "x" });
     const { stderr } = await client.end();
@@ -236,7 +172,7 @@ describe("stdout carries JSON-RPC and nothing else", () => {
     ["a variable", [], { PLUGBOARD_LOG_LEVEL: "info" }],
   ])("RS-6 %s sets the level", async (_, args, env) => {
     const made = await home(ECHO);
-    const client = new RawClient({ ...made, env: { ...made.env, ...env } }, args);
+    const client = launchRaw({ ...made, env: { ...made.env, ...env } }, args);
     await client.initialize();
     await client.call("echo", { text: "argument" });
     const { stderr } = await client.end();
@@ -247,14 +183,14 @@ describe("stdout carries JSON-RPC and nothing else", () => {
   });
 
   it("RS-6 a level that there is not ends it with the names of those that there are", async () => {
-    const client = new RawClient(await home(ECHO), ["--log-level", "loud"]);
+    const client = launchRaw(await home(ECHO), ["--log-level", "loud"]);
     const { code, stdout, stderr } = await client.end();
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^error: There is no log level "loud"[^]*debug, info, warn, error, silent/);
   });
 
   it("with no config at all: the demo", async () => {
-    const client = new RawClient(await home(undefined));
+    const client = launchRaw(await home(undefined));
     await client.initialize();
     expect(await client.tools()).toContain("config_example");
     expect(await client.end()).toMatchObject({ code: 0 });
@@ -263,7 +199,7 @@ describe("stdout carries JSON-RPC and nothing else", () => {
   it("with a config that is no JSON: nothing on stdout, the reason on stderr", async () => {
     const made = await home(undefined);
     await writeFile(join(made.dir, "config/mcp_server.json"), '{"mcpServers": ');
-    const client = new RawClient(made);
+    const client = launchRaw(made);
     const { code, stdout, stderr } = await client.end();
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^error: mcp_server\.json is not valid JSON/);

@@ -22,21 +22,23 @@ export class InFlight<K extends Key, V> {
   }
 
   get(key: K): V | undefined {
-    return typeof key === "number" ? this.#numbered.get(key) : this.#named?.[String(key)];
+    return typeof key === "number" ? this.#numbered.get(key) : this.#named?.[nameOf(key)];
   }
 
   set(key: K, value: V): void {
     if (typeof key === "number") return this.#numbered.set(key, value);
     const named: Record<string, V> = (this.#named ??= Object.create(null));
-    if (named[String(key)] === undefined) this.#nameCount++;
-    named[String(key)] = value;
+    const name = nameOf(key);
+    if (named[name] === undefined) this.#nameCount++;
+    named[name] = value;
   }
 
   /** Whether it was there. */
   delete(key: K): boolean {
     if (typeof key === "number") return this.#numbered.delete(key);
-    if (this.#named?.[String(key)] === undefined) return false;
-    delete this.#named[String(key)];
+    const name = nameOf(key);
+    if (this.#named?.[name] === undefined) return false;
+    delete this.#named[name];
     this.#nameCount--;
     return true;
   }
@@ -50,6 +52,10 @@ export class InFlight<K extends Key, V> {
   values(): V[] {
     return [...this.#numbered.values(), ...Object.values(this.#named ?? {})];
   }
+}
+
+function nameOf(key: Key): string {
+  return String(key);
 }
 
 const FIRST_PLACES = 16;

@@ -72,7 +72,7 @@ export async function enter(bench: Bench, entrant: Entrant): Promise<Contender |
   const label = entrant.label ?? entrant.target.name;
   try {
     const contender = await Contender.open({ ...entrant, pinning: bench.pinning });
-    if (contender === undefined) bench.leftOut(label, "it cannot do this, or could not be installed");
+    if (contender === undefined) bench.leftOut(label, "it cannot do this");
     return contender;
   } catch (error) {
     if (entrant.isPeer !== true) throw error;

@@ -3,7 +3,7 @@
 import { calls, lists, type Phase } from "../phase.ts";
 import { direct, thin, thinBridge } from "../targets/floor.ts";
 import { mcpHub, mcpProxy, supergateway, supergatewayBridge } from "../targets/peers.ts";
-import { plugboard, plugboardBridge } from "../targets/plugboard.ts";
+import { plugboard, plugboardBridge, plugboardOwn } from "../targets/plugboard.ts";
 import type { Target, UpstreamPlan } from "../targets/target.ts";
 import type { Era } from "../upstreams/server.ts";
 import { recording } from "./recording.ts";
@@ -83,9 +83,9 @@ const ROUNDS: readonly Rounds[] = [
   },
   {
     name: "bridge",
-    title: "An HTTP server on stdin and stdout, for clients that launch their servers",
+    title: "An HTTP server on stdin and stdout, for clients that launch their servers: bridges, and a whole hub",
     plan: { ...ONE, transport: "http" },
-    own: [direct, thinBridge, plugboardBridge],
+    own: [direct, thinBridge, plugboardBridge, plugboardOwn],
     peers: [supergatewayBridge],
     phases: SMALL.filter(({ flight }) => flight <= 16),
   },

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { seesProcesses } from "../process-tree.ts";
 import { direct, thin, thinBridge } from "../targets/floor.ts";
 import { mcpHub, mcpProxy, supergateway, supergatewayBridge } from "../targets/peers.ts";
-import { plugboard, plugboardBridge } from "../targets/plugboard.ts";
+import { plugboard, plugboardBridge, plugboardOwn } from "../targets/plugboard.ts";
 import type { Target, UpstreamPlan } from "../targets/target.ts";
 import { enter, rotated, type Entrant, type Sample, type Scenario } from "./scenario.ts";
 
@@ -29,6 +29,7 @@ const entrants: readonly Entrant[] = [
   entrant(supergateway, stdio, true),
   entrant(thinBridge, http),
   entrant(plugboardBridge, http),
+  entrant(plugboardOwn, http),
   entrant(supergatewayBridge, http, true),
 ];
 

@@ -14,23 +14,29 @@ export interface Package {
   readonly bin: string;
 }
 
-const LIMIT_MS = 180_000;
+/** Nothing is measured meanwhile, and a registry may be slow: mcp-proxy has a hundred packages. */
+const LIMIT_MS = 600_000;
 
-/** The full path of its program; undefined where it cannot be installed. */
-export async function install({ name, version, bin }: Package): Promise<string | undefined> {
+/** The full path of its program. Throws, with what npm said, where it cannot be installed. */
+export async function install({ name, version, bin }: Package): Promise<string> {
   const folder = join(PEERS, `${name}-${version}`);
   const program = join(folder, "node_modules", name, bin);
   if (existsSync(program)) return program;
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: { [name]: version } }));
-  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
-  const npm = spawn("npm", args, { cwd: folder, stdio: "ignore", timeout: LIMIT_MS, killSignal: "SIGKILL" });
-  const code = await once(npm, "exit").then(
-    () => npm.exitCode,
-    () => null,
+  // This project installs nothing that does not name its Node; whether a peer runs on it is seen when it is started.
+  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--engine-strict=false", "--loglevel=error"];
+  const stdio = ["ignore", "ignore", "pipe"] as const;
+  const npm = spawn("npm", args, { cwd: folder, stdio: [...stdio], timeout: LIMIT_MS, killSignal: "SIGKILL" });
+  let said = "";
+  npm.stderr?.on("data", (chunk) => (said += chunk));
+  const failed = await once(npm, "close").then(
+    () => npm.exitCode !== 0,
+    () => true, // there is no npm
   );
-  if (code === 0 && existsSync(program)) return program;
+  if (!failed && existsSync(program)) return program;
   // A half of it must not be taken for the whole next time.
   await rm(folder, { recursive: true, force: true });
-  return undefined;
+  const how = npm.signalCode === null ? `exit code ${npm.exitCode}` : `not done in ${LIMIT_MS / 1000} s`;
+  throw new Error(`${name} ${version} could not be installed: ${how}; npm said: ${said.trim().slice(-500)}`);
 }

@@ -23,13 +23,27 @@ export const plugboard: Target = {
   },
 };
 
-/** What a client launches that speaks stdio only. */
+/** What a client launches that speaks stdio only: a bridge to a hub that runs, or to any other server over HTTP. */
 export const plugboardBridge: Target = {
   name: "plugboard stdio",
+  launch: async ({ upstreams, folder }) => {
+    const [only] = Object.values(upstreams);
+    if (only === undefined || !("url" in only)) return undefined;
+    return {
+      command: [process.execPath, HUB, "stdio", "--url", only.url],
+      env: { PLUGBOARD_HOME: folder },
+      face: { kind: "stdio" },
+    };
+  },
+};
+
+/** The same command where no hub runs: it is a whole one itself. */
+export const plugboardOwn: Target = {
+  name: "plugboard stdio --own",
   launch: async (stage) => {
     await writeConfig(stage);
     return {
-      command: [process.execPath, HUB, "stdio", "--group", "bench"],
+      command: [process.execPath, HUB, "stdio", "--own", "--group", "bench"],
       env: { PLUGBOARD_HOME: stage.folder },
       face: { kind: "stdio" },
       settle: () => sleep(LOG_DELAY_MS),

@@ -6,30 +6,28 @@ export type Era = (typeof ERAS)[number];
 export const TRANSPORTS = ["stdio", "http", "sse", "websocket"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-export interface Side {
-  readonly era: Era;
-  readonly transport: Transport;
-}
+/** Clients that launch their servers may get a bridge to a hub that runs. */
+export type ClientTransport = Transport | "bridge";
 
 export interface Cell {
-  readonly client: Side;
-  readonly server: Side;
+  readonly client: { readonly era: Era; readonly transport: ClientTransport };
+  readonly server: { readonly era: Era; readonly transport: Transport };
 }
 
 /** Why there is nothing to see in a cell: the protocol has no such thing, or the hub does not have it yet. */
 export type Gap = { readonly impossible: string } | { readonly missing: string };
 
+const CLIENTS_ONLY = ["stdio", "bridge", "sse", "websocket"] as const;
+
 /** Every transport on each side, while the other side has the most common one; in all four pairs of eras. */
 export const CELLS: readonly Cell[] = ERAS.flatMap((client) =>
   ERAS.flatMap((server) => [
     ...TRANSPORTS.map((transport) => cell(client, "http", server, transport)),
-    ...TRANSPORTS.filter((transport) => transport !== "http").map((transport) =>
-      cell(client, transport, server, "stdio"),
-    ),
+    ...CLIENTS_ONLY.map((transport) => cell(client, transport, server, "stdio")),
   ]),
 );
 
-function cell(client: Era, clientTransport: Transport, server: Era, serverTransport: Transport): Cell {
+function cell(client: Era, clientTransport: ClientTransport, server: Era, serverTransport: Transport): Cell {
   return {
     client: { era: client, transport: clientTransport },
     server: { era: server, transport: serverTransport },

@@ -1,5 +1,5 @@
 // The hub of the matrix: one, with an entry of its own for every cell, alone in a group of its name: what one cell does to
-// its server, no other sees. Clients on stdio launch a hub of their own, as they do.
+// its server, no other sees. Clients on stdio launch a hub of their own, as they do, or a bridge to this one.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -80,8 +80,15 @@ export async function createWorld(): Promise<World> {
     );
   };
 
+  const overBridge = (cell: Cell) => {
+    const args = [BIN, "stdio", "--group", groupOf(cell)];
+    return connectPeer(cell, new StdioClientTransport({ command: process.execPath, args, env: home.env }));
+  };
+
   const connect = (cell: Cell) => {
     switch (cell.client.transport) {
+      case "bridge":
+        return overBridge(cell);
       case "stdio":
         return overStdio(cell);
       case "http":

@@ -1,0 +1,175 @@
+// `plugboard stdio` before a hub that goes away and comes back: killed, stopped, started again here or on another port. The
+// client keeps its pipe, hears what became of its calls, and goes on.
+
+import { afterEach, describe, expect, it } from "vitest";
+import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { RawClient } from "../support/raw-stdio.ts";
+
+const SERVERS = { it: fixture("echo"), watched: fixture("watched", "legacy"), logs: fixture("logs") };
+
+const ends: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function newHome(): Promise<Home> {
+  const home = await makeHome(SERVERS);
+  ends.push(() => home.remove());
+  return home;
+}
+
+async function run(home: Home, port = "0"): Promise<RunningHub> {
+  const hub = await startHub(home, { args: ["--port", port] });
+  ends.push(() => hub.kill());
+  return hub;
+}
+
+async function connect(home: Home, ...args: string[]): Promise<RawClient> {
+  const client = new RawClient(home, args);
+  ends.push(async () => {
+    client.process.kill("SIGKILL");
+    await client.finished;
+  });
+  await client.initialize();
+  return client;
+}
+
+const told = (client: RawClient, method: string) => client.messages.all.filter((each) => each.method === method);
+const CHANGED = ["tools", "resources", "prompts"].map((list) => `notifications/${list}/list_changed`);
+
+/** Until a restart is over, calls fail: what they fail with is what the client sees. */
+async function untilAnswered(client: RawClient): Promise<object[]> {
+  const failures: object[] = [];
+  for (;;) {
+    const { result, error } = await client.call("it__echo", { text: "again" });
+    if (result !== undefined) return failures;
+    failures.push(error);
+  }
+}
+
+const _meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+describe.each(["the same port", "another port"])("a hub that is killed and comes back on %s", (where) => {
+  const portOf = ({ url }: RunningHub) => (where === "the same port" ? new URL(url).port : "0");
+
+  it("F41 calls under way end with an unknown outcome, later ones at once; then all goes on", async () => {
+    const home = await newHome();
+    const first = await run(home);
+    const client = await connect(home);
+    const pid = client.process.pid;
+    const hanging = client.call("it__hang");
+    await client.tools();
+    await first.kill();
+
+    expect((await hanging).error).toMatchObject({
+      code: -31502,
+      message: expect.stringContaining("whether the request was carried out is not known"),
+    });
+    expect((await client.call("it__echo", { text: "x" })).error).toMatchObject({
+      code: -31502,
+      message: "The hub is not running",
+      data: { kind: "ConnectionFailed", hint: "plugboard start" },
+    });
+
+    const before = client.messages.all.length;
+    const second = await run(home, portOf(first));
+    // Unasked: nobody has called since.
+    await client.messages.find(
+      (message) => client.messages.all.indexOf(message) >= before && message.method === CHANGED[0],
+    );
+    for (const method of CHANGED) expect(told(client, method)).not.toEqual([]);
+    expect((await client.call("it__echo", { text: "back" })).result.content[0].text).toBe("back");
+    expect(client.process.pid).toBe(pid);
+    client.process.stdin.end();
+    expect(await client.finished).toMatchObject({ code: 0, stderr: "" });
+    expect(client.strays).toEqual([]);
+    await second.stop();
+  });
+
+  it("F41 the log level and watched resources are as the client left them", async () => {
+    const home = await newHome();
+    const first = await run(home);
+    const client = await connect(home);
+    await client.request("logging/setLevel", { level: "error" });
+    await client.request("resources/subscribe", { uri: "watched:one" });
+    await client.request("resources/subscribe", { uri: "watched:two" });
+    await client.request("resources/unsubscribe", { uri: "watched:two" });
+    await first.stop();
+    await run(home, portOf(first));
+    await untilAnswered(client);
+    client.messages.all.splice(0);
+
+    // The hub was there before its servers were: from when on they are watched is not known to the client.
+    const updated = () => told(client, "notifications/resources/updated").map(({ params }) => params.uri);
+    const touch = async () => {
+      await client.call("watched__touch", { uri: "watched:two" });
+      await client.call("watched__touch", { uri: "watched:one" });
+      return updated();
+    };
+    await expect.poll(touch, { timeout: 30_000 }).toContain("watched:one");
+    expect(new Set(updated())).toEqual(new Set(["watched:one"]));
+    await client.call("logs__talk");
+    const levels = told(client, "notifications/message").map(({ params }) => params.level);
+    expect(levels).toEqual(["error", "critical", "alert", "emergency"]);
+  });
+
+  it("F41 modern clients go on without a word", async () => {
+    const home = await newHome();
+    const first = await run(home);
+    const client = new RawClient(home);
+    ends.push(async () => client.process.kill("SIGKILL"));
+    const call = (name: string) => client.request("tools/call", { name, arguments: { text: "m" }, _meta });
+    expect((await call("it__echo")).result).toBeDefined();
+    const hanging = call("it__hang");
+    await call("it__echo");
+    await first.kill();
+    expect((await hanging).error.message).toContain("is not known");
+    expect((await call("it__echo")).error).toMatchObject({ data: { hint: "plugboard start" } });
+    await run(home, portOf(first));
+    expect((await call("it__echo")).result.content[0].text).toBe("m");
+    client.process.stdin.end();
+    expect(await client.finished).toMatchObject({ code: 0 });
+  });
+});
+
+it("F29 a call that meets a forgotten session is carried out in a new one, once", async () => {
+  const home = await newHome();
+  const hub = await run(home);
+  // The hub forgets its oldest session when it has a thousand; by hand it takes one word.
+  const client = await connect(home, "--url", `${hub.url}/mcp`, "--log-level", "info");
+  await client.tools();
+  const port = new URL(hub.url).port;
+  await hub.stop();
+  await run(home, port);
+  const failures = await untilAnswered(client);
+  expect(failures).toEqual([]);
+  client.process.stdin.end();
+  const { stderr } = await client.finished;
+  expect(stderr.split("the session was lost").length).toBe(2);
+});
+
+it("a hub that runs when the client comes, and never again, does not end the bridge", async () => {
+  const home = await newHome();
+  const hub = await run(home);
+  const client = await connect(home);
+  await hub.kill();
+  for (let round = 0; round < 3; round++) {
+    expect((await client.request("tools/list")).error).toMatchObject({ data: { hint: "plugboard start" } });
+  }
+  client.process.stdin.end();
+  expect(await client.finished).toMatchObject({ code: 0 });
+  expect(client.strays).toEqual([]);
+});
+
+it("a hub that was killed is not taken for one that runs: the client gets its own", async () => {
+  const home = await newHome();
+  const hub = await run(home);
+  await hub.kill();
+  const client = await connect(home);
+  expect(await client.tools()).toContain("it__echo");
+  await client.end();
+});

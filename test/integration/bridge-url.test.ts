@@ -1,0 +1,363 @@
+// `plugboard stdio --url`: a bridge to any MCP endpoint over Streamable HTTP. Against real servers of both eras, and against
+// one that does what a test says, since what the bridge sends is what counts.
+
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { makeHome, plugboard, type Home } from "../support/hub.ts";
+import { RawClient } from "../support/raw-stdio.ts";
+import { startRemote } from "../support/remote.ts";
+
+let home: Home;
+const ends: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  home = await makeHome({});
+});
+
+afterAll(() => home?.remove());
+
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+function launch(url: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): RawClient {
+  const client = new RawClient({ ...home, env: { ...home.env, ...env } }, ["--url", url, ...args]);
+  ends.push(async () => {
+    client.process.kill("SIGKILL");
+    await client.finished;
+  });
+  return client;
+}
+
+async function remote(name: string, ...args: string[]): Promise<string> {
+  const { url, stop } = await startRemote(name, args);
+  ends.push(stop);
+  return url;
+}
+
+const _meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+describe("servers as they are", () => {
+  it.each([[], ["--sse"]])("GR-7 a legacy server, %j", async (...args) => {
+    const client = launch(await remote("legacy-http", ...args.flat()));
+    await client.initialize();
+    expect(await client.tools()).toContain("echo");
+    expect((await client.call("echo", { text: "x" })).result.content[0].text).toBe("x");
+    expect((await client.call("rpc_error")).error).toMatchObject({ code: -32042, data: { reason: "odd", n: 1 } });
+    expect(await client.end()).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it.each([[], ["--sse"]])("CL-2 a modern server, with the arguments that it wants as headers, %j", async (...args) => {
+    const client = launch(await remote("modern-http", ...args.flat()));
+    const request = (method: string, params: object = {}) => client.request(method, { ...params, _meta });
+    expect((await request("server/discover")).result).toBeDefined();
+    expect((await request("tools/list")).result.tools.length).toBeGreaterThan(1);
+    const call = { name: "regional", arguments: { region: "north" } };
+    expect((await request("tools/call", call)).result.content[0].text).toBe("north");
+    expect((await request("no/such/method")).error).toMatchObject({ code: -32601 });
+    expect(await client.end()).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: { id?: unknown; method?: string } | undefined;
+}
+
+/** An endpoint that says what a test wants, and keeps what it was sent. */
+async function scripted(answer: (seen: Seen, response: ServerResponse) => void) {
+  const seen: Seen[] = [];
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      const { method = "", url: path = "", headers } = request;
+      const one = { method, path, headers, body: text === "" ? undefined : JSON.parse(text) };
+      seen.push(one);
+      answer(one, response);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, server };
+}
+
+const json = (response: ServerResponse, value: unknown, headers: Record<string, string> = {}, status = 200) =>
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
+const HELLO = { protocolVersion: "2025-06-18", capabilities: {}, serverInfo: { name: "s", version: "1" } };
+
+/** A session, and nothing but pings. */
+function ordinary({ method, body }: Seen, response: ServerResponse): void {
+  const reply = (result: unknown) => ({ jsonrpc: "2.0", id: body?.id, result });
+  if (method === "GET") response.writeHead(405).end();
+  else if (method === "DELETE") response.writeHead(204).end();
+  else if (body?.method === "initialize") json(response, reply(HELLO), { "mcp-session-id": "s-1" });
+  else if (body?.id === undefined) response.writeHead(202).end();
+  else json(response, reply({}));
+}
+
+describe("what is sent", () => {
+  it("CL-2 the handshake in order, then session and revision with everything, and a goodbye", async () => {
+    const { seen, url } = await scripted(ordinary);
+    const client = launch(url);
+    const answers = [client.initialize(), client.request("ping"), client.request("ping")];
+    await Promise.all(answers);
+    await client.end();
+    expect(seen.map(({ method, body }) => body?.method ?? method)).toEqual(
+      expect.arrayContaining(["initialize", "notifications/initialized", "ping", "ping", "GET", "DELETE"]),
+    );
+    expect(seen.slice(0, 2).map(({ body }) => body?.method)).toEqual(["initialize", expect.any(String)]);
+    const [hello, ...others] = seen;
+    expect(hello?.headers).not.toHaveProperty("mcp-session-id");
+    expect(hello?.headers["accept"]).toBe("application/json, text/event-stream");
+    for (const { headers } of others) {
+      expect(headers).toMatchObject({ "mcp-session-id": "s-1", "mcp-protocol-version": "2025-06-18" });
+    }
+    expect(seen.at(-1)?.method).toBe("DELETE");
+  });
+
+  it("SE-1 headers of its own, with variables filled in; none of them where TLS is missing", async () => {
+    const { seen, url } = await scripted(ordinary);
+    const client = launch(url, ["--header", "Authorization: Bearer ${TOKEN}", "--header=X-Team: a b"], {
+      TOKEN: "t-1",
+    });
+    await client.initialize();
+    await client.end();
+    for (const { headers } of seen) expect(headers).toMatchObject({ authorization: "Bearer t-1", "x-team": "a b" });
+
+    const plain = ["stdio", "--url", "http://10.0.0.1/mcp", "--header", "Authorization: x"];
+    expect(await plugboard(home, plain)).toMatchObject({ code: 2, stderr: expect.stringContaining("plain HTTP") });
+    const missing = ["stdio", "--url", url, "--header", "Authorization: ${NOT_THERE}"];
+    expect(await plugboard(home, missing)).toMatchObject({ code: 2, stderr: expect.stringContaining("NOT_THERE") });
+  });
+
+  it.each([
+    [["--url", "ftp://x/"], /not the address of an MCP endpoint/],
+    [["--url", "http://127.0.0.1:1/mcp", "--header", "no colon"], /'Name: value'/],
+    [["--url", "http://127.0.0.1:1/mcp", "--header", "A: b\nc: d"], /fits no header/],
+    [["--header", "A: b"], /--header goes with --url/],
+    [["--own", "--url", "http://127.0.0.1:1/mcp"], /cannot both be given/],
+    [["--no-such-option"], /unknown option/],
+  ])("a wrong command line %j is refused", async (args, words) => {
+    const { code, stdout, stderr } = await plugboard(home, ["stdio", ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(words);
+  });
+});
+
+describe("what comes back", () => {
+  const event = (message: unknown, id?: string) =>
+    `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
+  const STREAM = { "content-type": "text/event-stream" };
+
+  it("CL-5 a stream that breaks off is taken up again where it stopped", async () => {
+    const { seen, url } = await scripted((one, response) => {
+      const { method, body, headers } = one;
+      if (headers["last-event-id"] !== undefined) {
+        response
+          .writeHead(200, STREAM)
+          .end(event({ jsonrpc: "2.0", id: 2, result: { from: headers["last-event-id"] } }));
+      } else if (method === "POST" && body?.method === "tools/call") {
+        response
+          .writeHead(200, STREAM)
+          .write(`retry: 20\n${event({ jsonrpc: "2.0", method: "notifications/x" }, "e7")}`);
+        setImmediate(() => response.destroy());
+      } else ordinary(one, response);
+    });
+    const client = launch(url);
+    await client.initialize();
+    expect((await client.call("slow")).result).toEqual({ from: "e7" });
+    expect(client.messages.all).toContainEqual({ jsonrpc: "2.0", method: "notifications/x" });
+    expect(seen.find(({ headers }) => headers["last-event-id"] !== undefined)?.method).toBe("GET");
+    await client.end();
+  });
+
+  it("CL-6 JSON on many lines, odd pieces, and a server that asks on its own stream", async () => {
+    let asked: (answer: unknown) => void = () => undefined;
+    const answered = new Promise((resolve) => (asked = resolve));
+    const { url } = await scripted((one, response) => {
+      const { method, body } = one;
+      if (method === "GET") {
+        response.writeHead(200, STREAM).write(event({ jsonrpc: "2.0", id: "q", method: "roots/list" }));
+      } else if (body?.method === "tools/call") {
+        const pretty = JSON.stringify({ jsonrpc: "2.0", id: body.id, result: { text: "a\nb" } }, null, 2);
+        response.writeHead(200, { "content-type": "application/json; charset=utf-8" });
+        for (const piece of pretty.match(/[^]{1,7}/g) ?? []) response.write(piece);
+        response.end();
+      } else {
+        if (body !== undefined && body.method === undefined) asked(body);
+        ordinary(one, response);
+      }
+    });
+    const client = launch(url);
+    await client.initialize();
+    await client.messages.find(({ id }) => id === "q");
+    client.send({ id: "q", result: { roots: [] } });
+    expect(await answered).toMatchObject({ id: "q", result: { roots: [] } });
+    expect((await client.call("x")).result).toEqual({ text: "a\nb" });
+    await client.end();
+  });
+
+  it.each([
+    [
+      "an HTML page",
+      (response: ServerResponse) => response.writeHead(502, { "content-type": "text/html" }).end("<p>"),
+      -31502,
+    ],
+    ["a status without a body", (response: ServerResponse) => response.writeHead(401).end(), -31401],
+    ["nothing at all", (response: ServerResponse) => response.writeHead(200).end(), -31502],
+    ["a closed connection", (response: ServerResponse) => response.destroy(), -31502],
+    [
+      "an error of no request",
+      (response: ServerResponse) =>
+        json(response, { jsonrpc: "2.0", id: null, error: { code: -32000, message: "no" } }, {}, 400),
+      -32000,
+    ],
+    ["what is no JSON-RPC", (response: ServerResponse) => json(response, { id: 2 }), -31502],
+    [
+      "a redirect elsewhere",
+      (response: ServerResponse) => response.writeHead(307, { location: "http://127.0.0.2:1/" }).end(),
+      -31502,
+    ],
+    [
+      "a body that is cut off",
+      (response: ServerResponse) => {
+        response.writeHead(200, { "content-length": 100 }).write("{");
+        setImmediate(() => response.destroy());
+      },
+      -31502,
+    ],
+  ])("%s in place of an answer is an error of that request alone", async (_, answer, code) => {
+    const { url } = await scripted((one, response) => {
+      if (one.body?.method === "tools/call") answer(response);
+      else ordinary(one, response);
+    });
+    const client = launch(url);
+    await client.initialize();
+    expect((await client.call("x")).error).toMatchObject({ code });
+    expect((await client.request("ping")).result).toEqual({});
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+
+  it("a redirect within the origin is followed, but not for ever", async () => {
+    const { seen, url } = await scripted((one, response) => {
+      const { path, body } = one;
+      if (body?.method === "ping" && path === "/mcp") response.writeHead(308, { location: "/new?x=1" }).end();
+      else if (body?.method === "tools/call") response.writeHead(307, { location: "/mcp" }).end();
+      else ordinary(one, response);
+    });
+    const client = launch(url);
+    await client.initialize();
+    expect((await client.request("ping")).result).toEqual({});
+    expect(seen.some(({ path }) => path === "/new?x=1")).toBe(true);
+    expect((await client.call("x")).error.message).toContain("redirects more than");
+    await client.end();
+  });
+
+  it("F29 a session that the server forgot is opened again, and the call is carried out once", async () => {
+    let sessions = 0;
+    const { seen, url } = await scripted((one, response) => {
+      const { body, headers } = one;
+      if (body?.method === "initialize") {
+        return void json(
+          response,
+          { jsonrpc: "2.0", id: body.id, result: HELLO },
+          { "mcp-session-id": `s-${++sessions}` },
+        );
+      }
+      if (body?.method === "tools/call" && headers["mcp-session-id"] === "s-1") {
+        const error = { code: -32001, message: "Session not found" };
+        return void json(response, { jsonrpc: "2.0", id: body.id, error }, {}, 404);
+      }
+      ordinary(one, response);
+    });
+    const client = launch(url);
+    await client.initialize();
+    expect((await client.call("x")).result).toEqual({});
+    const methods = seen.map(({ method, body }) => body?.method ?? method).filter((method) => method !== "GET");
+    expect(methods).toEqual([
+      "initialize",
+      "notifications/initialized",
+      "tools/call",
+      "initialize",
+      "notifications/initialized",
+      "tools/call",
+    ]);
+    expect(client.messages.all.filter(({ id }) => id === 1)).toHaveLength(1);
+    await client.end();
+  });
+
+  it("a server that is not there: each request says so, and the bridge stays", async () => {
+    const { url, server } = await scripted(ordinary);
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+    const client = launch(url);
+    for (let round = 0; round < 3; round++) {
+      expect((await client.request("ping")).error).toMatchObject({
+        code: -31502,
+        message: "The server cannot be reached",
+        data: { detail: "ECONNREFUSED" },
+      });
+    }
+    expect(await client.end()).toMatchObject({ code: 0 });
+  });
+});
+
+describe("TLS", () => {
+  const dir = mkdtempSync(join(tmpdir(), "plugboard-bridge-"));
+  const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
+  const about = ["-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const canMake = spawnSync("openssl", ["req", "-x509", ...newKey, ...about, "-out", cert]).status === 0;
+  if (!canMake) process.stderr.write("The bridge over TLS is skipped: it needs openssl (apt-get install -y openssl)\n");
+
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  const serve = async () => {
+    const plain = await scripted(ordinary);
+    const [handle] = plain.server.listeners("request") as [(...of: unknown[]) => void];
+    const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, handle);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ends.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, seen: plain.seen };
+  };
+
+  it.runIf(canMake)("F27 a certificate of a known authority is fine", async () => {
+    const { url, seen } = await serve();
+    const client = launch(url, ["--header", "Authorization: t"], { NODE_EXTRA_CA_CERTS: cert });
+    await client.initialize();
+    expect((await client.request("ping")).result).toEqual({});
+    await client.end();
+    expect(seen.every(({ headers }) => headers["authorization"] === "t")).toBe(true);
+  });
+
+  it.runIf(canMake)("F27 another one is refused before anything is sent, and the cause is named", async () => {
+    const { url, seen } = await serve();
+    const client = launch(url);
+    expect((await client.request("ping")).error).toMatchObject({ data: { detail: "DEPTH_ZERO_SELF_SIGNED_CERT" } });
+    await client.end();
+    expect(seen).toEqual([]);
+  });
+});
