@@ -65,15 +65,26 @@ describe("a start", () => {
     expect(after.filter((file) => file.includes("locales"))).toEqual([]);
   });
 
-  it("few of its commands need a hub: the others do not load it", async () => {
-    const home = await makeHome({});
-    ends.push(() => home.remove());
-    const { stdout, stderr } = await plugboard(home, ["--version"], {
+  it.each([
+    ["--version", "cli"],
+    ["status", "cli"],
+    ["stdio", "bridge"],
+  ])("few of its commands need a hub: %s does not load it", async (command, needed) => {
+    const { home } = await start();
+    const { stderr, code } = await plugboard(home, [command], {
       env: { NODE_OPTIONS: `--import "${PRINT_MODULES}"` },
     });
-    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(stderr).toContain("/dist/bundle/cli.js");
-    expect(stderr).not.toContain("/dist/bundle/hub.js");
+    expect(code).toBe(0);
+    const loaded = stderr.match(/(?<=\/dist\/bundle\/)[\w-]+(?=\.js$)/gm) ?? [];
+    expect(loaded).toContain(needed);
+    expect(loaded).not.toContain("hub");
+  });
+
+  it("what clients launch beside a hub that runs needs no other command", async () => {
+    const { home } = await start();
+    const { stderr } = await plugboard(home, ["stdio"], { env: { NODE_OPTIONS: `--import "${PRINT_MODULES}"` } });
+    expect(stderr).toContain("/dist/bundle/bridge.js");
+    expect(stderr).not.toContain("/dist/bundle/cli.js");
   });
 });
 

@@ -4,7 +4,10 @@
 import { HubError } from "../errors.ts";
 import type { HubClient } from "../api/client.ts";
 import type { AnsweredRequest } from "../api/connection.ts";
+import { readManagementToken } from "../auth/management-token.ts";
+import { readPrivateFile } from "../secrets/private-file.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { checkProof } from "./proof.ts";
 import { isAlive, placesOf, readRecord, type HubRecord } from "./record.ts";
 import { timeoutOf } from "./timeout.ts";
 import { duration } from "./times.ts";
@@ -47,10 +50,6 @@ export async function findLocalHub(
   const record = await readRecord(path);
   // Killed hubs leave their record behind.
   if (record === undefined || record.config !== config || !isAlive(record.pid)) return undefined;
-  const [{ readManagementToken }, { checkProof }] = await Promise.all([
-    import("../auth/management-token.ts"),
-    import("./proof.ts"),
-  ]);
   const token = await readManagementToken(data);
   if (token === undefined) return undefined;
   switch (await checkProof(record, token)) {
@@ -96,7 +95,6 @@ async function givenToken(io: Io, { token: typed, tokenFile }: GlobalOptions): P
       hint: "Put it into a file and give --token-file FILE, or set PLUGBOARD_TOKEN, or give --token",
     });
   }
-  const { readPrivateFile } = await import("../secrets/private-file.ts");
   const token = (await readPrivateFile(tokenFile))?.trim();
   if (token !== undefined && token !== "") return token;
   throw new HubError("Unauthenticated", `There is no token in ${tokenFile}`, { field: "token-file" });

@@ -5,7 +5,9 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { writeFileAtomic } from "../atomic.ts";
 import { hubPaths, type HubPaths } from "../config/paths.ts";
+import { readPrivateFile } from "../secrets/private-file.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 
 export interface HubRecord {
@@ -38,14 +40,12 @@ export function placesOf(io: Io, { config }: GlobalOptions): Places {
 }
 
 export async function writeRecord(path: string, record: HubRecord): Promise<void> {
-  const { writeFileAtomic } = await import("../atomic.ts");
   // Not durable: after a power failure it is of nobody.
   await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600, durable: false });
 }
 
 /** The record; undefined where there is none, or one that no hub has written. One that others can write throws. */
 export async function readRecord(path: string): Promise<HubRecord | undefined> {
-  const { readPrivateFile } = await import("../secrets/private-file.ts");
   const text = await readPrivateFile(path);
   return text === undefined ? undefined : parseRecord(text);
 }
