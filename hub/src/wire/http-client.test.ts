@@ -362,18 +362,22 @@ describe("an HTTP status in place of an answer", () => {
     expect(messages).toEqual([[answer, 1]]);
   });
 
+  const GONE = '{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"gone"}}';
   it("CL-7 404 in a session means that the session is gone; before there is one it means nothing", async () => {
     let answered = 0;
     const { url } = await serve(({ response }) => {
       if (answered++ === 1) json(response, ANSWER, 200, { "mcp-session-id": "s-1" });
-      else response.writeHead(404).end();
+      // Some, this hub among them, name the request that they refuse. It is no answer for all that.
+      else json(response, GONE, 404);
     });
-    const { ask, unreachable } = connect(url);
+    const { ask, unreachable, messages } = connect(url);
     expect(await ask(1)).toMatchObject({ status: 404 });
     await ask(2);
     expect(unreachable).toEqual([]);
+    messages.length = 0;
     expect(await ask(3)).toMatchObject({ status: 404 });
     expect(unreachable).toMatchObject([{ status: 404 }]);
+    expect(messages).toEqual([]);
   });
 
   it("CL-7 an event stream under an error status is no stream", async () => {

@@ -108,9 +108,10 @@ export class HttpExchange implements Receiver, SseParserOptions {
   onEnd(): void {
     if (this.#body instanceof SseParser) return this.#owner.onEnd(this.#stream, cutOff, this.#status);
     const bytes = this.#body?.take() ?? NO_BYTES;
-    if (this.#isForUs(bytes)) this.#tell(bytes);
-    if (this.#status < 400) return this.#owner.onEnd(this.#stream, unanswered, this.#status);
     const isForgotten = this.#inSession && this.#status === 404;
+    // That the session is gone is no answer, even where it names the request: in another session it gets one.
+    if (!isForgotten && this.#isForUs(bytes)) this.#tell(bytes);
+    if (this.#status < 400) return this.#owner.onEnd(this.#stream, unanswered, this.#status);
     const options = { retryAfterMs: this.#retryAfterMs, isForgotten };
     const failure = new HttpStatusError(this.#status, errorIn(bytes), options);
     this.#owner.onEnd(this.#stream, () => failure, this.#status);
