@@ -104,10 +104,14 @@ export class SqliteCallLog implements CallLog {
   begin(call: CallStart): OpenCall {
     this.#lastId = (this.#lastId + 1) % IDS;
     const record = this.#open.add(this.#lastId, this.#startOf(call));
-    const begun = this.#isRefusing ? undefined : this.#putBegin(record);
-    // Without its beginning the end says nothing.
-    if (begun === undefined) this.#open.remove(record);
-    return { begun, finish: (end) => this.#finish(record, end) };
+    const finish = (end: CallEnd) => this.#finish(record, end);
+    if (this.#isRefusing) {
+      // Without its beginning the end says nothing.
+      this.#open.remove(record);
+      return { finish };
+    }
+    this.#writeBegin(this.#block, record);
+    return { begun: this.#gathered(), finish };
   }
 
   async query(query: CallQuery): Promise<CallPage> {
@@ -141,12 +145,6 @@ export class SqliteCallLog implements CallLog {
     if (this.#written > 0 || this.#thread.isRunning) await this.#thread.close();
   }
 
-  #putBegin(record: OpenRecord): Promise<void> {
-    const turn = this.#thisTurn();
-    this.#writeBegin(this.#block, record);
-    return turn;
-  }
-
   #writeBegin(block: BlockWriter, { id, start }: OpenRecord): void {
     const route = this.#routes.numberOf(start, (number, said) => block.route(number, said));
     block.begin(id, route, start);
@@ -154,10 +152,8 @@ export class SqliteCallLog implements CallLog {
 
   #finish(record: OpenRecord, end: CallEnd): Promise<void> | undefined {
     if (!this.#open.remove(record) || this.#isRefusing) return this.#lose();
-    const stored = this.#endOf(record.start.server, end);
-    const turn = this.#thisTurn();
-    this.#block.end(record.id, stored);
-    return turn;
+    this.#block.end(record.id, this.#endOf(record.start.server, end));
+    return this.#gathered();
   }
 
   /** After closing it is a call that outlasted the hub's patience: its answer must not fail for that. */
@@ -165,7 +161,10 @@ export class SqliteCallLog implements CallLog {
     return this.#isClosed || this.#written - this.#entered > this.#maxBehindBytes;
   }
 
-  #thisTurn(): Promise<void> {
+  /** Settled when what was recorded last is written: with all else of this turn, or at once and then nothing comes back. */
+  #gathered(): Promise<void> | undefined {
+    // Where no other call is under way there is nothing to wait for.
+    if (this.#open.size <= 1) return void this.#writeTurn();
     if (this.#block.isFull) this.#writeTurn();
     this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {

@@ -14,6 +14,10 @@ const NOWHERE = -1;
 export class OpenRecords implements Iterable<OpenRecord> {
   readonly #records: OpenRecord[] = [];
 
+  get size(): number {
+    return this.#records.length;
+  }
+
   add(id: number, start: StoredStart): OpenRecord {
     const record = { id, start, place: this.#records.length };
     this.#records.push(record);
