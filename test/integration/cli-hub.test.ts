@@ -1232,21 +1232,3 @@ describe("completion", () => {
     expect(stdout).toBe("other off\n");
   });
 });
-
-describe("quick", () => {
-  it("what needs no hub does not load one", async () => {
-    const trace = spawnSync(
-      process.execPath,
-      [
-        "--import",
-        "data:text/javascript,import{register}from'node:module';register('data:text/javascript,export async function load(u,c,n){process._rawDebug(u);return n(u,c)}')",
-        BIN,
-        "--version",
-      ],
-      { encoding: "utf8" },
-    );
-    expect(trace.stdout).toBe("0.1.0\n");
-    expect(trace.stderr).toContain("cli/program.js");
-    expect(trace.stderr).not.toMatch(/dist\/hub\.js|node_modules\/(?:zod|hono|undici|pino)|api\/client/);
-  });
-});

@@ -2,12 +2,13 @@
 // saved.
 
 import { text as readAll } from "node:stream/consumers";
-import type { TestResult } from "../api/schemas/server.ts";
-import { HubError } from "../errors.ts";
+import type { Server, TestResult } from "../api/schemas/server.ts";
+import { HubError, toHubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { withAccess, type Access } from "./access.ts";
 import { fromBody } from "./error-body.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import type { Output } from "./output.ts";
 import type { Register } from "./program.ts";
 import { fromCommand, parseTarget, type Target } from "./target.ts";
 import { count } from "./text.ts";
@@ -104,7 +105,7 @@ export async function toTarget(
 }
 
 async function add(io: Io, access: Access, target: Target, options: AddOptions): Promise<void> {
-  const { api, out } = access;
+  const { api, out, hub } = access;
   const entry = await toEntry(target, options);
   const known = await api.listServers();
   if (known.some(({ config }) => config.name === target.name)) {
@@ -116,9 +117,22 @@ async function add(io: Io, access: Access, target: Target, options: AddOptions):
   const file = access.where("mcp_server.json");
   for (const warning of await credentialWarnings(entry, file)) out.warn(warning);
   const test = options.test && options.disabled !== true ? await tried(io, access, entry) : undefined;
-  const server = await api.createServer(entry);
+  const saved = await api.createServer(entry);
+  // It has shown that it works: who calls it next, perhaps in the same line of a script, finds it up.
+  const isWanted = test !== undefined && hub !== undefined;
+  const server = isWanted ? await started(io, out, hub.client.startServer(saved.config.id), saved) : saved;
   const found = test === undefined ? "" : ` (${count(test.tools.length, "tool")}, ${seconds(test.latency_ms)})`;
   out.changed(`Added ${target.name}${found} to ${file}`, { server, file, ...(test === undefined ? {} : { test }) });
+}
+
+/** The server as it is then. That it does not start after all is to be seen in its status, too. */
+async function started(io: Io, out: Output, starting: Promise<Server>, saved: Server): Promise<Server> {
+  try {
+    return await waiting(io, out, `starting ${saved.config.name}`, starting);
+  } catch (thrown) {
+    out.warn(`${saved.config.name} does not run: ${toHubError(thrown).message}`);
+    return saved;
+  }
 }
 
 async function tried(io: Io, { api, out }: Access, entry: JsonObject): Promise<TestResult> {
