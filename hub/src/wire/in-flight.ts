@@ -5,10 +5,11 @@
 
 type Key = string | number;
 
+const LARGEST_INDEX = 2 ** 32 - 2;
+
 /** The order of its values is not told. */
 export class InFlight<K extends Key, V> {
-  // No prototype: every key is only a key.
-  #values: Record<Key, V> = Object.create(null);
+  #values: Record<Key, V> = emptyTable();
   #size = 0;
 
   get size(): number {
@@ -39,13 +40,25 @@ export class InFlight<K extends Key, V> {
   }
 
   clear(): void {
-    this.#values = Object.create(null);
+    this.#values = emptyTable();
     this.#size = 0;
   }
 
   values(): V[] {
     return Object.values(this.#values);
   }
+}
+
+/**
+ * Without a prototype: every key is only a key. And it had a number beyond all others, so that numbers are looked up like
+ * names: else there would be a place for every number up to the largest, and a client that counts its requests would make
+ * its table larger with each of them, to three kilobytes.
+ */
+function emptyTable<V>(): Record<Key, V> {
+  const values: Record<Key, V> = Object.create(null);
+  Reflect.set(values, LARGEST_INDEX, undefined);
+  Reflect.deleteProperty(values, LARGEST_INDEX);
+  return values;
 }
 
 /** The text "1" and the number 1 are two keys. */
