@@ -1,7 +1,9 @@
-// What servers that come and go leave in memory: nothing. A timer that nobody stopped would keep all of one for ever.
+// What servers and requests that come and go leave in memory: nothing. A timer that nobody stopped would keep all of one for
+// ever.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { InFlight } from "../../hub/src/wire/in-flight.ts";
 import { callText, openInProcess, untilState } from "../support/in-process.ts";
 import { reachableBytes } from "../support/memory.ts";
 import { Upstream } from "./scenario.ts";
@@ -43,4 +45,21 @@ it("F38 RS-3 nothing is left of servers that were removed, stopped by a failure,
   // The last of them may still be in somebody's hands.
   await vi.waitUntil(async () => (await left()) <= 3, { timeout: 20_000, interval: 200 }).catch(() => undefined);
   expect(await left()).toBeLessThanOrEqual(3);
+});
+
+it("F47 a client that counts its requests takes no more with each of them", () => {
+  const tables = Array.from({ length: 1000 }, () => new InFlight<number, true>());
+  const count = (from: number, to: number) => {
+    for (const table of tables) {
+      for (let id = from; id < to; id++) {
+        table.set(id, true);
+        table.delete(id);
+      }
+    }
+    return reachableBytes();
+  };
+  const before = count(0, 5);
+  // With a place for every number so far: 2.5 MB more.
+  expect(count(5, 250) - before).toBeLessThan(1_000_000);
+  expect(tables.every(({ size }) => size === 0)).toBe(true);
 });
