@@ -305,6 +305,7 @@ export class Hub {
     for (const message of this.#catalog.warnings) {
       if (!previous.warnings.includes(message)) this.events.emit("warning", { message });
     }
+    this.#ofAllGroups.logLevels.catalogChanged();
     this.events.emit("catalog.changed", { catalog: this.#catalog, previous });
   }
 }

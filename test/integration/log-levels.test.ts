@@ -73,6 +73,21 @@ it("GR-7 so is what a modern client wants with one request, and only that reques
   expect((await talk()).logs).toEqual([]);
 });
 
+it("GR-7 a server that comes later is told what sessions have said before", async () => {
+  const token = (await readFile(join(home.dir, "data/token"), "utf8")).trim();
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const early = await client("default", "late__talk");
+  await early.want("alert");
+  const added = { name: "late", ...fixture("logs") };
+  expect((await http(`${hub.url}/api/v1/servers`, { headers, body: JSON.stringify(added) })).status).toBe(201);
+  await vi.waitFor(
+    async () => expect(await early.talk()).toEqual({ level: "alert", logs: ["alert", "emergency"] }),
+    WAIT,
+  );
+  await early.end();
+  await http(`${hub.url}/api/v1/servers/late`, { method: "DELETE", headers });
+});
+
 it("GR-7 a server that was removed and came back is told anew", async () => {
   const token = (await readFile(join(home.dir, "data/token"), "utf8")).trim();
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

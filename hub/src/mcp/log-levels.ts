@@ -28,6 +28,12 @@ export class LogLevels {
     await this.#tell(wish.servers());
   }
 
+  /** Servers came or went, or changed their groups: those that are new to a session learn what it wants. */
+  catalogChanged(): void {
+    if (this.#sessions.size === 0) return;
+    void this.#tell([...new Set([...this.#sessions.values()].flatMap(({ servers }) => servers()))]);
+  }
+
   end(session: Session): void {
     const wish = this.#sessions.get(session);
     this.#sessions.delete(session);
