@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect as openSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { modern } from "../support/rpc.ts";
@@ -13,7 +13,8 @@ import { modern } from "../support/rpc.ts";
 let home: Home;
 let folder: string;
 afterEach(async () => {
-  expect(processesWithMark(home.mark)).toEqual([]);
+  // After the second signal it is the watchdog that ends what the hub left.
+  await vi.waitFor(() => expect(processesWithMark(home.mark)).toEqual([]), { timeout: 10_000 });
   await home.remove();
   await rm(folder, { recursive: true, force: true });
 });
