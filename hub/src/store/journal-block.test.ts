@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { StoredEnd, StoredStart } from "../calls/stored-call.ts";
@@ -99,6 +100,13 @@ it("F41 a block that was cut off anywhere is not taken for one", () => {
       expect(findBlock(whole.subarray(0, cut % whole.length), 0).state).toBe("short");
     }),
   );
+});
+
+it("F36 what was written in another form is not taken for a block", () => {
+  const block = blockOf([["route", 1, { server: "a", tool: "b", group: "c", client: null }]]);
+  const content = block.subarray(8);
+  block.writeUInt32LE(crc32(content), 4); // right, but for the form
+  expect(findBlock(block, 0)).toEqual({ state: "damaged" });
 });
 
 it("F36 a block with a changed byte is not taken for one", () => {

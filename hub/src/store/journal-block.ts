@@ -24,6 +24,8 @@ export type Found =
 
 /** Length of what follows the frame, and its checksum. */
 const FRAME_BYTES = 8;
+/** What checksums begin with: what was written in another form is not taken for this one. Another number with each. */
+const FORM = 2;
 const ROUTE = 1;
 const BEGIN = 2;
 const END = 3;
@@ -73,7 +75,7 @@ export class BlockWriter {
   take(): Buffer {
     const bytes = this.#bytes.subarray(0, this.#at);
     bytes.writeUInt32LE(this.#at - FRAME_BYTES, 0);
-    bytes.writeUInt32LE(crc32(bytes.subarray(FRAME_BYTES)), 4);
+    bytes.writeUInt32LE(crc32(bytes.subarray(FRAME_BYTES), FORM), 4);
     this.#at = FRAME_BYTES;
     return bytes;
   }
@@ -120,7 +122,7 @@ export function findBlock(bytes: Buffer, at: number): Found {
   const from = at + FRAME_BYTES;
   const next = from + length;
   if (bytes.length < next) return { state: "short" };
-  if (crc32(bytes.subarray(from, next)) !== bytes.readUInt32LE(at + 4)) return { state: "damaged" };
+  if (crc32(bytes.subarray(from, next), FORM) !== bytes.readUInt32LE(at + 4)) return { state: "damaged" };
   return { state: "block", from, next };
 }
 
