@@ -164,7 +164,10 @@ export class SqliteCallLog implements CallLog {
   /** Settled when what was recorded last is written: with all else of this turn, or at once and then nothing comes back. */
   #gathered(): Promise<void> | undefined {
     // Where no other call is under way there is nothing to wait for.
-    if (this.#open.size <= 1) return void this.#writeTurn();
+    if (this.#open.size <= 1) {
+      this.#writeTurn();
+      return undefined;
+    }
     if (this.#block.isFull) this.#writeTurn();
     this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {
