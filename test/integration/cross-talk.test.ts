@@ -102,9 +102,15 @@ function nextCall(
 /** Everything that came back for a call: no other marker, no other id, no other token. */
 function look({ id, marker, message }: Call, lines: readonly string[]): void {
   let answers = 0;
+  const ofThisClient = marker.replace(/\d+>$/, "");
   for (const line of lines) {
-    for (const [found] of line.matchAll(/<\w+-\d+>/g)) if (found !== marker) foreign.push(`${marker} got ${line}`);
     const said = JSON.parse(line);
+    for (const [found] of line.matchAll(/<\w+-\d+>/g)) {
+      if (found === marker) continue;
+      // What a server logs for a call that this client has just given up: on a pipe nothing says whose it is, but its only caller.
+      if (said.method === "notifications/message" && found.startsWith(ofThisClient)) tally.late++;
+      else foreign.push(`${marker} got ${line}`);
+    }
     if (said.method === undefined) {
       answers++;
       if (said.id !== id) foreign.push(`${marker} (${id}) got ${line}`);
