@@ -3,6 +3,7 @@
 
 import { HubError } from "../errors.ts";
 import { tooLarge } from "../wire/http-failure.ts";
+import { MAX_IDLE, mayGoOn } from "../wire/resumption.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Receiver } from "./kept-socket.ts";
 import { MAX_MESSAGE_BYTES, messageBody, startPosition } from "./message-body.ts";
@@ -23,8 +24,6 @@ export interface Sender {
 }
 
 const ACCEPT = "accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n";
-/** So often a stream is asked for in vain. */
-const MAX_IDLE = 5;
 
 export class Exchange implements Receiver, MessageReader {
   readonly position: Position = startPosition();
@@ -97,11 +96,9 @@ export class Exchange implements Receiver, MessageReader {
     const { lastEventId, retryMs } = this.position;
     if (lastEventId !== this.#before) this.#idle = 0;
     this.#before = lastEventId;
-    const status = this.#status;
-    // A server that refuses to go on with it has nothing to give any more. One that fails may have.
-    const mayGoOn = failure.kind === "ConnectionFailed" && (status === undefined || status === 200 || status >= 500);
     const isWanted = this.#isNamed && lastEventId !== undefined && this.#sender.isOpen;
-    if (!isWanted || !mayGoOn || this.#idle++ >= MAX_IDLE) return this.#sender.onEnd(this.#broken ?? failure);
+    if (!isWanted || !mayGoOn(failure, this.#status) || this.#idle++ >= MAX_IDLE)
+      return this.#sender.onEnd(this.#broken ?? failure);
     this.#broken ??= failure;
     this.#pause = setTimeout(() => this.#resume(lastEventId), retryMs);
   }

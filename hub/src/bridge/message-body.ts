@@ -3,6 +3,7 @@
 import { HubError } from "../errors.ts";
 import { errorIn, HttpStatusError, retryAfter } from "../wire/http-failure.ts";
 import { Pieces } from "../wire/pieces.ts";
+import { isEventId, RETRY_MS, retryPause } from "../wire/resumption.ts";
 import { SseParser } from "../wire/sse.ts";
 import type { Headers } from "./response-reader.ts";
 
@@ -29,11 +30,6 @@ export interface MessageBody {
 }
 
 export const MAX_MESSAGE_BYTES = 64 << 20;
-const RETRY_MS = 1000;
-const MIN_RETRY_MS = 20;
-const MAX_RETRY_MS = 300_000;
-/** It goes back in a header. */
-const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
 export function startPosition(): Position {
   return { lastEventId: undefined, retryMs: RETRY_MS };
@@ -54,7 +50,7 @@ class EventBody implements MessageBody {
       maxBytes: MAX_MESSAGE_BYTES,
       onEvent: ({ data }) => reader.onMessage(data),
       onRetry: (ms) => {
-        reader.position.retryMs = Math.min(Math.max(ms, MIN_RETRY_MS), MAX_RETRY_MS);
+        reader.position.retryMs = retryPause(ms);
       },
       onOverflow: () => reader.onOverflow(),
     });
@@ -63,7 +59,7 @@ class EventBody implements MessageBody {
   push(chunk: Buffer): void {
     this.#parser.push(chunk);
     const { lastEventId } = this.#parser;
-    if (lastEventId !== undefined && EVENT_ID.test(lastEventId)) this.#reader.position.lastEventId = lastEventId;
+    if (lastEventId !== undefined && isEventId(lastEventId)) this.#reader.position.lastEventId = lastEventId;
   }
 
   end(): void {

@@ -4,7 +4,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { HubError } from "../errors.ts";
-import { followRedirect } from "../wire/http-failure.ts";
+import { followRedirect, MAX_REDIRECTS, tooManyRedirects } from "../wire/http-failure.ts";
 import { KeptSocket, type Receiver } from "./kept-socket.ts";
 import type { Headers } from "./response-reader.ts";
 
@@ -22,7 +22,6 @@ export interface Sent {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const MAX_REDIRECTS = 5;
 /** More than this many wait for the next call in vain. */
 const MAX_IDLE = 64;
 
@@ -153,9 +152,4 @@ function connectTo({ hostname, port, protocol }: URL): {
 /** TLS names hosts, and no addresses. */
 function isName(host: string): boolean {
   return !/^[\d.]+$/.test(host) && !host.includes(":");
-}
-
-function tooManyRedirects(): HubError {
-  const message = `The server redirects more than ${MAX_REDIRECTS} times`;
-  return new HubError("ConnectionFailed", message, { delivery: "rejected" });
 }

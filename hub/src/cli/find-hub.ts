@@ -7,6 +7,7 @@ import type { AnsweredRequest } from "../api/connection.ts";
 import { readManagementToken } from "../auth/management-token.ts";
 import { readPrivateFile } from "../secrets/private-file.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { isLoopback } from "./loopback.ts";
 import { checkProof } from "./proof.ts";
 import { isAlive, placesOf, readRecord, type HubRecord } from "./record.ts";
 import { timeoutOf } from "./timeout.ts";
@@ -103,7 +104,7 @@ async function givenToken(io: Io, { token: typed, tokenFile }: GlobalOptions): P
 /** Without TLS a token can be read on its way, except to this very machine. */
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const loopback = url !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  const loopback = url !== undefined && isLoopback(url);
   if (url?.protocol === "https:" || (url?.protocol === "http:" && loopback)) return text.replace(/\/+$/, "");
   throw new HubError("InvalidConfig", `"${text}" is not an address that a token may be sent to`, {
     field: "url",

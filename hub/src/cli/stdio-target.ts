@@ -5,6 +5,7 @@ import { expandText } from "../config/expand.ts";
 import { HubError } from "../errors.ts";
 import { findLocalHub } from "./find-hub.ts";
 import type { Io } from "./io.ts";
+import { isLoopback } from "./loopback.ts";
 import type { StdioOptions } from "./stdio.ts";
 
 export interface Place {
@@ -76,8 +77,7 @@ function readHeaders(io: Io, given: readonly string[]): Record<string, string> {
 
 /** Without TLS a credential can be read on its way, except to this very machine. */
 function requireSafe({ url, headers }: Place): void {
-  const isLoopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol === "https:" || isLoopback || Object.keys(headers).length === 0) return;
+  if (url.protocol === "https:" || isLoopback(url) || Object.keys(headers).length === 0) return;
   throw usage("Headers are not sent over plain HTTP to another machine", "url", "Use https://…");
 }
 

@@ -1,10 +1,12 @@
 // `plugboard up`: runs the hub in the foreground until it is told to stop. The background daemon is the same, detached.
 
 import { join } from "node:path";
+import { ManagementToken, readManagementToken } from "../auth/management-token.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import { startFileLog } from "../log.ts";
 import { VERSION } from "../version.ts";
+import { findLocalHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub, toStartup } from "./open-hub.ts";
 import { Output, printJson, printWarnings } from "./output.ts";
@@ -13,6 +15,7 @@ import { Progress } from "./progress.ts";
 import { isAlive, placesOf, readRecord, removeRecord, writeRecord, type Places } from "./record.ts";
 import { count } from "./text.ts";
 import { parseDuration } from "./times.ts";
+import { proofEdge } from "./proof.ts";
 
 export interface UpOptions extends GlobalOptions {
   readonly port: string;
@@ -87,10 +90,6 @@ function whenStopped(io: Io, hub: Hub, drainMs: number): Promise<void> {
 }
 
 async function createProofEdge(dataDir: string) {
-  const [{ ManagementToken, readManagementToken }, { proofEdge }] = await Promise.all([
-    import("../auth/management-token.ts"),
-    import("./proof.ts"),
-  ]);
   await ManagementToken.open(dataDir); // makes it where there is none
   const token = await readManagementToken(dataDir);
   if (token === undefined) throw new HubError("IoError", `The management token in ${dataDir} is gone`);
@@ -113,7 +112,6 @@ async function leaveRecord(io: Io, { record: path, config }: Places, url: string
 }
 
 async function findLocalHubQuietly(io: Io, config: string): Promise<boolean> {
-  const { findLocalHub } = await import("./find-hub.ts");
   return (await findLocalHub(io, { config }).catch(() => undefined)) !== undefined;
 }
 

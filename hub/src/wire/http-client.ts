@@ -16,6 +16,7 @@ import {
 import { HttpExchange, newStream, type ExchangeOwner, type Stream, type Why } from "./http-exchange.ts";
 import { HttpStatusError } from "./http-failure.ts";
 import type { Channel, OutgoingRequest } from "./peer.ts";
+import { MAX_IDLE, mayGoOn } from "./resumption.ts";
 
 export interface HttpChannelOptions extends ConnectionOptions {
   readonly url: URL;
@@ -31,8 +32,6 @@ export interface HttpChannelOptions extends ConnectionOptions {
   onUnreachable(error: HubError): void;
 }
 
-/** So often a stream is asked for in vain. The request's own time-out may end it before. */
-const MAX_IDLE = 5;
 const GOODBYE_MS = 1000;
 const JSON_BODY = { "content-type": "application/json" };
 
@@ -192,9 +191,4 @@ export class HttpChannel implements Channel {
     };
     setTimeout(again, stream.retryMs).unref();
   }
-}
-
-/** A server that refuses to go on with it has nothing to give any more. One that fails may have. */
-function mayGoOn({ kind }: HubError, status: number | undefined): boolean {
-  return kind === "ConnectionFailed" && (status === undefined || status === 200 || status >= 500);
 }

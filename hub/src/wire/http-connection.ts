@@ -4,7 +4,7 @@
 import type { LookupFunction } from "node:net";
 import { Pool, type Dispatcher } from "undici";
 import { HubError } from "../errors.ts";
-import { broken, followRedirect, isUnreachable } from "./http-failure.ts";
+import { broken, followRedirect, isUnreachable, MAX_REDIRECTS, tooManyRedirects } from "./http-failure.ts";
 
 export interface Outgoing {
   readonly method: "POST" | "GET" | "DELETE";
@@ -33,8 +33,6 @@ export interface ConnectionOptions {
   /** Who knows where a host is; the system unless told. Asked for every new connection. */
   readonly lookup?: LookupFunction;
 }
-
-const MAX_REDIRECTS = 5;
 
 export class HttpConnection {
   readonly #origin: string;
@@ -151,9 +149,4 @@ export function pathOf(url: URL): string {
 /** Headers in the form that they are sent in. */
 export function headerPairs(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat();
-}
-
-function tooManyRedirects(): HubError {
-  const message = `The server redirects more than ${MAX_REDIRECTS} times`;
-  return new HubError("ConnectionFailed", message, { delivery: "rejected" });
 }

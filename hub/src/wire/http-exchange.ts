@@ -8,6 +8,7 @@ import { errorIn, HttpStatusError, retryAfter, tooLarge } from "./http-failure.t
 import { onOneLine } from "./json.ts";
 import { readMessage } from "./jsonrpc.ts";
 import { Pieces } from "./pieces.ts";
+import { isEventId, RETRY_MS, retryPause } from "./resumption.ts";
 import { SseParser, type SseEvent, type SseParserOptions } from "./sse.ts";
 
 /** The stream of a request or of the announcements, over all connections that carried it. */
@@ -24,10 +25,6 @@ export interface Stream {
   /** Who wants to know how it ended, where that is not who made the request. */
   readonly onDone: ((error: HubError, status: number | undefined) => void) | undefined;
 }
-
-const RETRY_MS = 1000;
-const MIN_RETRY_MS = 20;
-const MAX_RETRY_MS = 300_000;
 
 export function newStream(via: number | undefined, onDone?: Stream["onDone"]): Stream {
   return { via, lastEventId: undefined, retryMs: RETRY_MS, idle: 0, broken: undefined, onDone };
@@ -98,7 +95,7 @@ export class HttpExchange implements Receiver, SseParserOptions {
   }
 
   onRetry(ms: number): void {
-    this.#stream.retryMs = Math.min(Math.max(ms, MIN_RETRY_MS), MAX_RETRY_MS);
+    this.#stream.retryMs = retryPause(ms);
   }
 
   onOverflow(): void {
@@ -141,15 +138,13 @@ export class HttpExchange implements Receiver, SseParserOptions {
 
   #learnPosition(lastEventId: string | undefined): void {
     const stream = this.#stream;
-    if (lastEventId === undefined || lastEventId === stream.lastEventId || !EVENT_ID.test(lastEventId)) return;
+    if (lastEventId === undefined || lastEventId === stream.lastEventId || !isEventId(lastEventId)) return;
     stream.lastEventId = lastEventId;
     stream.idle = 0;
   }
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/** It goes back in a header. */
-const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
 function unanswered(): HubError {
   return new HubError("ProtocolError", "The server ended the exchange without an answer", { delivery: "unknown" });

@@ -108,3 +108,10 @@ export function followRedirect(status: number, location: string | undefined, fro
     ...(to === undefined ? {} : { hint: "If that is the right address, give it as the server's url" }),
   });
 }
+
+export const MAX_REDIRECTS = 5;
+
+export function tooManyRedirects(): HubError {
+  const message = `The server redirects more than ${MAX_REDIRECTS} times`;
+  return new HubError("ConnectionFailed", message, { delivery: "rejected" });
+}
