@@ -1,5 +1,5 @@
 // The call log on the disk. A call is written to a journal before it is forwarded and before it is answered, together with
-// all others of the same turn of the event loop; a thread enters the journal into the SQLite file behind it. Where writing
+// others that come at the same time; a thread enters the journal into the SQLite file behind it. Where writing
 // fails calls go on: some wait in memory, and writing is tried again until it works.
 
 import { readdirSync } from "node:fs";
@@ -22,6 +22,8 @@ const ENTER_EVERY_MS = 250;
 /** Until it runs, calls wait in the journal, where they are as safe: it is started for so many bytes, or after this time. */
 const WAKE_BYTES = 64 << 10;
 const WAKE_AFTER_MS = 10_000;
+/** Turns of the event loop that records are gathered for, while each brings more. */
+const MAX_TURNS = 3;
 const RETRY_MS = 500;
 /** Then they begin anew: in the journal they have 32 bits. */
 const IDS = 2 ** 32;
@@ -169,13 +171,26 @@ export class SqliteCallLog implements CallLog {
       return undefined;
     }
     if (this.#block.isFull) this.#writeTurn();
-    this.#turn ??= new Promise((resolve) => {
-      setImmediate(() => {
+    this.#turn ??= this.#gather();
+    return this.#turn;
+  }
+
+  /** Writes when a turn of the event loop brought nothing more, or after a few: what is written together costs less. */
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      let bytes = 0;
+      let turns = 0;
+      const onTurn = () => {
+        if (this.#block.bytes > bytes && ++turns < MAX_TURNS) {
+          bytes = this.#block.bytes;
+          setImmediate(onTurn);
+          return;
+        }
         this.#writeTurn();
         resolve();
-      });
+      };
+      setImmediate(onTurn);
     });
-    return this.#turn;
   }
 
   #writeTurn(): void {

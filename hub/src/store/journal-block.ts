@@ -1,4 +1,4 @@
-// A block of the journal: what one turn of the event loop had to record. It carries its length and a checksum, so that one
+// A block of the journal: what one turn of the event loop or a few had to record. It carries its length and a checksum, so that one
 // cut off by a kill, or spoilt by the disk, is known as such. Where a call goes is said once and has a number from then on:
 // this stands in the path of every call, and numbers cost less than names, for the writer and for the reader.
 
@@ -47,6 +47,11 @@ export class BlockWriter {
 
   get isEmpty(): boolean {
     return this.#at === FRAME_BYTES;
+  }
+
+  /** So far, with the frame. */
+  get bytes(): number {
+    return this.#at;
   }
 
   get isFull(): boolean {

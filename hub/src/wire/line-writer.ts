@@ -1,4 +1,4 @@
-// Writes messages to a pipe, one a line. Those that come together, as calls do that were recorded in one turn of the event loop,
+// Writes messages to a pipe, one a line. Those that come together, as calls do that were recorded in one write,
 // are written together: a pipe costs by the write, not by the byte.
 
 import type { Writable } from "node:stream";
