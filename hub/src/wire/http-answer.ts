@@ -90,7 +90,8 @@ export function sendJson(
   headers?: Readonly<Record<string, string>>,
 ): void {
   writeJsonHead(response, status, body.length, headers);
-  response.end(body.length < SMALL_BYTES ? body.toString() : body);
+  if (body.length < SMALL_BYTES) endWith(response, body.toString("latin1"));
+  else response.end(body);
 }
 
 /** Sends one answer as the whole body. */
@@ -102,18 +103,30 @@ export function sendReply(
   headers?: Readonly<Record<string, string>>,
 ): void {
   const { head, body } = replyParts(id, reply);
-  if (body.length < SMALL_BYTES) {
-    const text = `${head}${body.toString()}}`;
-    writeJsonHead(response, status, Buffer.byteLength(text), headers);
-    return void response.end(text);
+  const headBytes = Buffer.byteLength(head);
+  writeJsonHead(response, status, headBytes + body.length + 1, headers);
+  if (body.length < SMALL_BYTES && headBytes === head.length) {
+    return endWith(response, `${head}${body.toString("latin1")}}`);
   }
-  writeJsonHead(response, status, Buffer.byteLength(head) + body.length + 1, headers);
   // All three in one go, and the large one as it is: a copy of a megabyte takes longer than sending it.
   response.cork();
   response.write(head);
   response.write(body);
   response.end("}");
   response.uncork();
+}
+
+/**
+ * Bytes as a text of one byte a letter: those that are UTF-8 already need not be read for that. Written first and ended
+ * then: what comes with the end goes out in pieces, which costs a tenth of all that a small answer does.
+ */
+function endWith(response: ServerResponse, bytes: string): void {
+  response.write(bytes, "latin1");
+  process.nextTick(end, response);
+}
+
+function end(response: ServerResponse): void {
+  response.end();
 }
 
 function writeJsonHead(
