@@ -22,6 +22,7 @@ export const USAGE = `npm run bench -- [options]
   --quick         one short round: two minutes or so, and far less exact
   --only A,B      these scenarios; what the others gave in the last run is kept
   --rounds N      how often everything is measured
+  --slice MS      for how long at a time
   --no-peers      without the other programs, which are installed from npm when they are first needed
   --no-pin        without a core of its own for the target
   --out FOLDER    where bench.json and bench.svg go
@@ -35,6 +36,7 @@ export function parseOptions(args: readonly string[]): Options {
       quick: { type: "boolean", default: false },
       only: { type: "string", default: "" },
       rounds: { type: "string" },
+      slice: { type: "string" },
       "no-peers": { type: "boolean", default: false },
       "no-pin": { type: "boolean", default: false },
       out: { type: "string", default: join(ROOT, "test-results") },
@@ -44,9 +46,11 @@ export function parseOptions(args: readonly string[]): Options {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is a number from 1 on, not ${values.rounds}`);
+  const sliceMs = Number(values.slice ?? (values.quick ? 120 : 200));
+  if (!(sliceMs > 0)) throw new Error(`--slice is a number of milliseconds, not ${values.slice}`);
   return {
     rounds,
-    sliceMs: values.quick ? 120 : 200,
+    sliceMs,
     warmMs: values.quick ? 500 : 2000,
     only: values.only.split(",").filter((name) => name !== ""),
     peers: !values["no-peers"],
