@@ -146,6 +146,14 @@ describe("load", () => {
     await symlink("mcp_server.json", join(dir, "mcp_server.json"));
     expect((await refusal(files.load())).message).toMatch(/^Cannot read /);
   });
+
+  it("CF-3 a file in place of the folder is named, and the folder that is meant", async () => {
+    await servers("{}");
+    const path = join(dir, "mcp_server.json");
+    const { message, hint } = await refusal(new ConfigFiles(path).load());
+    expect(message).toBe(`${path} is not a folder`);
+    expect(hint?.endsWith(` ${dir}`)).toBe(true);
+  });
 });
 
 describe("createServer", () => {

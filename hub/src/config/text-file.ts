@@ -1,7 +1,7 @@
 // A config file as text, read within bounds. What the text says is left to the parsers.
 
 import { open } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { errorCode } from "../atomic.ts";
 import { HubError } from "../errors.ts";
 import { tooLarge } from "./json.ts";
@@ -37,6 +37,11 @@ export async function readTextFile(path: string): Promise<TextFile | undefined> 
   } catch (error) {
     if (error instanceof HubError) throw error;
     if (errorCode(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOTDIR") {
+      const folder = dirname(path);
+      const hint = `The config is the folder that ${file} is in, such as ${dirname(folder)}`;
+      throw new HubError("InvalidConfig", `${folder} is not a folder`, { hint, cause: error });
+    }
     const detail = error instanceof Error ? error.message : String(error);
     throw new HubError("InvalidConfig", `Cannot read ${path}`, { detail, cause: error });
   }
