@@ -26,7 +26,7 @@ const onlyLegacyClients = (why: string) => (cell: Cell) =>
 
 async function textOf({ client }: Peer, name: string, args: Record<string, unknown> = {}): Promise<string> {
   const { content, isError } = await client.callTool({ name, arguments: args });
-  expect(isError, JSON.stringify(content)).not.toBe(true);
+  expect({ isError: isError ?? false, content }).toMatchObject({ isError: false });
   const [block] = content;
   return block?.type === "text" ? block.text : "";
 }
