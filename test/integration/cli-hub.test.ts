@@ -1008,6 +1008,7 @@ describe("SE-1 T12 T15 secrets", () => {
     ["stats"],
     ["call", "leaks.echo"],
     ["call", "url.echo"],
+    ["call", "env.nothing"],
     ["group", "ls"],
     ["secret", "ls"],
     ["config", "show"],

@@ -314,35 +314,6 @@ describe("test", () => {
 
 describe("secrets", () => {
   const SECRET = "sk-live-0123456789abcdef";
-  const servers = {
-    env: { ...fixture("echo"), env: { API_KEY: SECRET, FROM_HUB: "${HUB_TOKEN}" } },
-    leaks: { ...failing("API_KEY"), env: { API_KEY: SECRET } },
-    url: {
-      url: `http://user:${SECRET}@127.0.0.1:1/mcp?api_key=${SECRET}`,
-      headers: { Authorization: `Bearer ${SECRET}` },
-    },
-    missing: { ...fixture("echo"), env: { API_KEY: SECRET, TOKEN: "${NOT_SET}" } },
-  };
-
-  it.each([
-    ["ls"],
-    ["ls", "--json"],
-    ["tools"],
-    ["tools", "--json"],
-    ["test", "env"],
-    ["test", "--json", "leaks"],
-    ["test", "leaks"],
-    ["test", "url"],
-    ["test", "--json", "url"],
-    ["test", "missing"],
-    ["call", "leaks.echo"],
-    ["call", "url.echo"],
-    ["call", "env.nothing"],
-  ])("SE-1 T12 are in no output of plugboard %s %s", async (...args) => {
-    const { stdout, stderr } = await run(servers, args, { env: { HUB_TOKEN: `${SECRET}-hub` } });
-    expect(stdout + stderr).not.toContain(SECRET);
-    expect(stdout + stderr).not.toBe("");
-  });
 
   it("SE-1 a stored secret reaches its server, and is never shown", async () => {
     const made = await home({ it: { ...fixture("echo"), env: { API_KEY: { secretRef: "service" } } } });

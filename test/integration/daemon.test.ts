@@ -6,7 +6,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { once } from "node:events";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { failing, fixture, launch, makeHome, plugboard, startHub, type Home, type Servers } from "../support/hub.ts";
 import { processesWithMark, untilNoneWithMark } from "../support/processes.ts";
 import { noTerminal, onTerminal } from "../support/terminal.ts";
@@ -21,13 +21,15 @@ async function home(servers: Servers | undefined = ECHO, groups?: unknown): Prom
 }
 
 /** Nothing of a test is left: neither servers nor hubs, which know their home. */
+async function close(made: Home): Promise<void> {
+  if (hubsOf(made).length > 0) await plugboard(made, ["stop", "-q"]);
+  await untilNoneWithMark(made.mark, 5000);
+  await untilNoneWithMark(`PLUGBOARD_HOME=${made.dir}`, 5000);
+  await made.remove();
+}
+
 afterEach(async () => {
-  for (const made of homes.splice(0)) {
-    await plugboard(made, ["stop", "-q"]);
-    await untilNoneWithMark(made.mark, 5000);
-    await untilNoneWithMark(`PLUGBOARD_HOME=${made.dir}`, 5000);
-    await made.remove();
-  }
+  for (const made of homes.splice(0)) await close(made);
 });
 
 const hubsOf = (made: Home) =>
@@ -273,41 +275,49 @@ describe("T37 somebody else listens where the hub should be", () => {
     return { seen, url: `http://127.0.0.1:${portOf(server)}`, close: () => server.close() };
   }
 
-  it.each([
-    ["status", ["status"]],
-    ["ls", ["ls"]],
-    ["call", ["call", "it.echo", "text=x"]],
-    ["secret", ["secret", "set", "name"]],
-    ["add", ["add", "--no-test", "other", "--", "node"]],
-    ["stop", ["stop"]],
-    ["plugboard alone", []],
-  ])("%s sends it nothing secret, and fails", async (_, args) => {
-    const made = await home();
-    await start(made);
-    const token = (await readFile(join(made.dir, "data/token"), "utf8")).trim();
-    await plugboard(made, ["stop"]);
-    for (const [answer, status] of [
-      [JSON.stringify({ proof: "0".repeat(64) }), 200],
-      ["{}", 200],
-      ["x".repeat(100_000), 404],
-    ] as const) {
-      const fake = await stranger(answer, status);
-      await writeRecord(made, {
-        pid: process.pid,
-        url: fake.url,
-        config: join(made.dir, "config"),
-        started_at: new Date().toISOString(),
-      });
-      const { code, stdout, stderr } = await plugboard(made, args, { stdin: "the secret value" });
-      fake.close();
-      expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-      expect(stderr).toContain("is not your hub: nothing was sent to it");
-      const all = fake.seen.join("\n");
-      expect(all).toContain("/.well-known/plugboard-hub?nonce=");
-      expect(all).not.toContain(token);
-      expect(all).not.toContain("authorization");
-      expect(all).not.toContain("the secret value");
-    }
+  describe("sends it nothing secret, and fails:", () => {
+    let made: Home;
+    let token: string;
+    beforeAll(async () => {
+      made = await makeHome(ECHO);
+      await start(made);
+      token = (await readFile(join(made.dir, "data/token"), "utf8")).trim();
+      await plugboard(made, ["stop"]);
+    });
+    afterAll(() => close(made));
+
+    it.each([
+      ["status", ["status"]],
+      ["ls", ["ls"]],
+      ["call", ["call", "it.echo", "text=x"]],
+      ["secret", ["secret", "set", "name"]],
+      ["add", ["add", "--no-test", "other", "--", "node"]],
+      ["stop", ["stop"]],
+      ["plugboard alone", []],
+    ])("%s", async (_, args) => {
+      for (const [answer, status] of [
+        [JSON.stringify({ proof: "0".repeat(64) }), 200],
+        ["{}", 200],
+        ["x".repeat(100_000), 404],
+      ] as const) {
+        const fake = await stranger(answer, status);
+        await writeRecord(made, {
+          pid: process.pid,
+          url: fake.url,
+          config: join(made.dir, "config"),
+          started_at: new Date().toISOString(),
+        });
+        const { code, stdout, stderr } = await plugboard(made, args, { stdin: "the secret value" });
+        fake.close();
+        expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+        expect(stderr).toContain("is not your hub: nothing was sent to it");
+        const all = fake.seen.join("\n");
+        expect(all).toContain("/.well-known/plugboard-hub?nonce=");
+        expect(all).not.toContain(token);
+        expect(all).not.toContain("authorization");
+        expect(all).not.toContain("the secret value");
+      }
+    });
   });
 
   it("who passes the question on to the real hub, elsewhere, proves nothing", async () => {

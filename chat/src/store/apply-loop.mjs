@@ -13,11 +13,22 @@ const PER_BATCH = 20;
 const store = await openStore(path);
 for (let number = Number(store.checkpoint(source).batch ?? 0) + 1; number <= Number(last ?? Infinity); number++) {
   store.apply(source, batch(number));
-  // Not through a stream: what was said must be out before the next thing happens.
-  writeSync(1, `${number}\n`);
+  say(number);
   await nextTurn();
 }
 await store.close();
+
+/** Not through a stream: what was said must be out before the next thing happens. A reader that is late leaves no room. */
+function say(line) {
+  for (;;) {
+    try {
+      writeSync(1, `${line}\n`);
+      return;
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+}
 
 /** Adds messages, edits and deletes some of the batch before, and moves the checkpoint on. */
 function batch(number) {

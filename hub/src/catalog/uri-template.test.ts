@@ -54,11 +54,11 @@ describe("URI templates", () => {
     ["{".repeat(60_000), "open braces"],
   ])("T18 64 KB of commas against %.30s: %s", (template) => {
     const uri = ",".repeat(65_536);
-    // The best of three: the machine may be busy with something else.
+    // Of the processor, and the best of three: the machine may be busy with something else.
     const times = [1, 2, 3].map(() => {
-      const start = performance.now();
+      const start = process.cpuUsage();
       expect(new UriTemplate(template).matches(uri)).toBe(false);
-      return performance.now() - start;
+      return process.cpuUsage(start).user / 1000;
     });
     expect(Math.min(...times)).toBeLessThan(25);
   });
