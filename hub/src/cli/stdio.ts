@@ -4,7 +4,7 @@
 
 import { Writable } from "node:stream";
 import { HubError } from "../errors.ts";
-import { LOG_LEVELS, type LogLevel } from "../log.ts";
+import { LOG_LEVELS, type LogLevel } from "../log-lines.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import type { Register } from "./program.ts";
 import { findTarget } from "./stdio-target.ts";

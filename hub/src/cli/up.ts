@@ -46,14 +46,14 @@ async function up(io: Io, options: UpOptions): Promise<number> {
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
   const url = await hub.listen({ host: options.host, port, edges: [await createProofEdge(places.data)] });
-  const logging = startFileLog(hub.events, join(places.state, "log.jsonl"));
+  startFileLog(hub.events, join(places.state, "log.jsonl"));
   // Servers take their time to start: what else is to be done is done meanwhile.
   const settled = hub.start();
   try {
     const recorded = leaveRecord(io, places, url).catch((thrown: unknown) => {
       io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
     });
-    await Promise.all([recorded, hub.configuration.watch(), logging]);
+    await Promise.all([recorded, hub.configuration.watch()]);
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
     else {
