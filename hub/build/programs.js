@@ -43,6 +43,9 @@ const MAIN = /[\\/]src[\\/]main\.ts$/;
 const BRIDGE = /[\\/]src[\\/]cli[\\/]stdio(?:-target|-bridge)?\.ts$/;
 const UP = /[\\/]src[\\/]cli[\\/]up\.ts$/;
 const COMMANDS = /[\\/]src[\\/]cli[\\/]program\.ts$/;
+/** What checks a value; and what else zod can do, of which the API's framework takes hold as a whole. */
+const ZOD = /[\\/]zod[\\/]v4[\\/](?:core[\\/](?:api|parse)|locales[\\/]en)\.js$/;
+const ALL_OF_ZOD = /[\\/]zod[\\/]v4[\\/]core[\\/]index\.js$/;
 const HUB = /[\\/]src[\\/]hub\.ts$/;
 
 export const programs = [
@@ -55,7 +58,9 @@ export const programs = [
         { name: "bridge", test: BRIDGE, priority: 4 },
         { name: "up", test: UP, priority: 3 },
         { name: "cli", test: COMMANDS, priority: 2 },
-        { name: "hub", test: HUB, priority: 1 },
+        { name: "zod", test: ZOD, priority: 1 },
+        { name: "all-of-zod", test: ALL_OF_ZOD, priority: 0.5 },
+        { name: "hub", test: HUB, priority: 0.2 },
       ],
     },
   }),
