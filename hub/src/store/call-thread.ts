@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallPage, CallQuery } from "../calls/log.ts";
 import { HubError, type ErrorBody } from "../errors.ts";
-import type { Retention } from "./call-pruner.ts";
+import type { Retention } from "./retention.ts";
 
 export interface ThreadSettings {
   /** Of the database. */
