@@ -54,13 +54,13 @@ export const programs = [
       groups: [
         // Each with all that it needs, but for what stands in one before it: the smaller a process is to be, the earlier.
         // Without the entry, which is not over before the command is: nobody may wait for it.
-        { name: "entry", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 5 },
-        { name: "bridge", test: BRIDGE, priority: 4 },
-        { name: "up", test: UP, priority: 3 },
-        { name: "cli", test: COMMANDS, priority: 2 },
-        { name: "zod", test: ZOD, priority: 1 },
-        { name: "all-of-zod", test: ALL_OF_ZOD, priority: 0.5 },
-        { name: "hub", test: HUB, priority: 0.2 },
+        { name: "entry", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 7 },
+        { name: "bridge", test: BRIDGE, priority: 6 },
+        { name: "up", test: UP, priority: 5 },
+        { name: "cli", test: COMMANDS, priority: 4 },
+        { name: "zod", test: ZOD, priority: 3 },
+        { name: "all-of-zod", test: ALL_OF_ZOD, priority: 2 },
+        { name: "hub", test: HUB, priority: 1 },
       ],
     },
   }),
