@@ -4,6 +4,7 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { oneByte } from "./one-byte.js";
 import { oneLanguage } from "./one-language.js";
 import { thirdPartyLicenses } from "./third-party-licenses.js";
 
@@ -33,7 +34,7 @@ function program(name, source, folder, output = {}) {
     resolve: { mainFields: ["module", "main"] },
     // One that changes nothing here still does so for the modules one by one.
     checks: { ineffectiveDynamicImport: false },
-    plugins: [oneLanguage(), thirdPartyLicenses()],
+    plugins: [oneLanguage(), oneByte(), thirdPartyLicenses()],
     output: { dir: folder, chunkFileNames: "[name].js", comments: { legal: true, jsdoc: false }, ...output },
   };
   return { folder, options };
