@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { Command } from "commander";
 import { plainCommand } from "./entry.ts";
 import { createProgram } from "./program.ts";
 

@@ -35,20 +35,15 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 /** Undefined where it is another command, or one that cannot be read so: program.ts says what is wrong. */
 export function plainCommand([name, ...args]: readonly string[]): PlainCommand | undefined {
   try {
-    switch (name) {
-      case "stdio": {
-        const options = readStdio(args);
-        return { options, run: async (io) => (await import("./stdio.ts")).stdio(io, options) };
-      }
-      case "up":
-      case "serve":
-      case "run": {
-        const options = readUp(args);
-        return { options, run: async (io) => (await import("./up.ts")).up(io, options) };
-      }
-      default:
-        return undefined;
+    if (name === "stdio") {
+      const options = readStdio(args);
+      return { options, run: async (io) => (await import("./stdio.ts")).stdio(io, options) };
     }
+    if (name === "up" || name === "serve" || name === "run") {
+      const options = readUp(args);
+      return { options, run: async (io) => (await import("./up.ts")).up(io, options) };
+    }
+    return undefined;
   } catch {
     return undefined;
   }
