@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { oneByte } from "./one-byte.js";
 import { oneLanguage } from "./one-language.js";
+import { ownZod } from "./own-zod.js";
 import { thirdPartyLicenses } from "./third-party-licenses.js";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
@@ -34,7 +35,7 @@ function program(name, source, folder, output = {}) {
     resolve: { mainFields: ["module", "main"] },
     // One that changes nothing here still does so for the modules one by one.
     checks: { ineffectiveDynamicImport: false },
-    plugins: [oneLanguage(), oneByte(), thirdPartyLicenses()],
+    plugins: [oneLanguage(), ownZod(), oneByte(), thirdPartyLicenses()],
     output: { dir: folder, chunkFileNames: "[name].js", comments: { legal: true, jsdoc: false }, ...output },
   };
   return { folder, options };
@@ -44,9 +45,6 @@ const MAIN = /[\\/]src[\\/]main\.ts$/;
 const BRIDGE = /[\\/]src[\\/]cli[\\/]stdio(?:-target|-bridge)?\.ts$/;
 const UP = /[\\/]src[\\/]cli[\\/]up\.ts$/;
 const COMMANDS = /[\\/]src[\\/]cli[\\/]program\.ts$/;
-/** What checks a value; and what else zod can do, of which the API's framework takes hold as a whole. */
-const ZOD = /[\\/]zod[\\/]v4[\\/](?:core[\\/](?:api|parse)|locales[\\/]en)\.js$/;
-const ALL_OF_ZOD = /[\\/]zod[\\/]v4[\\/]core[\\/]index\.js$/;
 const HUB = /[\\/]src[\\/]hub\.ts$/;
 
 export const programs = [
@@ -55,12 +53,10 @@ export const programs = [
       groups: [
         // Each with all that it needs, but for what stands in one before it: the smaller a process is to be, the earlier.
         // Without the entry, which is not over before the command is: nobody may wait for it.
-        { name: "entry", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 7 },
-        { name: "bridge", test: BRIDGE, priority: 6 },
-        { name: "up", test: UP, priority: 5 },
-        { name: "cli", test: COMMANDS, priority: 4 },
-        { name: "zod", test: ZOD, priority: 3 },
-        { name: "all-of-zod", test: ALL_OF_ZOD, priority: 2 },
+        { name: "entry", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 5 },
+        { name: "bridge", test: BRIDGE, priority: 4 },
+        { name: "up", test: UP, priority: 3 },
+        { name: "cli", test: COMMANDS, priority: 2 },
         { name: "hub", test: HUB, priority: 1 },
       ],
     },

@@ -54,7 +54,7 @@ describe("a start", () => {
     const before = started.loaded();
     expect(before.length).toBeGreaterThan(2);
     expect(before.length).toBeLessThan(25);
-    const late = /locales|\/(?:cli|all-of-zod|rest|routes?|http-connection|ws-socket|otlp-tracing|client)\.js$/;
+    const late = /locales|\/(?:cli|rest|routes?|http-connection|ws-socket|otlp-tracing|client)\.js$/;
     expect(before.filter((file) => late.test(file))).toEqual([]);
     const answers = await Promise.all(
       ["/status", "/servers", "/openapi.json", "/nothing"].map((path) => ask(started, path)),

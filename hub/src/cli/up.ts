@@ -36,8 +36,9 @@ export const upCommand: Register = (program, { io, done }) => {
 export async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
   const places = placesOf(io, options);
-  // While the hub is loaded: a first token has to reach the disk.
-  const [hub, proof] = await Promise.all([openHub(io, options), createProofEdge(places.data)]);
+  // A first token has to reach the disk: that takes as long as loading the hub.
+  const [proof] = await Promise.all([createProofEdge(places.data), import("../hub.ts")]);
+  const hub = await openHub(io, options);
   const stopped = whenStopped(io, hub, parseDuration(options.drain, "drain"));
   printWarnings(io, hub);
   hub.events.on("config.reloaded", ({ description }) => io.stderr.write(`config reloaded: ${description}\n`));
