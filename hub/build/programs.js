@@ -4,7 +4,9 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { oneByte } from "./one-byte.js";
 import { oneLanguage } from "./one-language.js";
+import { ownZod } from "./own-zod.js";
 import { thirdPartyLicenses } from "./third-party-licenses.js";
 
 const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
@@ -33,7 +35,7 @@ function program(name, source, folder, output = {}) {
     resolve: { mainFields: ["module", "main"] },
     // One that changes nothing here still does so for the modules one by one.
     checks: { ineffectiveDynamicImport: false },
-    plugins: [oneLanguage(), thirdPartyLicenses()],
+    plugins: [oneLanguage(), ownZod(), oneByte(), thirdPartyLicenses()],
     output: { dir: folder, chunkFileNames: "[name].js", comments: { legal: true, jsdoc: false }, ...output },
   };
   return { folder, options };
@@ -41,6 +43,7 @@ function program(name, source, folder, output = {}) {
 
 const MAIN = /[\\/]src[\\/]main\.ts$/;
 const BRIDGE = /[\\/]src[\\/]cli[\\/]stdio(?:-target|-bridge)?\.ts$/;
+const UP = /[\\/]src[\\/]cli[\\/]up\.ts$/;
 const COMMANDS = /[\\/]src[\\/]cli[\\/]program\.ts$/;
 const HUB = /[\\/]src[\\/]hub\.ts$/;
 
@@ -50,8 +53,9 @@ export const programs = [
       groups: [
         // Each with all that it needs, but for what stands in one before it: the smaller a process is to be, the earlier.
         // Without the entry, which is not over before the command is: nobody may wait for it.
-        { name: "entry", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 4 },
-        { name: "bridge", test: BRIDGE, priority: 3 },
+        { name: "entry", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 5 },
+        { name: "bridge", test: BRIDGE, priority: 4 },
+        { name: "up", test: UP, priority: 3 },
         { name: "cli", test: COMMANDS, priority: 2 },
         { name: "hub", test: HUB, priority: 1 },
       ],

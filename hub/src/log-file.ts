@@ -56,11 +56,10 @@ export class LogFile {
     else this.#timer ??= setTimeout(() => this.flush(), GATHER_MS).unref();
   }
 
-  flush(done?: () => void): void {
+  flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#lines.length > 0) this.#writeLines(Buffer.from(this.#lines.join("")));
-    done?.();
   }
 
   /** On the spot: handing so few bytes to a thread would cost more than writing them. */

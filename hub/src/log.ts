@@ -1,16 +1,12 @@
 // The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Payloads and the text
 // that servers print never get in: either may hold a secret.
 
-import { hostname } from "node:os";
-import type { DestinationStream, Logger } from "pino";
 import { ByRoute } from "./calls/by-route.ts";
 import type { ErrorBody } from "./errors.ts";
 import type { CallRecord, HubEvents } from "./events.ts";
 import { LogFile } from "./log-file.ts";
+import { LogLines, membersOf, type Destination, type LogLevel } from "./log-lines.ts";
 import type { Status } from "./servers/status.ts";
-
-export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface FileLogOptions {
   readonly maxBytes?: number;
@@ -20,101 +16,78 @@ export interface FileLogOptions {
 const MAX_KINDS = 1000;
 
 /** Logs to a file. Where it cannot be written, that is said, and the hub goes on. */
-export function startFileLog(events: HubEvents, path: string, { maxBytes }: FileLogOptions = {}): Promise<Logger> {
+export function startFileLog(events: HubEvents, path: string, { maxBytes }: FileLogOptions = {}): LogFile {
   const onError = (code: string) => void events.emit("warning", { message: `The log file cannot be written: ${code}` });
-  return startLog(events, new LogFile(path, { maxBytes, onError }));
+  const file = new LogFile(path, { maxBytes, onError });
+  startLog(events, file);
+  return file;
 }
 
-/** Logs what happens from now on, one line for each. What happens before the logger is loaded is told when it is. */
+/** Logs what happens from now on, one line for each. */
 export function startLog(
   events: HubEvents,
-  destination: DestinationStream,
+  destination: Destination,
   { level = "info" }: { level?: LogLevel } = {},
-): Promise<Logger> {
-  const timestamp = isoTime();
-  const base = { pid: process.pid, hostname: hostname(), name: "plugboard" };
-  // Loading it takes longer than the hub needs to be ready.
-  const loading = import("pino").then(({ pino }) => {
-    log = pino({ base, level, timestamp }, destination);
-    for (const line of early.splice(0)) line(log);
-    return log;
-  });
-  let log: Logger | undefined;
-  const early: ((log: Logger) => void)[] = [];
-  const say = (line: (to: Logger) => void) => void (log === undefined ? early.push(line) : line(log));
-
-  events.on("server.status", ({ server, status }) => say((to) => logStatus(to, server, status)));
+): LogLines {
+  const log = new LogLines(destination, level);
+  events.on("server.status", ({ server, status }) => logStatus(log, server, status));
   events.on("server.circuit", ({ server, breaker: { state } }) =>
-    say((to) => (state === "open" ? to.warn({ server }, "circuit opened") : to.info({ server }, `circuit ${state}`))),
+    state === "open" ? log.say("warn", "circuit opened", { server }) : log.say("info", `circuit ${state}`, { server }),
   );
-  let beginningOf = callBeginnings(base);
-  const tellsCalls = LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf("info");
+  let beginningOf = callBeginnings();
+  const tellsCalls = log.has("info");
   events.on("call.finished", (call) => {
     if (!tellsCalls) return;
-    const how = call.ok ? DONE : JSON.stringify({ ok: false, ...failure(call.error), msg: "call failed" }).slice(1);
+    const how = call.ok ? DONE : membersOf({ ok: false, ...failure(call.error), msg: "call failed" });
     const duration = Math.round(call.durationMs * 1000) / 1000;
-    destination.write(`${INFO}${timestamp()},${beginningOf(call)},"duration_ms":${duration},${how}\n`);
+    log.write("info", `${beginningOf(call)},"duration_ms":${duration},${how}`);
   });
   events.on("config.reloaded", ({ changes, description }) => {
     // What is called from now on is said anew: else those that were removed would be kept.
-    if (changes.removed.length > 0) beginningOf = callBeginnings(base);
-    say((to) => to.info({ changes: description }, "config reloaded"));
+    if (changes.removed.length > 0) beginningOf = callBeginnings();
+    log.say("info", "config reloaded", { changes: description });
   });
   events.on("config.rejected", ({ error }) =>
-    say((to) => to.error(failure(error), "config rejected, the last good one stays")),
+    log.say("error", "config rejected, the last good one stays", failure(error)),
   );
-  events.on("warning", ({ message }) => say((to) => to.warn(message)));
+  events.on("warning", ({ message }) => log.say("warn", message));
   events.on("unexpected", ({ requestId, error }) =>
-    say((to) => to.error({ request_id: requestId, error }, "unexpected error")),
+    log.say("error", "unexpected error", { request_id: requestId, error }),
   );
-  return loading;
+  return log;
 }
 
-const INFO = '{"level":30';
-const DONE = '"ok":true,"msg":"call finished"}';
+const DONE = membersOf({ ok: true, msg: "call finished" });
 
-/**
- * What the lines of one kind of call have in common is put into words once: there is nothing that the hub logs more often, and
- * a line put together here costs a fifth of one that the logger makes.
- */
-function callBeginnings(base: object): (call: CallRecord) => string {
+/** What the lines of one kind of call have in common is put into words once: there is nothing that the hub logs more often. */
+function callBeginnings(): (call: CallRecord) => string {
   const known = new ByRoute<string>();
   return ({ server, tool, group }) => {
     let found = known.get(server, tool, group, null);
     if (found === undefined) {
       if (known.size >= MAX_KINDS) known.clear();
-      found = JSON.stringify({ ...base, server, tool, group }).slice(1, -1);
+      found = membersOf({ server, tool, group });
       known.set([server, tool, group, null], found);
     }
     return found;
   };
 }
 
-/** Lines of the same millisecond share the text of it: making it takes as long as the rest of a line. */
-function isoTime(): () => string {
-  let made = { at: 0, text: "" };
-  return () => {
-    const at = Date.now();
-    if (at !== made.at) made = { at, text: `,"time":"${new Date(at).toISOString()}"` };
-    return made.text;
-  };
-}
-
-function logStatus(log: Logger, server: string, status: Status): void {
+function logStatus(log: LogLines, server: string, status: Status): void {
   switch (status.state) {
     case "running":
-      return log.info({ server, tools: status.tools.length }, "server running");
+      return log.say("info", "server running", { server, tools: status.tools.length });
     case "error":
-      return log.error({ server, ...failure(status.error) }, "server failed");
+      return log.say("error", "server failed", { server, ...failure(status.error) });
     case "disconnected":
-      return log.warn({ server, ...failure(status.error) }, "server disconnected");
+      return log.say("warn", "server disconnected", { server, ...failure(status.error) });
     case "unauthenticated":
-      return log.warn({ server, ...failure(status.error) }, "server wants other credentials");
+      return log.say("warn", "server wants other credentials", { server, ...failure(status.error) });
     case "starting":
-      return log.debug({ server, stage: status.stage }, "server starting");
+      return log.say("debug", "server starting", { server, stage: status.stage });
     case "stopped":
     case "disabled":
-      return log.info({ server }, `server ${status.state}`);
+      return log.say("info", `server ${status.state}`, { server });
   }
 }
 

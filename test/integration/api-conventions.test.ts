@@ -274,7 +274,7 @@ describe("T50 what nobody foresaw", () => {
     };
     const hub = await Hub.open({ paths, variables: home.env, callLog: () => callLog });
     try {
-      await startLog(hub.events, { write: (line) => void lines.push(line) });
+      startLog(hub.events, { write: (line) => void lines.push(line) });
       const url = await hub.listen({ host: "127.0.0.1", port: 0 });
       await hub.start();
       const token = (await readManagementToken(paths.data)) ?? "";

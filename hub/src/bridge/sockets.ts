@@ -2,7 +2,6 @@
 // library behind that one a bridge took 10 MB more when idle, 20 MB more under load, and a fifth more time for a call.
 
 import { connect as connectTcp, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
 import { HubError } from "../errors.ts";
 import { followRedirect, MAX_REDIRECTS, tooManyRedirects } from "../wire/http-failure.ts";
 import { KeptSocket, type Receiver } from "./kept-socket.ts";
@@ -145,7 +144,9 @@ function connectTo({ hostname, port, protocol }: URL): {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (protocol !== "https:") return { socket: connectTcp(Number(port) || 80, host), readyEvent: "connect" };
   const name = isName(host) ? { servername: host } : {};
-  const socket = connectTls({ host, port: Number(port) || 443, ...name, ALPNProtocols: ["http/1.1"] });
+  // Loaded when it is needed: most hubs are on this machine, and every start would wait for it.
+  const tls = process.getBuiltinModule("node:tls");
+  const socket = tls.connect({ host, port: Number(port) || 443, ...name, ALPNProtocols: ["http/1.1"] });
   return { socket, readyEvent: "secureConnect" };
 }
 

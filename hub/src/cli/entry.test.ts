@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Command } from "commander";
-import { plainStdio } from "./entry.ts";
+import { plainCommand } from "./entry.ts";
 import { createProgram } from "./program.ts";
 
 /** What commander makes of the same words. */
@@ -10,27 +9,31 @@ async function parsed(args: readonly string[]): Promise<object> {
   >[0]["io"];
   const program = createProgram({ io, args, done: () => undefined });
   let found: object = {};
-  const stdio = program.commands.find((command: Command) => command.name() === "stdio");
-  stdio?.action((options: object) => void (found = options));
+  for (const command of program.commands) command.action((options: object) => void (found = options));
   await program.parseAsync([...args], { from: "user" });
   return found;
 }
 
-describe("a plain `plugboard stdio` is read as program.ts reads it", () => {
+describe("a plain `plugboard stdio` or `plugboard up` is read as program.ts reads it", () => {
   it.each([
     [["stdio"]],
     [["stdio", "--group", "work"]],
     [["stdio", "--group=work", "--own"]],
     [["stdio", "--log-level", "info", "--config", "/tmp/x"]],
     [["stdio", "--url", "https://x/mcp", "--header", "A: b", "--header=C: d=e"]],
+    [["up"]],
+    [["serve", "--json", "-q"]],
+    [["run", "--quiet"]],
+    [["up", "--port", "0", "--host=::1", "--drain", "1s", "--config", "/tmp/x"]],
+    [["up", "--port", "1", "--port", "2"]],
   ])("%j", async (args) => {
     // What is left out here is what commander says of options that were not given.
     const { color: _color, input: _input, ...rest } = (await parsed(args)) as { color?: true; input?: true };
-    expect(plainStdio(args)).toEqual(rest);
+    expect(plainCommand(args)?.options).toEqual(rest);
   });
 
   it.each([
-    [["up"]],
+    [["ls"]],
     [["--json", "stdio"]],
     [["stdio", "--help"]],
     [["stdio", "--json"]],
@@ -38,8 +41,13 @@ describe("a plain `plugboard stdio` is read as program.ts reads it", () => {
     [["stdio", "--group", "--own"]],
     [["stdio", "more"]],
     [["stdio", "--no-such"]],
+    [["up", "--help"]],
+    [["up", "--no-color"]],
+    [["up", "--port"]],
+    [["up", "more"]],
+    [["help", "up"]],
     [[]],
   ])("%j is left to it", (args) => {
-    expect(plainStdio(args)).toBeUndefined();
+    expect(plainCommand(args)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 // The command line: one file per command, registered here. A new command is a new file and a line below. What a command
 // needs of the hub is loaded when it runs, so that `plugboard --version` and completions answer at once.
 
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError } from "commander";
 import { HubError, toHubError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { addCommand } from "./add.ts";
@@ -22,6 +22,7 @@ import type { GlobalOptions, Io } from "./io.ts";
 import { logsCommand } from "./logs.ts";
 import { lsCommand, psCommand } from "./ls.ts";
 import { openCommand } from "./open.ts";
+import { addOptions, GLOBAL_OPTIONS } from "./options.ts";
 import { printError } from "./output.ts";
 import { overview } from "./overview.ts";
 import { promptCommand } from "./prompt.ts";
@@ -129,7 +130,7 @@ export function createProgram(context: Context): Command {
       writeErr: (text) => void io.stderr.write(text),
       outputError: (text, write) => write(usageError(text, wantsJson(args))),
     });
-  addGlobalOptions(program, false);
+  addOptions(program, GLOBAL_OPTIONS);
   for (const [group, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(group);
     for (const register of commands) register(program, context);
@@ -139,31 +140,11 @@ export function createProgram(context: Context): Command {
   return program;
 }
 
-const GLOBAL_OPTIONS: readonly (readonly [flags: string, description: string])[] = [
-  ["--config <dir>", "folder of mcp_server.json and group.json"],
-  ["--json", "machine-readable output"],
-  ["-q, --quiet", "no progress and no notes"],
-  ["-v, --verbose", "say which hub is asked, and what; on stderr"],
-  ["--no-color", "no colours, as NO_COLOR=1"],
-  ["--url <url>", "a hub elsewhere, as PLUGBOARD_URL"],
-  ["--token-file <file>", "file with the token of that hub; PLUGBOARD_TOKEN is the token itself"],
-  ["--token <token>", "the token itself, which other users of this machine can see"],
-  ["--timeout <duration>", "how long a command may wait for an answer: 500ms, 30s, 10m"],
-  ["-y, --no-input", "ask nothing: what is not given is an error"],
-];
-
-function addGlobalOptions(command: Command, hidden: boolean): void {
-  for (const [flags, description] of GLOBAL_OPTIONS) {
-    const option = new Option(flags, description);
-    command.addOption(hidden ? option.hideHelp() : option);
-  }
-}
-
 /** Every command takes the global options too, in any position, and reports its errors to us. */
 function inheritSettings(parent: Command): void {
   for (const command of parent.commands) {
     command.exitOverride().copyInheritedSettings(parent);
-    addGlobalOptions(command, true);
+    addOptions(command, GLOBAL_OPTIONS, (option) => option.hideHelp());
     inheritSettings(command);
   }
 }

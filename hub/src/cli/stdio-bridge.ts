@@ -8,7 +8,7 @@ import { Bridge } from "../bridge/bridge.ts";
 import { Endpoint } from "../bridge/endpoint.ts";
 import { HubError, type ErrorKind } from "../errors.ts";
 import { errorIn } from "../wire/http-failure.ts";
-import type { LogLevel } from "../log.ts";
+import { LogLines, type LogLevel } from "../log-lines.ts";
 import { isObject } from "../wire/json.ts";
 import type { Io } from "./io.ts";
 import { DRAIN_MS } from "./stdio.ts";
@@ -21,16 +21,11 @@ interface BridgeSettings {
 }
 
 const INTERRUPTED = 130;
-/** As in the hub's own log. */
-const LEVELS: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 };
 
 export async function serveBridge(io: Io, { target, output, level }: BridgeSettings): Promise<number> {
   const endpoint = new Endpoint(target.place, () => target.locate());
-  const log = (severity: LogLevel, msg: string) => {
-    if (LEVELS[severity] < LEVELS[level]) return;
-    const line = { level: LEVELS[severity], time: new Date().toISOString(), pid: process.pid, name: "plugboard", msg };
-    io.stderr.write(`${JSON.stringify(line)}\n`);
-  };
+  const lines = new LogLines(io.stderr, level);
+  const log = (severity: LogLevel, message: string) => lines.say(severity, message);
   if (target.kind === "hub") await requireGroup(endpoint);
   log("info", `messages are carried to ${target.place.url.origin}${target.place.url.pathname}`);
   const bridge = new Bridge({ input: io.stdin, output, endpoint, log });

@@ -4,8 +4,9 @@
 
 import { Writable } from "node:stream";
 import { HubError } from "../errors.ts";
-import { LOG_LEVELS, type LogLevel } from "../log.ts";
+import { LOG_LEVELS, type LogLevel } from "../log-lines.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { addOptions, STDIO_OPTIONS } from "./options.ts";
 import type { Register } from "./program.ts";
 import { findTarget } from "./stdio-target.ts";
 
@@ -32,15 +33,12 @@ carries them to any MCP endpoint over Streamable HTTP instead; \${TOKEN} is fill
 --url is the address of a hub: https://hub.example.com.`;
 
 export const stdioCommand: Register = (program, { io, done }) => {
-  program
+  const command = program
     .command("stdio")
     .description("serve one group over stdin and stdout")
-    .option("--group <name>", "the group to serve")
-    .option("--own", "be a hub of its own, even where one is running")
-    .option("--header <header>", "with --url: sent with every request, as 'Name: value'; can be repeated", collect)
-    .option("--log-level <level>", "debug, info, warn, error or silent, as PLUGBOARD_LOG_LEVEL")
     .addHelpText("after", MORE)
     .action(async (options: StdioOptions) => done(await stdio(io, options)));
+  addOptions(command, STDIO_OPTIONS);
 };
 
 export async function stdio(io: Io, options: StdioOptions): Promise<number> {
@@ -61,10 +59,6 @@ export function levelOf(io: Io, { logLevel }: StdioOptions): LogLevel {
   if (level !== undefined) return level;
   const hint = `Use one of ${LOG_LEVELS.join(", ")}`;
   throw new HubError("InvalidConfig", `There is no log level "${wanted}"`, { field: "log-level", hint });
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }
 
 /** Takes stdout for the protocol. Whoever else writes to it, a library's stray print included, ends up on stderr. */

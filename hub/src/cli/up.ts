@@ -9,6 +9,7 @@ import { VERSION } from "../version.ts";
 import { findLocalHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub, toStartup } from "./open-hub.ts";
+import { addOptions, UP_OPTIONS } from "./options.ts";
 import { Output, printJson, printWarnings } from "./output.ts";
 import type { Register } from "./program.ts";
 import { Progress } from "./progress.ts";
@@ -24,19 +25,19 @@ export interface UpOptions extends GlobalOptions {
 }
 
 export const upCommand: Register = (program, { io, done }) => {
-  program
+  const command = program
     .command("up")
     .aliases(["serve", "run"])
     .description("start all servers and serve them over HTTP, in the foreground")
-    .option("--port <n>", "port to listen on", "7430")
-    .option("--host <address>", "loopback address to listen on", "127.0.0.1")
-    .option("--drain <time>", "how long calls may still take when the hub is told to stop", "10s")
     .action(async (options: UpOptions) => done(await up(io, options)));
+  addOptions(command, UP_OPTIONS);
 };
 
-async function up(io: Io, options: UpOptions): Promise<number> {
+export async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
   const places = placesOf(io, options);
+  // A first token has to reach the disk: that takes as long as loading the hub.
+  const [proof] = await Promise.all([createProofEdge(places.data), import("../hub.ts")]);
   const hub = await openHub(io, options);
   const stopped = whenStopped(io, hub, parseDuration(options.drain, "drain"));
   printWarnings(io, hub);
@@ -45,15 +46,15 @@ async function up(io: Io, options: UpOptions): Promise<number> {
     const where = error.field === undefined ? "" : ` (${error.field})`;
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
-  const url = await hub.listen({ host: options.host, port, edges: [await createProofEdge(places.data)] });
-  const logging = startFileLog(hub.events, join(places.state, "log.jsonl"));
+  const url = await hub.listen({ host: options.host, port, edges: [proof] });
+  startFileLog(hub.events, join(places.state, "log.jsonl"));
   // Servers take their time to start: what else is to be done is done meanwhile.
   const settled = hub.start();
   try {
     const recorded = leaveRecord(io, places, url).catch((thrown: unknown) => {
       io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
     });
-    await Promise.all([recorded, hub.configuration.watch(), logging]);
+    await Promise.all([recorded, hub.configuration.watch()]);
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
     else {

@@ -1,7 +1,7 @@
 // The shapes that a server entry and a group may have in a file, both spellings, with other clients' keys let through.
 // What the parts mean together is left to normalize.ts.
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { HubError } from "../errors.ts";
 import * as limits from "./limits.ts";
 import { resilienceEntry } from "./resilience.ts";
@@ -9,21 +9,26 @@ import * as rule from "./text.ts";
 
 const args = z
   .array(rule.text("Argument", { max: limits.ARG_MAX }))
-  .max(limits.ARGS_MAX, `At most ${limits.ARGS_MAX} arguments are allowed`);
+  .check(z.maxLength(limits.ARGS_MAX, `At most ${limits.ARGS_MAX} arguments are allowed`));
 
 const headers = z
   .record(rule.headerName, rule.headerValue)
-  .refine((map) => Object.keys(map).length <= limits.HEADERS_MAX, `At most ${limits.HEADERS_MAX} headers are allowed`);
+  .check(
+    z.refine(
+      (map) => Object.keys(map).length <= limits.HEADERS_MAX,
+      `At most ${limits.HEADERS_MAX} headers are allowed`,
+    ),
+  );
 
 const url = rule.text("The url", { max: limits.URL_MAX, oneLine: true });
 
 const envObject = z.looseObject({
-  value: rule.envValue.nullish(),
-  secretRef: rule.secretName.nullish(),
-  secret_ref: rule.secretName.nullish(),
-  isSecret: z.boolean().optional(),
-  is_secret: z.boolean().optional(),
-  required: z.boolean().optional(),
+  value: z.nullish(rule.envValue),
+  secretRef: z.nullish(rule.secretName),
+  secret_ref: z.nullish(rule.secretName),
+  isSecret: z.optional(z.boolean()),
+  is_secret: z.optional(z.boolean()),
+  required: z.optional(z.boolean()),
 });
 
 // Numbers and booleans are not text, but what is meant is plain: `"PORT": 3000`.
@@ -35,48 +40,51 @@ const tooManyVariables = `At most ${limits.ENV_VARS_MAX} environment variables a
 
 const envMap = z
   .record(rule.envName, envEntry)
-  .refine((map) => Object.keys(map).length <= limits.ENV_VARS_MAX, tooManyVariables);
+  .check(z.refine((map) => Object.keys(map).length <= limits.ENV_VARS_MAX, tooManyVariables));
 
-const envList = z.array(envObject.extend({ name: rule.envName })).max(limits.ENV_VARS_MAX, tooManyVariables);
+const envList = z
+  .array(z.extend(envObject, { name: rule.envName }))
+  .check(z.maxLength(limits.ENV_VARS_MAX, tooManyVariables));
 
 const packageEntry = z.looseObject({
-  type: z.string().optional(),
-  packageType: z.string().optional(),
-  package_type: z.string().optional(),
-  identifier: rule.text("Package identifier", { max: limits.ARG_MAX }).nullish(),
-  runtimeHint: z.string().nullish(),
-  runtime_hint: z.string().nullish(),
-  args: args.optional(),
+  type: z.optional(z.string()),
+  packageType: z.optional(z.string()),
+  package_type: z.optional(z.string()),
+  identifier: z.nullish(rule.text("Package identifier", { max: limits.ARG_MAX })),
+  runtimeHint: z.nullish(z.string()),
+  runtime_hint: z.nullish(z.string()),
+  args: z.optional(args),
 });
 
-const httpTransport = z.looseObject({ url: url.optional(), headers: headers.optional() });
+const httpTransport = z.looseObject({ url: z.optional(url), headers: z.optional(headers) });
 
 const transport = z.union(
-  [z.string(), httpTransport.extend({ type: z.string().optional(), Http: httpTransport.optional() })],
+  [z.string(), z.extend(httpTransport, { type: z.optional(z.string()), Http: z.optional(httpTransport) })],
   { error: 'transport is "stdio", or an object with type and url' },
 );
 
 const sourceFields = z.looseObject({
-  name: z.string().max(limits.PATH_MAX).optional(),
-  version: z.string().max(limits.PATH_MAX).optional(),
-  qualifiedName: z.string().max(limits.PATH_MAX).optional(),
-  qualified_name: z.string().max(limits.PATH_MAX).optional(),
+  name: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
+  version: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
+  qualifiedName: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
+  qualified_name: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
 });
 
 const source = z.union([
   z.string(),
-  sourceFields.extend({
-    type: z.string().optional(),
-    Official: sourceFields.optional(),
-    Smithery: sourceFields.optional(),
+  z.extend(sourceFields, {
+    type: z.optional(z.string()),
+    Official: z.optional(sourceFields),
+    Smithery: z.optional(sourceFields),
   }),
 ]);
 
 const timeoutMs = z
-  .number()
   .int()
-  .min(1, "A timeout must be at least 1 ms")
-  .max(limits.TIMEOUT_MAX_MS, "A timeout must be at most one day");
+  .check(
+    z.gte(1, "A timeout must be at least 1 ms"),
+    z.lte(limits.TIMEOUT_MAX_MS, "A timeout must be at most one day"),
+  );
 
 const isolation = z.enum(["shared", "per-session", "per-principal", "per-call"], {
   error: 'isolation is "shared", "per-session", "per-principal" or "per-call"',
@@ -86,38 +94,38 @@ const npm = z.enum(["managed", "npx"], { error: 'npm is "managed" or "npx"' });
 
 /** Everything but the name, which may also be the entry's key. */
 export const serverEntry = z.looseObject({
-  id: rule.name.optional(),
-  enabled: z.boolean().optional(),
-  disabled: z.boolean().optional(),
-  description: rule.text("Description", { max: limits.DESCRIPTION_MAX, oneLine: true }).nullish(),
-  command: rule.command.nullish(),
-  args: args.nullish(),
-  env: envMap.nullish(),
-  cwd: rule.text("cwd", { max: limits.PATH_MAX, oneLine: true }).nullish(),
-  url: url.nullish(),
-  headers: headers.nullish(),
-  type: z.string().nullish(),
-  package: packageEntry.nullish(),
-  transport: transport.nullish(),
-  envVars: z.union([envMap, envList]).nullish(),
-  env_vars: z.union([envMap, envList]).nullish(),
-  hardened: z.boolean().optional(),
-  source: source.nullish(),
-  timeout: timeoutMs.optional(),
-  timeouts: z
-    .looseObject({
-      startMs: timeoutMs.optional(),
-      start_ms: timeoutMs.optional(),
-      requestMs: timeoutMs.optional(),
-      request_ms: timeoutMs.optional(),
-    })
-    .optional(),
+  id: z.optional(rule.name),
+  enabled: z.optional(z.boolean()),
+  disabled: z.optional(z.boolean()),
+  description: z.nullish(rule.text("Description", { max: limits.DESCRIPTION_MAX, oneLine: true })),
+  command: z.nullish(rule.command),
+  args: z.nullish(args),
+  env: z.nullish(envMap),
+  cwd: z.nullish(rule.text("cwd", { max: limits.PATH_MAX, oneLine: true })),
+  url: z.nullish(url),
+  headers: z.nullish(headers),
+  type: z.nullish(z.string()),
+  package: z.nullish(packageEntry),
+  transport: z.nullish(transport),
+  envVars: z.nullish(z.union([envMap, envList])),
+  env_vars: z.nullish(z.union([envMap, envList])),
+  hardened: z.optional(z.boolean()),
+  source: z.nullish(source),
+  timeout: z.optional(timeoutMs),
+  timeouts: z.optional(
+    z.looseObject({
+      startMs: z.optional(timeoutMs),
+      start_ms: z.optional(timeoutMs),
+      requestMs: z.optional(timeoutMs),
+      request_ms: z.optional(timeoutMs),
+    }),
+  ),
   /** Whether all callers share one process or connection, or each client's session, or each user, has its own. */
-  isolation: isolation.optional(),
+  isolation: z.optional(isolation),
   /** npx only: whether its package is installed once and run by the hub itself, or left to npx. */
-  npm: npm.optional(),
-  resilience: resilienceEntry.optional(),
-  groups: z.array(rule.name).max(limits.GROUP_ENTRIES_MAX).optional(),
+  npm: z.optional(npm),
+  resilience: z.optional(resilienceEntry),
+  groups: z.optional(z.array(rule.name).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
 });
 
 export type ServerEntry = z.infer<typeof serverEntry>;
@@ -125,13 +133,16 @@ export type EnvInput = z.infer<typeof envEntry>;
 export type PackageEntry = z.infer<typeof packageEntry>;
 
 export const groupEntry = z.looseObject({
-  description: rule.text("Description", { max: limits.DESCRIPTION_MAX, oneLine: true }).nullish(),
-  servers: z.array(rule.name).max(limits.GROUP_ENTRIES_MAX).optional(),
-  tools: z.array(rule.toolPattern).max(limits.GROUP_ENTRIES_MAX).optional(),
+  description: z.nullish(rule.text("Description", { max: limits.DESCRIPTION_MAX, oneLine: true })),
+  servers: z.optional(z.array(rule.name).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
+  tools: z.optional(z.array(rule.toolPattern).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
 });
 
+// The small form of zod has no words of its own for what is wrong.
+z.config(z.locales.en());
+
 /** Checks data against a schema; the first thing wrong becomes the error. */
-export function parseWith<S extends z.ZodType>(schema: S, data: unknown, field?: string): z.infer<S> {
+export function parseWith<S extends z.ZodMiniType>(schema: S, data: unknown, field?: string): z.infer<S> {
   const result = schema.safeParse(data);
   if (result.success) return result.data;
   const { path, message } = describeIssue(result.error.issues[0], field === undefined ? [] : [field]);

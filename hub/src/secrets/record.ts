@@ -2,13 +2,13 @@
 // and files come from is left to key.ts and file-store.ts.
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/);
+const base64 = z.string().check(z.regex(/^[A-Za-z0-9+/]*={0,2}$/));
 const recordSchema = z.strictObject({
   v: z.literal(1),
   name: z.string(),

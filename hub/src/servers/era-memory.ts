@@ -2,7 +2,7 @@
 // A stale modern verdict fails loudly and is probed anyway; a stale legacy one would work for ever, so it expires.
 
 import { readFile } from "node:fs/promises";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { writeFileAtomic } from "../atomic.ts";
 import type { Era } from "../wire/era.ts";
 import type { Transport } from "../config/types.ts";

@@ -2,7 +2,7 @@
 
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { writeFileAtomic } from "../atomic.ts";
 import type { Listing } from "../catalog/listing.ts";
 import type { Transport } from "../config/types.ts";
@@ -12,17 +12,14 @@ import { transportKey } from "./transport-key.ts";
 const entries = z.array(z.record(z.string(), z.unknown()));
 const schema = z.object({ tools: entries, resources: entries, templates: entries, prompts: entries });
 /** Absent in files of an earlier version. */
-const introduction = z
-  .object({
-    era: z.enum(["legacy", "modern"]),
-    version: z.string(),
-    capabilities: z.record(z.string(), z.unknown()),
-    serverInfo: z.record(z.string(), z.unknown()).optional(),
-    instructions: z.string().optional(),
-  })
-  .transform((said) => ({ ...said, serverInfo: said.serverInfo, instructions: said.instructions }))
-  .optional();
-const file = schema.extend({ introduction });
+const introduction = z.object({
+  era: z.enum(["legacy", "modern"]),
+  version: z.string(),
+  capabilities: z.record(z.string(), z.unknown()),
+  serverInfo: z.optional(z.record(z.string(), z.unknown())),
+  instructions: z.optional(z.string()),
+});
+const file = z.extend(schema, { introduction: z.optional(introduction) });
 
 /** What is remembered of one server. */
 export interface Remembered {
@@ -44,7 +41,8 @@ export class ListingMemory {
       const known = file.safeParse(JSON.parse(await readFile(this.#path(transport), "utf8")));
       if (!known.success) return undefined;
       const { introduction: said, ...listing } = known.data;
-      return { listing, introduction: said };
+      const hello = said && { ...said, serverInfo: said.serverInfo, instructions: said.instructions };
+      return { listing, introduction: hello };
     } catch {
       return undefined;
     }

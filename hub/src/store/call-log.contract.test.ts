@@ -8,7 +8,7 @@ import { append, type CallEntry } from "../../../test/support/calls.ts";
 import type { CallLog, CallQuery, CallRow } from "../calls/log.ts";
 import { Redactor } from "../calls/redact.ts";
 import { SqliteCallLog } from "./call-log.ts";
-import type { Retention } from "./call-pruner.ts";
+import type { Retention } from "./retention.ts";
 import { MemoryCallLog } from "./memory-call-log.ts";
 
 let dir: string;

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { append, type CallEntry } from "../../../test/support/calls.ts";
 import { Redactor } from "../calls/redact.ts";
 import { journalsOf, SqliteCallLog, type CallLogOptions } from "./call-log.ts";
-import type { Retention } from "./call-pruner.ts";
+import type { Retention } from "./retention.ts";
 import { connect } from "./driver.ts";
 
 let dir: string;

@@ -8,7 +8,7 @@ import type { CallEnd, CallLog, CallPage, CallQuery, CallStart, OpenCall } from 
 import { toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import type { Keeping, StoredEnd, StoredStart } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
-import { DEFAULT_RETENTION, type Retention } from "./call-pruner.ts";
+import { DEFAULT_RETENTION, type Retention } from "./retention.ts";
 import { CallThread } from "./call-thread.ts";
 import { BlockWriter, findBlock, readBlock } from "./journal-block.ts";
 import { JournalRoutes } from "./journal-routes.ts";

@@ -3,20 +3,8 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "./driver.ts";
+import type { Retention } from "./retention.ts";
 import { readNumber, rollBack } from "./sqlite.ts";
-
-export interface Retention {
-  readonly maxAgeMs: number;
-  /** Of the database file. */
-  readonly maxBytes: number;
-  readonly maxRows: number;
-}
-
-export const DEFAULT_RETENTION: Retention = {
-  maxAgeMs: 30 * 24 * 3_600_000,
-  maxBytes: 1024 ** 3,
-  maxRows: 2_000_000,
-};
 
 /** A step should take this long; its size is adapted to it, because calls may be small or large. */
 const STEP_MS = 4;

@@ -7,7 +7,7 @@ import type { CallPage, CallQuery } from "../calls/log.ts";
 import type { StoredCall } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
 import { CallFile } from "./call-file.ts";
-import type { Retention } from "./call-pruner.ts";
+import type { Retention } from "./retention.ts";
 import { EnteredElsewhere, type JournalMark } from "./call-writer.ts";
 import { isBusy, isDamage } from "./driver.ts";
 import { setAside } from "./set-aside.ts";

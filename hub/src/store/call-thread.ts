@@ -1,11 +1,11 @@
 // The hub's side of the thread that has the database: started when there is something to do, ended when there was nothing
 // for a while, since an idle one takes a fifth of the hub's memory. Asked and told in messages.
 
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallPage, CallQuery } from "../calls/log.ts";
 import { HubError, type ErrorBody } from "../errors.ts";
-import type { Retention } from "./call-pruner.ts";
+import type { Retention } from "./retention.ts";
 
 export interface ThreadSettings {
   /** Of the database. */
@@ -129,7 +129,9 @@ export class CallThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(WORKER, { workerData: this.#settings, name: "plugboard call log" });
+    // Loaded with the first thread: the start of a hub need not wait for it.
+    const threads = process.getBuiltinModule("node:worker_threads");
+    const worker = new threads.Worker(WORKER, { workerData: this.#settings, name: "plugboard call log" });
     // It keeps no process alive that has nothing else to do.
     worker.unref();
     worker.on("message", (message: FromThread) => this.#heard(message));

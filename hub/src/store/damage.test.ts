@@ -8,7 +8,7 @@ import { append, type CallEntry } from "../../../test/support/calls.ts";
 import { Redactor } from "../calls/redact.ts";
 import { joined, toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import { SqliteCallLog } from "./call-log.ts";
-import { DEFAULT_RETENTION } from "./call-pruner.ts";
+import { DEFAULT_RETENTION } from "./retention.ts";
 import { CallStore } from "./call-store.ts";
 import { connect } from "./driver.ts";
 

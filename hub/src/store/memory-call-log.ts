@@ -6,7 +6,7 @@ import { CallStats, type CallStatsQuery, type ServerStats } from "../calls/call-
 import type { CallLog, CallPage, CallQuery, CallRow, CallStart, OpenCall } from "../calls/log.ts";
 import { joined, sizeBytes, toCallRow, toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
 import type { Keeping, StoredCall } from "../calls/stored-call.ts";
-import type { Retention } from "./call-pruner.ts";
+import type { Retention } from "./retention.ts";
 
 const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * 24 * 3_600_000, maxBytes: 32 * 1024 * 1024, maxRows: 10_000 };
 

@@ -49,7 +49,7 @@ const record = hub.latency.record.bind(hub.latency);
 hub.latency.record = (...call) => {
   if (isOn) record(...call);
 };
-await startFileLog(hub.events, join(home, "log.jsonl"));
+startFileLog(hub.events, join(home, "log.jsonl"));
 const url = await hub.listen({ host: "127.0.0.1", port: 0 });
 await hub.start();
 

@@ -2,6 +2,7 @@
 
 import { z } from "@hono/zod-openapi";
 import { groupEntry } from "../../config/schema.ts";
+import { fileRules } from "./file-rule.ts";
 
 export const group = z
   .object({
@@ -23,9 +24,7 @@ export type GroupView = z.infer<typeof group>;
 export const groupInput = z
   .strictObject({
     name: z.string().optional(),
-    description: groupEntry.shape.description,
-    servers: groupEntry.shape.servers,
-    tools: groupEntry.shape.tools,
+    ...fileRules(groupEntry.shape),
   })
   .openapi("GroupEntry");
 export const newGroup = z.strictObject({ ...groupInput.shape, name: z.string() }).openapi("NewGroup");

@@ -4,6 +4,7 @@ import { z } from "@hono/zod-openapi";
 import { resilienceEntry } from "../../config/resilience.ts";
 import { serverEntry as fileEntry } from "../../config/schema.ts";
 import { errorBody } from "./error.ts";
+import { fileRule, fileRules } from "./file-rule.ts";
 import { json } from "./json.ts";
 import { resource, tool } from "./tool.ts";
 
@@ -26,7 +27,7 @@ const serverConfig = z
     timeouts: z.object({ start_ms: z.number().optional(), request_ms: z.number().optional() }).optional(),
     isolation: z.enum(["per-session", "per-principal", "per-call"]).optional(),
     npm: z.enum(["managed", "npx"]).optional(),
-    resilience: resilienceEntry.optional(),
+    resilience: fileRule(resilienceEntry).optional(),
     groups: z.array(z.string()).optional(),
   })
   .openapi("MCPServerConfig");
@@ -87,7 +88,9 @@ export const server = z
   .openapi("MCPServer");
 export type Server = z.infer<typeof server>;
 
-export const serverEntry = z.looseObject({ name: z.string().nullish(), ...fileEntry.shape }).openapi("MCPServerEntry");
+export const serverEntry = z
+  .looseObject({ name: z.string().nullish(), ...fileRules(fileEntry.shape) })
+  .openapi("MCPServerEntry");
 
 export const testResult = z
   .object({

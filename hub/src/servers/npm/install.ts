@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { HubError } from "../../errors.ts";
 import { diagnoseInstall } from "../diagnose.ts";
 import { START_VARIABLE } from "../environment.ts";
@@ -109,7 +109,7 @@ function environmentOf({ env, tools }: InstallOptions): Record<string, string> {
   return { ...Object.fromEntries(kept), PATH: path, [START_VARIABLE]: `install.${randomBytes(8).toString("hex")}` };
 }
 
-const lock = z.looseObject({ packages: z.record(z.string(), z.looseObject({ integrity: z.string().optional() })) });
+const lock = z.looseObject({ packages: z.record(z.string(), z.looseObject({ integrity: z.optional(z.string()) })) });
 
 async function readInstalled({ folder, name, spec }: InstallOptions): Promise<Installed> {
   try {

@@ -2,10 +2,10 @@
 
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 const hidden = z.looseObject({
-  packages: z.record(z.string(), z.looseObject({ optional: z.boolean().optional(), link: z.boolean().optional() })),
+  packages: z.record(z.string(), z.looseObject({ optional: z.optional(z.boolean()), link: z.optional(z.boolean()) })),
 });
 
 /** A tree may have more packages than the hub may open files. */

@@ -2,13 +2,13 @@
 
 import { open } from "node:fs/promises";
 import { extname, join, resolve, sep } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** What a package says of itself in its package.json, as far as it matters here. */
 export const manifest = z.looseObject({
   name: z.string(),
   version: z.string(),
-  bin: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  bin: z.optional(z.union([z.string(), z.record(z.string(), z.string())])),
 });
 export type Manifest = z.infer<typeof manifest>;
 

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { writeFileAtomic } from "../../atomic.ts";
 import { manifest } from "./program.ts";
 import type { NpxCall } from "./npx-call.ts";
@@ -12,11 +12,11 @@ import type { NpxCall } from "./npx-call.ts";
 const schema = z.object({
   spec: z.string(),
   version: z.string(),
-  integrity: z.string().nullable(),
+  integrity: z.nullable(z.string()),
   /** The package's own words about its programs. */
   manifest,
   /** Name of its folder. */
-  folder: z.string().regex(/^[^/\\]+$/),
+  folder: z.string().check(z.regex(/^[^/\\]+$/)),
   /** What its native parts were made for. */
   runtime: z.string(),
   /** ISO 8601. */
