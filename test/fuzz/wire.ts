@@ -1,0 +1,86 @@
+// Like fuzz.ts, for targets at the other end of a socket. Many inputs are under way at once, in lanes that do not wait for
+// each other; an input follows from the seed and its own number, whatever the others do.
+
+import { expect } from "vitest";
+import { reachableBytes } from "../support/memory.ts";
+import { randomFrom, type Random } from "../support/mutator.ts";
+import { report, settings } from "./fuzz.ts";
+
+export interface WireTarget {
+  readonly name: string;
+  readonly quickRuns: number;
+  readonly inputs: (random: Random) => { next(): Buffer };
+  /** Gives what came of one input. What begins with a 5 is a fault of whoever answered. */
+  readonly send: (input: Buffer, random: Random) => Promise<string>;
+  /** Comes before every thousandth input. */
+  readonly freshen?: () => Promise<void>;
+}
+
+interface Lane {
+  run: number;
+  input: Buffer;
+  since: number;
+}
+
+const LANES = 32;
+/** The hub itself gives a client 10 s; nothing here makes it wait for one. */
+const HANG_MS = 8000;
+const MAX_GROWTH_BYTES = 32_000_000;
+/** Neighbouring numbers give unlike inputs. */
+const APART = 0x9e3779b1;
+
+/** The outcomes that were seen, and how often. */
+export async function fuzzWire({ name, quickRuns, inputs, send, freshen }: WireTarget): Promise<Map<string, number>> {
+  const { runs, seed, first } = settings(quickRuns);
+  let numbers = randomFrom(seed);
+  const source = inputs((below) => numbers(below));
+  const outcomes = new Map<string, number>();
+  const lanes = new Set<Lane>();
+  const startedAt = performance.now();
+  let next = first;
+  let baseline = 0;
+  let slowestMs = 0;
+  let failure: Error | undefined;
+  const fail = ({ run, input }: Lane, what: string, cause?: unknown) => {
+    const text = JSON.stringify(input.toString("latin1"));
+    failure ??= new Error(`${name}, seed ${seed}, run ${run}: ${what} for ${text}`, { cause });
+    return failure;
+  };
+
+  const work = async () => {
+    const lane: Lane = { run: 0, input: Buffer.alloc(0), since: performance.now() };
+    lanes.add(lane);
+    while (next < first + runs && failure === undefined) {
+      lane.run = next++;
+      const done = lane.run - first;
+      if (done === Math.floor(runs / 2)) baseline = reachableBytes();
+      lane.since = performance.now();
+      if (done % 1000 === 0) await freshen?.();
+      const random = randomFrom(seed + Math.imul(lane.run, APART));
+      numbers = random;
+      lane.input = source.next();
+      const outcome = await send(lane.input, random).catch((error: unknown) => {
+        throw fail(lane, "an error", error);
+      });
+      slowestMs = Math.max(slowestMs, performance.now() - lane.since);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (outcome.startsWith("5")) throw fail(lane, outcome);
+    }
+    lanes.delete(lane);
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    const watch = setInterval(() => {
+      const longAgo = performance.now() - HANG_MS;
+      for (const lane of lanes) if (lane.since < longAgo) reject(fail(lane, "no end"));
+    }, 1000);
+    void Promise.all(Array.from({ length: LANES }, work))
+      .then(() => resolve(), reject)
+      .finally(() => clearInterval(watch));
+  });
+  process.stderr.write(`CPU ${JSON.stringify(process.cpuUsage())}\n`);
+  const growth = reachableBytes() - baseline;
+  report(name, { runs, seed, seconds: (performance.now() - startedAt) / 1000, slowestMs, growth, outcomes });
+  expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
+  return outcomes;
+}
