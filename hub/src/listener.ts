@@ -6,7 +6,7 @@ import { HttpFailure } from "./api/problem.ts";
 import { sendProblem } from "./api/refusal.ts";
 import { identify } from "./api/request-id.ts";
 import { HubError } from "./errors.ts";
-import { Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
+import { asksForWebSocket, Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
 
 /** Answers a request if it is its own; otherwise the next one is asked. */
 export type Edge = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -53,6 +53,8 @@ export class Listener {
     const options = { connectionsCheckingInterval: waitMs.check, IncomingMessage: Incoming };
     const server = createServer(options, (request, response) => {
       endSlowExchange(request, response, waitMs);
+      // It came too early for one, and Node has dropped whatever came in one piece with it.
+      if (asksForWebSocket(request)) response.shouldKeepAlive = false;
       const refusal = refuse(request);
       if (refusal !== undefined) return answer(request, response, refusal);
       if (edges.some((edge) => edge(request, response))) return;
