@@ -78,7 +78,6 @@ export async function fuzzWire({ name, quickRuns, inputs, send, freshen }: WireT
       .then(() => resolve(), reject)
       .finally(() => clearInterval(watch));
   });
-  process.stderr.write(`CPU ${JSON.stringify(process.cpuUsage())}\n`);
   const growth = reachableBytes() - baseline;
   report(name, { runs, seed, seconds: (performance.now() - startedAt) / 1000, slowestMs, growth, outcomes });
   expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
