@@ -6,6 +6,7 @@ import { HttpFailure } from "./api/problem.ts";
 import { sendProblem } from "./api/refusal.ts";
 import { identify } from "./api/request-id.ts";
 import { HubError } from "./errors.ts";
+import { Lenience } from "./lenience.ts";
 import { asksForWebSocket, Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
 
 /** Answers a request if it is its own; otherwise the next one is asked. */
@@ -69,7 +70,8 @@ export class Listener {
       if (upgrades.some((edge) => edge(request, socket, { head, response }))) return;
       answer(request, response(), { status: 404, message: "There is no WebSocket at this address" });
     });
-    Object.assign(server, { headersTimeout: waitMs.headers, requestTimeout: waitMs.request, keepAliveTimeout: 60_000 });
+    server.keepAliveTimeout = 60_000;
+    setTimeouts(server, waitMs);
     server.maxConnections = MAX_SOCKETS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
@@ -97,6 +99,18 @@ export class Listener {
     await this.#closed;
     clearTimeout(impatient);
   }
+}
+
+/**
+ * Node looks at them whenever it looks for slow requests. That comes before it reads: when the hub goes on after standing
+ * still, it would turn away requests that lie there complete.
+ */
+function setTimeouts(server: Server, waitMs: Patience): void {
+  const lenience = new Lenience({ everyMs: waitMs.check, stallMs: waitMs.headers / 2, mostMs: waitMs.request });
+  Object.defineProperties(server, {
+    headersTimeout: { get: () => (lenience.isDue() ? 0 : waitMs.headers) },
+    requestTimeout: { get: () => (lenience.isDue() ? 0 : waitMs.request) },
+  });
 }
 
 /**
