@@ -26,6 +26,8 @@ const LANES = 32;
 /** A loaded machine is not punished: what has not ended by then never does. */
 const HANG_MS = 60_000;
 const MAX_GROWTH_BYTES = 32_000_000;
+/** A long run says how far it is. */
+const PROGRESS = 50_000;
 /** Neighbouring numbers give unlike inputs. */
 const APART = 0x9e3779b1;
 
@@ -47,6 +49,9 @@ export async function fuzzWire({ name, quickRuns, inputs, send, freshen }: WireT
     return failure;
   };
 
+  const tell = (count: number, growth = 0) =>
+    report(name, { runs: count, seed, seconds: (performance.now() - startedAt) / 1000, slowestMs, growth, outcomes });
+
   const work = async () => {
     const lane: Lane = { run: 0, input: Buffer.alloc(0), since: performance.now() };
     lanes.add(lane);
@@ -56,6 +61,7 @@ export async function fuzzWire({ name, quickRuns, inputs, send, freshen }: WireT
       if (done === Math.floor(runs / 2)) baseline = reachableBytes();
       lane.since = performance.now();
       if (done % 1000 === 0) await freshen?.();
+      if (done > 0 && done % PROGRESS === 0) tell(done);
       const random = randomFrom(seed + Math.imul(lane.run, APART));
       numbers = random;
       lane.input = source.next();
@@ -79,7 +85,7 @@ export async function fuzzWire({ name, quickRuns, inputs, send, freshen }: WireT
       .finally(() => clearInterval(watch));
   });
   const growth = reachableBytes() - baseline;
-  report(name, { runs, seed, seconds: (performance.now() - startedAt) / 1000, slowestMs, growth, outcomes });
+  tell(runs, growth);
   expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
   return outcomes;
 }
