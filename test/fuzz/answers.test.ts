@@ -193,9 +193,10 @@ it(
   { timeout: FUZZ_MS },
   async () => {
     let asked = 0;
-    const outcomes = await fuzzWire({
+    await fuzzWire({
       name: "answers on sockets",
       quickRuns: 1500,
+      expected: ["answer", "ProtocolError", "ConnectionFailed", "Cancelled"],
       inputs: (random: Random) => new Mutator(CORPUS, random),
       send: async (input, random) => {
         const number = String(asked++);
@@ -209,8 +210,5 @@ it(
         }
       },
     });
-    expect([...outcomes.keys()]).toEqual(
-      expect.arrayContaining(["answer", "ProtocolError", "ConnectionFailed", "Cancelled"]),
-    );
   },
 );

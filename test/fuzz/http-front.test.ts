@@ -102,9 +102,10 @@ it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS },
     rawRequest("OPTIONS *", { Upgrade: "websocket", Connection: "Upgrade" }),
   ];
   const port = Number(new URL(url).port);
-  const outcomes = await fuzzWire({
+  await fuzzWire({
     name: "http front",
     quickRuns: 2000,
+    expected: ["200", "400", "401", "403", "404"],
     inputs: (random) => new Mutator(corpus, random),
     freshen: renewSession,
     send: async (input, random) => {
@@ -125,7 +126,6 @@ it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS },
     },
   });
   await requireHealthy();
-  expect([...outcomes.keys()]).toEqual(expect.arrayContaining(["200", "400", "401", "403", "404"]));
 });
 
 type Endpoint = readonly [method: string, path: string, body: unknown];
@@ -161,9 +161,10 @@ it(
   "SE-5 MG-3 T20 T50 broken bodies are refused in good order, at every kind of endpoint",
   { timeout: FUZZ_MS },
   async () => {
-    const outcomes = await fuzzWire({
+    await fuzzWire({
       name: "bodies",
       quickRuns: 1500,
+      expected: ["200", "400"],
       // The first byte says where it goes; now and then that is not where it belongs.
       inputs: (random) => {
         const mutators = BODIES.map(([, , body]) => new Mutator([JSON.stringify(body)], random));
@@ -189,7 +190,6 @@ it(
       },
     });
     await requireHealthy();
-    expect([...outcomes.keys()]).toEqual(expect.arrayContaining(["200", "400"]));
   },
 );
 

@@ -13,10 +13,10 @@ const PATIENCE = { headers: 1500, request: 2000, check: 50 };
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 /** All that comes back. */
-async function exchange(socket: Socket, text = REQUEST): Promise<string> {
+async function exchange(socket: Socket, request = REQUEST): Promise<string> {
   let got = "";
   const end = closed(socket.setEncoding("latin1").on("data", (text: string) => (got += text)));
-  socket.write(text);
+  socket.write(request);
   await end;
   return got;
 }
