@@ -193,7 +193,7 @@ it(
   { timeout: FUZZ_MS },
   async () => {
     let asked = 0;
-    await fuzzWire({
+    const missing = await fuzzWire({
       name: "answers on sockets",
       quickRuns: 1500,
       expected: ["answer", "ProtocolError", "ConnectionFailed", "Cancelled"],
@@ -210,5 +210,6 @@ it(
         }
       },
     });
+    expect(missing).toEqual([]);
   },
 );

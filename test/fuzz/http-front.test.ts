@@ -102,7 +102,7 @@ it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS },
     rawRequest("OPTIONS *", { Upgrade: "websocket", Connection: "Upgrade" }),
   ];
   const port = Number(new URL(url).port);
-  await fuzzWire({
+  const missing = await fuzzWire({
     name: "http front",
     quickRuns: 2000,
     expected: ["200", "400", "401", "403", "404"],
@@ -126,6 +126,7 @@ it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS },
     },
   });
   await requireHealthy();
+  expect(missing).toEqual([]);
 });
 
 type Endpoint = readonly [method: string, path: string, body: unknown];
@@ -172,7 +173,7 @@ it(
   "SE-5 MG-3 T20 T50 broken bodies are refused in good order, at every kind of endpoint",
   { timeout: FUZZ_MS },
   async () => {
-    await fuzzWire({
+    const missing = await fuzzWire({
       name: "bodies",
       quickRuns: 2500,
       expected: ["200", "400"],
@@ -202,6 +203,7 @@ it(
       },
     });
     await requireHealthy();
+    expect(missing).toEqual([]);
   },
 );
 

@@ -34,7 +34,8 @@ const PROGRESS = 50_000;
 /** Neighbouring numbers give unlike inputs. */
 const APART = 0x9e3779b1;
 
-export async function fuzzWire({ name, quickRuns, inputs, send, expected, freshen }: WireTarget): Promise<void> {
+/** Gives which of the expected outcomes were not seen; a run of few inputs need not see them. */
+export async function fuzzWire({ name, quickRuns, inputs, send, expected, freshen }: WireTarget): Promise<string[]> {
   const { runs, seed, first } = settings(quickRuns);
   let numbers = randomFrom(seed);
   const source = inputs((below) => numbers(below));
@@ -91,5 +92,5 @@ export async function fuzzWire({ name, quickRuns, inputs, send, expected, freshe
   const growth = reachableBytes() - baseline;
   tell(runs, growth);
   expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
-  if (runs >= quickRuns) expect([...outcomes.keys()]).toEqual(expect.arrayContaining([...expected]));
+  return runs < quickRuns ? [] : expected.filter((outcome) => !outcomes.has(outcome));
 }
