@@ -237,6 +237,21 @@ describe("routes", () => {
     expect(asked).toEqual(["a", "b"]);
   });
 
+  it("SE-5 a WebSocket that is asked for before another answer is there is refused in its turn", async () => {
+    const { port, url } = await start();
+    const probe = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const upgrade = "GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    const socket = connect(port, "127.0.0.1");
+    let got = "";
+    const end = closed(socket.setEncoding("latin1").on("data", (text: string) => (got += text)));
+    // What comes after it is not read, so the connection must end.
+    socket.write(probe + upgrade + probe);
+    await end;
+    expect(got.match(/HTTP\/1\.1 \d{3}/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 404"]);
+    expect((await raw(port, upgrade)).body).toContain("There is no WebSocket at this address");
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
   it.each([
     ["no HTTP at all", "hello\r\n\r\n"],
     ["a header without an end", `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],

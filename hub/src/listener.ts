@@ -6,7 +6,8 @@ import { HttpFailure } from "./api/problem.ts";
 import { sendProblem } from "./api/refusal.ts";
 import { identify } from "./api/request-id.ts";
 import { HubError } from "./errors.ts";
-import { Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
+import { Lenience } from "./lenience.ts";
+import { asksForWebSocket, Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
 
 /** Answers a request if it is its own; otherwise the next one is asked. */
 export type Edge = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -53,6 +54,8 @@ export class Listener {
     const options = { connectionsCheckingInterval: waitMs.check, IncomingMessage: Incoming };
     const server = createServer(options, (request, response) => {
       endSlowExchange(request, response, waitMs);
+      // It came too early for one, and Node has dropped whatever came in one piece with it.
+      if (asksForWebSocket(request)) response.shouldKeepAlive = false;
       const refusal = refuse(request);
       if (refusal !== undefined) return answer(request, response, refusal);
       if (edges.some((edge) => edge(request, response))) return;
@@ -67,7 +70,8 @@ export class Listener {
       if (upgrades.some((edge) => edge(request, socket, { head, response }))) return;
       answer(request, response(), { status: 404, message: "There is no WebSocket at this address" });
     });
-    Object.assign(server, { headersTimeout: waitMs.headers, requestTimeout: waitMs.request, keepAliveTimeout: 60_000 });
+    server.keepAliveTimeout = 60_000;
+    setTimeouts(server, waitMs);
     server.maxConnections = MAX_SOCKETS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
@@ -95,6 +99,18 @@ export class Listener {
     await this.#closed;
     clearTimeout(impatient);
   }
+}
+
+/**
+ * Node looks at them whenever it looks for slow requests. That comes before it reads: when the hub goes on after standing
+ * still, it would turn away requests that lie there complete.
+ */
+function setTimeouts(server: Server, waitMs: Patience): void {
+  const lenience = new Lenience({ everyMs: waitMs.check, stallMs: waitMs.headers / 2, mostMs: waitMs.request });
+  Object.defineProperties(server, {
+    headersTimeout: { get: () => (lenience.isDue() ? 0 : waitMs.headers) },
+    requestTimeout: { get: () => (lenience.isDue() ? 0 : waitMs.request) },
+  });
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { errorCode } from "./atomic.ts";
 
 /** Takes over the connection of a request if it is its own; otherwise the next one is asked. */
 export type UpgradeEdge = (request: IncomingMessage, socket: Duplex, parts: UpgradeParts) => boolean;
@@ -18,13 +19,35 @@ interface UpgradeParts {
  * longer reads their body: a client that offers HTTP/2 with each POST, as Java's does, would get no answer.
  */
 export class Incoming extends IncomingMessage {
+  /** Once decided it stays: Node asks again, when the answers before it may have ended. */
+  #isUpgrade: boolean | undefined;
+
   get upgrade(): boolean {
-    const { connection = "", upgrade = "" } = this.headers;
-    return this.method === "GET" && /\bupgrade\b/i.test(connection) && upgrade.toLowerCase() === "websocket";
+    return (this.#isUpgrade ??= asksForWebSocket(this) && isFree(this));
   }
 
   /** Node's own opinion, which is not asked. */
   set upgrade(_: boolean | null) {}
+}
+
+export function asksForWebSocket({ method, headers: { connection = "", upgrade = "" } }: IncomingMessage): boolean {
+  return method === "GET" && /\bupgrade\b/i.test(connection) && upgrade.toLowerCase() === "websocket";
+}
+
+/**
+ * Whether nothing that was asked before it is still being answered on its connection: the other protocol would begin in the
+ * middle of that. Such a request is an ordinary one, and is answered in its turn.
+ */
+function isFree(request: IncomingMessage): boolean {
+  const probe = new ServerResponse(request);
+  try {
+    probe.assignSocket(request.socket);
+  } catch (error) {
+    if (errorCode(error) === "ERR_HTTP_SOCKET_ASSIGNED") return false;
+    throw error;
+  }
+  probe.detachSocket(request.socket);
+  return true;
 }
 
 /** An ordinary answer to a request for an upgrade; the connection ends with it. */

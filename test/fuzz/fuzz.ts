@@ -1,4 +1,5 @@
-// Runs one target over many broken inputs. FUZZ_RUNS says how many (the quick run has a few thousand each), FUZZ_SEED which.
+// Runs one target over many broken inputs. FUZZ_RUNS says how many (the quick run has a few thousand each), FUZZ_SEED which;
+// FUZZ_FIRST, over sockets, with which number to begin: one that failed can be sent alone.
 // What must not happen: a throw that is no answer, a hang, memory that is not given back.
 
 import { expect } from "vitest";
@@ -53,9 +54,9 @@ export function fuzz({ name, corpus, quickRuns, check }: Target): Map<string, nu
   return outcomes;
 }
 
-export function settings(quickRuns: number): { runs: number; seed: number } {
-  const { FUZZ_RUNS, FUZZ_SEED } = process.env;
-  return { runs: Number(FUZZ_RUNS ?? quickRuns), seed: Number(FUZZ_SEED ?? 20261116) };
+export function settings(quickRuns: number): { runs: number; seed: number; first: number } {
+  const { FUZZ_RUNS, FUZZ_SEED, FUZZ_FIRST } = process.env;
+  return { runs: Number(FUZZ_RUNS ?? quickRuns), seed: Number(FUZZ_SEED ?? 20261116), first: Number(FUZZ_FIRST ?? 0) };
 }
 
 interface Report {

@@ -49,8 +49,10 @@ export class KeptSocket {
     this.#options = options;
     this.#socket = socket.setNoDelay();
     this.#reader = new ResponseReader({
-      onHead: (status, headers) => this.#head(status, headers),
       // What was aborted is over, whatever else came with the same piece.
+      onHead: (status, headers) => {
+        if (this.#failure === undefined) this.#head(status, headers);
+      },
       onBody: (chunk) => {
         if (this.#failure === undefined) this.#receiver?.onBody(chunk);
       },
@@ -150,7 +152,9 @@ export class KeptSocket {
   #closed(): void {
     clearTimeout(this.#impatient);
     this.#options.onClose(this);
-    if (this.#receiver === undefined || this.#reader.close()) return;
+    if (this.#receiver === undefined) return;
+    // The end of the connection is that of the answer only where nothing went wrong.
+    if (this.#failure === undefined && this.#reader.close()) return;
     const receiver = this.#receiver;
     this.#receiver = undefined;
     const error = this.#failure ?? new ConnectionClosed();

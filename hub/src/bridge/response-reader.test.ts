@@ -29,6 +29,9 @@ function read(pieces: readonly Buffer[], { close = false } = {}): Read[] {
 
 const lines = (...texts: string[]) => Buffer.from(texts.join("\r\n"));
 
+/** The size of a chunk of one byte, in a line of so many. */
+const sized = (length: number) => `1;${"x".repeat(length - 2)}`;
+
 const RESPONSES: readonly [name: string, bytes: Buffer, expected: Partial<Read>][] = [
   [
     "a length",
@@ -76,6 +79,33 @@ describe("a response", () => {
     expect(read([bytes], { close: true })[0]).toMatchObject({ body: "to the end", reusable: false });
   });
 
+  it.each([
+    [
+      "line",
+      4096,
+      (length: number) => lines("HTTP/1.1 200 OK", "transfer-encoding: chunked", "", sized(length), "x", "0", "", ""),
+    ],
+    ["head", 65_536, (length: number) => lines(`HTTP/1.1 200 ${"x".repeat(length - 32)}`, "content-length: 0", "", "")],
+  ])("has a bound for a %s, the same wherever it is cut", (_, longest, make) => {
+    for (const [length, isRead] of [
+      [longest, true],
+      [longest + 1, false],
+    ] as const) {
+      const bytes = make(length);
+      for (const at of [0, ...Array.from({ length: 80 }, (_unused, back) => bytes.length - 1 - back)]) {
+        const pieces = [bytes.subarray(0, at), bytes.subarray(at)];
+        if (isRead) expect(read(pieces)[0]).toHaveProperty("reusable", true);
+        else expect(() => read(pieces)).toThrow("not valid HTTP");
+      }
+    }
+  });
+
+  it("that more came with is the last on its connection", () => {
+    const one = lines("HTTP/1.1 200 OK", "content-length: 1", "", "x");
+    for (const more of ["HTTP/1.1 200 OK", "\0"])
+      expect(read([Buffer.concat([one, Buffer.from(more)])])[0]).toMatchObject({ body: "x", reusable: false });
+  });
+
   it("that is cut off does not end", () => {
     const cut = lines("HTTP/1.1 200 OK", "content-length: 5", "", "hell");
     expect(read([cut], { close: true })[0]).not.toHaveProperty("reusable");
@@ -96,6 +126,10 @@ describe("a response", () => {
     ["a chunk that is longer than it says", lines("HTTP/1.1 200 OK", "transfer-encoding: chunked", "", "1", "xy", "")],
     ["a header that is none", lines("HTTP/1.1 200 OK", "no colon", "", "")],
     ["a header that is folded", lines("HTTP/1.1 200 OK", "a: b", " c: d", "", "")],
+    ["half an end of a line in a header", lines("HTTP/1.1 200 OK", "a: b\ncontent-length: 0", "", "")],
+    ["the other half", lines("HTTP/1.1 200 OK", "a: b\rcontent-length: 0", "", "")],
+    ["a NUL in a header", lines("HTTP/1.1 200 OK", "a: \0", "", "")],
+    ["another blank around its length", Buffer.from("HTTP/1.1 200 OK\r\ncontent-length:\xa01\r\n\r\nx", "latin1")],
     ["another protocol from here on", lines("HTTP/1.1 101 Switching Protocols", "", "")],
     ["a head without an end", Buffer.from(`HTTP/1.1 200 OK\r\na: ${"x".repeat(70_000)}`)],
   ])("with %s is none", (_, bytes) => {

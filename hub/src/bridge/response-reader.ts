@@ -9,7 +9,10 @@ export type Headers = Readonly<Record<string, string | undefined>>;
 export interface ResponseHandler {
   onHead(status: number, headers: Headers): void;
   onBody(chunk: Buffer): void;
-  /** The response is complete. `reusable` says whether the connection can carry another one. */
+  /**
+   * The response is complete. `reusable` says whether the connection can carry another one: not if it was to be the last,
+   * nor if more came in one piece with it, which nobody has asked for.
+   */
   onEnd(reusable: boolean): void;
 }
 
@@ -29,6 +32,11 @@ const LINE_END = Buffer.from("\r\n");
 const HEAD_END = Buffer.from("\r\n\r\n");
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: |$)/;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Control characters, and half an end of a line: others may take it for a whole one. */
+// eslint-disable-next-line no-control-regex -- these are meant
+const STRAY = /[\0-\x08\v\f\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+/** Not `trim`: that takes away more than HTTP calls blank. */
+const BLANKS = /^[ \t]+|[ \t]+$/g;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class ResponseReader {
@@ -60,7 +68,7 @@ export class ResponseReader {
   /** No more bytes come. Whether that is where the response was to end. */
   close(): boolean {
     if (this.#state.at !== "until close") return false;
-    this.#end();
+    this.#end(true);
     return true;
   }
 
@@ -76,7 +84,7 @@ export class ResponseReader {
         state.left -= to - from;
         this.#handler.onBody(from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to));
         if (state.left === 0 && state.at === "chunk") this.#state = CHUNK_END;
-        else if (state.left === 0) this.#end();
+        else if (state.left === 0) this.#end(to === chunk.length);
         return to;
       }
       case "until close":
@@ -90,10 +98,10 @@ export class ResponseReader {
   }
 
   #line(chunk: Buffer, from: number, at: "size" | "chunk end" | "trailers"): number | undefined {
-    const end = chunk.indexOf(LINE_END, from);
-    if (end < 0 && chunk.length - from > MAX_LINE_BYTES) throw notHttp("a line of it does not end");
-    if (end < 0) return undefined;
+    const end = boundedEnd(chunk, from, { mark: LINE_END, maxBytes: MAX_LINE_BYTES, what: "a line of it" });
+    if (end === undefined) return undefined;
     const line = chunk.toString("latin1", from, end);
+    const next = end + LINE_END.length;
     if (at === "size") {
       const size = /^([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?$/.exec(line)?.[1];
       if (size === undefined) throw notHttp("the size of a chunk is not one");
@@ -103,16 +111,17 @@ export class ResponseReader {
       if (line !== "") throw notHttp("a chunk is longer than it says");
       this.#state = SIZE;
     } else if (line === "") {
-      this.#end();
+      this.#end(next === chunk.length);
     }
-    return end + LINE_END.length;
+    return next;
   }
 
   #head(chunk: Buffer, from: number): number | undefined {
-    const end = chunk.indexOf(HEAD_END, from);
-    if ((end < 0 ? chunk.length : end) - from > MAX_HEAD_BYTES) throw notHttp("its head does not end");
-    if (end < 0) return undefined;
-    const [first = "", ...lines] = chunk.toString("latin1", from, end).split("\r\n");
+    const end = boundedEnd(chunk, from, { mark: HEAD_END, maxBytes: MAX_HEAD_BYTES, what: "its head" });
+    if (end === undefined) return undefined;
+    const text = chunk.toString("latin1", from, end);
+    if (STRAY.test(text)) throw notHttp("a byte in its head has no place there");
+    const [first = "", ...lines] = text.split("\r\n");
     const match = STATUS_LINE.exec(first);
     if (match === null) throw notHttp("it does not begin as one");
     const status = Number(match[2]);
@@ -125,14 +134,27 @@ export class ResponseReader {
     if (this.#state.at === "until close") this.#reusable = false;
     const isEmpty = this.#state.at === "body" && this.#state.left === 0;
     this.#handler.onHead(status, headers);
-    if (isEmpty) this.#end();
+    if (isEmpty) this.#end(next === chunk.length);
     return next;
   }
 
-  #end(): void {
+  #end(isLast: boolean): void {
     this.#state = HEAD;
-    this.#handler.onEnd(this.#reusable);
+    this.#handler.onEnd(this.#reusable && isLast);
   }
+}
+
+/** Where the mark stands; undefined where it may still come. The bound is the same however the bytes are cut. */
+function boundedEnd(
+  chunk: Buffer,
+  from: number,
+  { mark, maxBytes, what }: { readonly mark: Buffer; readonly maxBytes: number; readonly what: string },
+): number | undefined {
+  const end = chunk.indexOf(mark, from);
+  // Of a mark that is not whole yet, all but its last byte may be there.
+  const least = end < 0 ? chunk.length - (mark.length - 1) : end;
+  if (least - from > maxBytes) throw notHttp(`${what} does not end`);
+  return end < 0 ? undefined : end;
 }
 
 function readFields(lines: readonly string[]): Headers {
@@ -141,7 +163,7 @@ function readFields(lines: readonly string[]): Headers {
     const colon = line.indexOf(":");
     const key = line.slice(0, colon < 0 ? 0 : colon).toLowerCase();
     if (!NAME.test(key)) throw notHttp("one of its headers is none");
-    const value = line.slice(colon + 1).trim();
+    const value = line.slice(colon + 1).replace(BLANKS, "");
     const before = headers[key];
     headers[key] = before === undefined ? value : `${before}, ${value}`;
   }
