@@ -1,6 +1,5 @@
 // Opens a hub inside a command, on the config that its options name, and makes sure that it is stopped again.
 
-import { setFlagsFromString } from "node:v8";
 import type { Hub } from "../hub.ts";
 import type { ManagedServer } from "../servers/server.ts";
 import type { GlobalOptions, Io } from "./io.ts";
@@ -13,11 +12,18 @@ import { placesOf } from "./record.ts";
  * alive, as that of a busy program does anyway. Only here: a program that embeds a hub has its own mind.
  */
 const HEAP_GROWTH = "--heap-growing-percent=300";
+/** Until then a hub has servers to start. */
+const HEAP_GROWTH_AFTER_MS = 1000;
 
 export async function openHub(io: Io, options: GlobalOptions): Promise<Hub> {
-  setFlagsFromString(HEAP_GROWTH);
+  setTimeout(() => void growHeap(), HEAP_GROWTH_AFTER_MS).unref();
   const { Hub: HubClass } = await import("../hub.ts");
   return HubClass.open({ paths: placesOf(io, options), variables: io.env });
+}
+
+async function growHeap(): Promise<void> {
+  const { setFlagsFromString } = await import("node:v8");
+  setFlagsFromString(HEAP_GROWTH);
 }
 
 /** Runs `use` on a hub and stops the hub, also when interrupted. */
