@@ -46,7 +46,7 @@ export function parseOptions(args: readonly string[]): Options {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is a number from 1 on, not ${values.rounds}`);
-  const sliceMs = Number(values.slice ?? (values.quick ? 120 : 200));
+  const sliceMs = Number(values.slice ?? (values.quick ? 120 : 400));
   if (!(sliceMs > 0)) throw new Error(`--slice is a number of milliseconds, not ${values.slice}`);
   return {
     rounds,
