@@ -4,8 +4,7 @@ const common = {
   // Real processes on slow machines: a hang is caught, slowness is not punished.
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  // Two at a time: the tests start many processes, and a loaded machine helps nobody. Three took two minutes off a quarter
-  // of an hour on two cores, but left none for whatever else such a machine does.
+  // Two at a time: the tests start many processes, and a loaded machine helps nobody.
   maxWorkers: 2,
   pool: "forks",
 } as const;
