@@ -1,10 +1,10 @@
 // Applies batches to a store until it is killed, going on where its checkpoint says; says the number of each batch once it is
 // committed. For crash.test.ts. Usage: node apply-loop.mjs <dist folder> <database> <source> [last batch]
 
-import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { say } from "../../../test/support/say.mjs";
 
 const [dist, path, source, last] = process.argv.slice(2);
 const { openStore } = await import(pathToFileURL(join(dist, "store/store.js")).href);
@@ -17,18 +17,6 @@ for (let number = Number(store.checkpoint(source).batch ?? 0) + 1; number <= Num
   await nextTurn();
 }
 await store.close();
-
-/** Not through a stream: what was said must be out before the next thing happens. A reader that is late leaves no room. */
-function say(line) {
-  for (;;) {
-    try {
-      writeSync(1, `${line}\n`);
-      return;
-    } catch (error) {
-      if (error.code !== "EAGAIN") throw error;
-    }
-  }
-}
 
 /** Adds messages, edits and deletes some of the batch before, and moves the checkpoint on. */
 function batch(number) {

@@ -1,9 +1,9 @@
 // Appends calls to a log, several at a time, until it is killed; says the name of each one once it is acknowledged. For
 // crash.test.ts. Usage: node append-loop.mjs <dist folder> <database> <run>
 
-import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { say } from "../../../test/support/say.mjs";
 
 const [dist, path, run] = process.argv.slice(2);
 const load = (file) => import(pathToFileURL(join(dist, file)).href);
@@ -30,18 +30,6 @@ async function appendForever(lane) {
     await open.begun;
     await open.finish({ result, success: true, durationMs: 1 });
     say(log.degraded === undefined ? workflowId : "degraded");
-  }
-}
-
-/** Not through a stream: what was said must be out before the next thing happens. A reader that is late leaves no room. */
-function say(line) {
-  for (;;) {
-    try {
-      writeSync(1, `${line}\n`);
-      return;
-    } catch (error) {
-      if (error.code !== "EAGAIN") throw error;
-    }
   }
 }
 
