@@ -559,6 +559,19 @@ describe("whose a question is, on a pipe with several requests", () => {
     expect(onRequest).not.toHaveBeenCalled();
   });
 
+  it.each(["tools/list", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"])(
+    "GR-7 %s is the hub's own: it hides nobody's call, neither open nor given up",
+    (method) => {
+      const { asked, question, ask } = openFor("a");
+      const controller = new AbortController();
+      void ask(method, { timeoutMs: 0, signal: controller.signal }).catch(() => undefined);
+      question("while it is open");
+      controller.abort();
+      question("when it was given up");
+      expect(asked).toEqual([0, 0]);
+    },
+  );
+
   it("GR-7 of two calls at work, even of one caller, neither is asked", () => {
     const { asked, question } = openFor("a", "a");
     question("q");

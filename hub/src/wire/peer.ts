@@ -78,6 +78,7 @@ export interface PeerCounters {
 
 /** Until when we think that the server is at it, and for whom. */
 interface Abandoned {
+  readonly method: string;
   readonly until: number;
   readonly caller: string | undefined;
 }
@@ -268,11 +269,11 @@ export class Peer {
     return this.#onlyOne(({ method }) => !OUR_OWN.has(method));
   }
 
-  #onlyOne(counts: (pending: Pending) => boolean): Pending | undefined {
+  #onlyOne(counts: (request: { readonly method: string }) => boolean): Pending | undefined {
     const open = this.#pending.values().filter(counts);
     const [first] = open;
     if (first === undefined) return undefined;
-    const abandoned = this.#stillBusyWith();
+    const abandoned = this.#stillBusyWith().filter(counts);
     if (open.length === 1 && abandoned.length === 0) return first;
     const caller = callerOf(first);
     const isOnlyCaller =
@@ -360,9 +361,9 @@ export class Peer {
   }
 
   /** A server that heeds the cancellation never answers, so nobody tells when it is done. */
-  #remember({ id, options, startedAt }: Pending): void {
+  #remember({ id, method, options, startedAt }: Pending): void {
     const until = startedAt + Math.max(MAX_TOTAL_MS, options.timeoutMs);
-    this.#abandoned.set(id, { until, caller: options.caller?.() });
+    this.#abandoned.set(id, { method, until, caller: options.caller?.() });
     const [oldest] = this.#abandoned.keys();
     if (this.#abandoned.size > MAX_ABANDONED && oldest !== undefined) this.#abandoned.delete(oldest);
   }
@@ -384,7 +385,7 @@ function callerOf({ options }: Pending): string | undefined {
   return options.caller?.();
 }
 
-/** What the hub asks for itself: nobody could answer what a server asks back. */
+/** What the hub asks for itself, or for all who watch a resource: nobody could answer what a server asks back. */
 const OUR_OWN: ReadonlySet<string> = new Set([
   "initialize",
   "server/discover",
@@ -394,6 +395,8 @@ const OUR_OWN: ReadonlySet<string> = new Set([
   "resources/list",
   "resources/templates/list",
   "logging/setLevel",
+  "resources/subscribe",
+  "resources/unsubscribe",
   "subscriptions/listen",
 ]);
 
