@@ -20,7 +20,7 @@ import type { HubPaths } from "./config/paths.ts";
 import type { ConfigStore, LoadedConfig } from "./config/store.ts";
 import { Configuration } from "./configuration.ts";
 import { HubEvents } from "./events.ts";
-import { Listener, type Edge } from "./listener.ts";
+import { Listener, type Edge, type QuickEdge } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
 import { Endpoint } from "./mcp/endpoint.ts";
 import { LogLevels } from "./mcp/log-levels.ts";
@@ -219,7 +219,8 @@ export class Hub {
     // What is asked most comes first; `@admin` before the groups, of which it is none.
     const own: Edge[] = [admin, (request, response) => mcp.handle(request, response), api, metrics];
     const upgrades: UpgradeEdge[] = [(request, socket, parts) => mcp.upgrade(request, socket, parts)];
-    this.#listener = await Listener.open({ host, port, edges: [...own, ...edges], upgrades });
+    const quick: QuickEdge = (request, response) => mcp.post(request, response);
+    this.#listener = await Listener.open({ host, port, edges: [...own, ...edges], quick, upgrades });
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());

@@ -8,14 +8,21 @@ import { identify } from "./api/request-id.ts";
 import { HubError } from "./errors.ts";
 import { Lenience } from "./lenience.ts";
 import { asksForWebSocket, Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
+import type { QuickRequest } from "./wire/quick-connection.ts";
+import { QuickFront } from "./wire/quick-front.ts";
+import type { QuickResponse } from "./wire/quick-response.ts";
 
 /** Answers a request if it is its own; otherwise the next one is asked. */
 export type Edge = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** The same for an ordinary POST, which is asked before all others. Whoever says no has done nothing with it. */
+export type QuickEdge = (request: QuickRequest, response: QuickResponse) => boolean;
 
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly edges: readonly Edge[];
+  readonly quick?: QuickEdge | undefined;
   readonly upgrades?: readonly UpgradeEdge[];
   readonly patience?: Partial<Patience>;
 }
@@ -36,19 +43,22 @@ export interface Patience {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const MAX_SOCKETS = 2048;
+const KEEP_ALIVE_MS = 60_000;
 const PATIENCE: Patience = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 1000 };
 
 export class Listener {
   readonly #server: Server;
   readonly #host: string;
+  readonly #front: QuickFront | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(server: Server, host: string) {
+  private constructor(server: Server, host: string, front: QuickFront | undefined) {
     this.#server = server;
     this.#host = host;
+    this.#front = front;
   }
 
-  static async open({ host, port, edges, upgrades = [], patience = {} }: ListenerOptions): Promise<Listener> {
+  static async open({ host, port, edges, quick, upgrades = [], patience = {} }: ListenerOptions): Promise<Listener> {
     requireLoopback(host);
     const waitMs = { ...PATIENCE, ...patience };
     const options = { connectionsCheckingInterval: waitMs.check, IncomingMessage: Incoming };
@@ -70,14 +80,15 @@ export class Listener {
       if (upgrades.some((edge) => edge(request, socket, { head, response }))) return;
       answer(request, response(), { status: 404, message: "There is no WebSocket at this address" });
     });
-    server.keepAliveTimeout = 60_000;
+    const front = quick && openFront(server, quick, waitMs);
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
     setTimeouts(server, waitMs);
     server.maxConnections = MAX_SOCKETS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
       server.listen(port, host, resolve);
     });
-    return new Listener(server, host);
+    return new Listener(server, host, front);
   }
 
   get url(): string {
@@ -90,15 +101,28 @@ export class Listener {
   drain(): void {
     this.#closed ??= new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
+    this.#front?.drain();
   }
 
   /** Drains, and waits for the rest. Streams must have been ended before. */
   async close(): Promise<void> {
     this.drain();
-    const impatient = setTimeout(() => this.#server.closeAllConnections(), 2000);
+    const impatient = setTimeout(() => {
+      this.#server.closeAllConnections();
+      this.#front?.destroy();
+    }, 2000);
     await this.#closed;
     clearTimeout(impatient);
   }
+}
+
+/** What would be refused is Node's to refuse. */
+function openFront(server: Server, quick: QuickEdge, { headers, unread }: Patience): QuickFront {
+  return new QuickFront(
+    server,
+    (request, response) => hostProblem(request) === undefined && quick(request, response),
+    { headers, unread, idle: KEEP_ALIVE_MS },
+  );
 }
 
 /**
@@ -145,10 +169,13 @@ function requireLoopback(host: string): void {
  * text, since URL parsers take `evil@localhost` and `127.1` for loopback too.
  */
 export function refuse(request: IncomingMessage): Refusal | undefined {
-  const { host, origin } = request.headers;
-  if (host === undefined || host === "" || countHosts(request.rawHeaders) !== 1)
-    return { status: 400, message: "One Host header is needed" };
+  if (countHosts(request.rawHeaders) !== 1) return { status: 400, message: "One Host header is needed" };
   if (request.url?.startsWith("/") !== true) return { status: 400, message: "The request must name a path" };
+  return hostProblem(request);
+}
+
+function hostProblem({ headers: { host, origin } }: Pick<IncomingMessage, "headers">): Refusal | undefined {
+  if (host === undefined || host === "") return { status: 400, message: "One Host header is needed" };
   if (!LOOPBACK.test(host)) return { status: 403, message: "This Host is not allowed" };
   if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
     return { status: 403, message: "This Origin is not allowed" };

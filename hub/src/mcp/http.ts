@@ -7,9 +7,11 @@ import type { Calls } from "../calls/call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { toHubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import { sendJson } from "../wire/http-answer.ts";
+import { sendJson, type HttpResponse } from "../wire/http-answer.ts";
 import { refuse } from "../wire/http-request.ts";
 import { StreamableHttpServer } from "../wire/http-server.ts";
+import type { QuickRequest } from "../wire/quick-connection.ts";
+import type { QuickResponse } from "../wire/quick-response.ts";
 import { RPC, writeReply, type NotificationMessage } from "../wire/jsonrpc.ts";
 import { sessionIdIn, SseServer } from "../wire/sse-server.ts";
 import type { WebSocketServer } from "../wire/ws-server.ts";
@@ -59,6 +61,14 @@ export class McpHttp {
     return true;
   }
 
+  /** The same for a message that was read without Node's parser. `@admin` is none of these: such paths have only letters. */
+  post(request: QuickRequest, response: QuickResponse): boolean {
+    const match = PATH.exec(request.url);
+    if (match?.[1] !== "mcp") return false;
+    this.#find(match[2], response)?.http.handle(request, response);
+    return true;
+  }
+
   /** A client wants a WebSocket. Whether that is for this edge; `response` is for what is refused. */
   upgrade(request: IncomingMessage, socket: Duplex, { head, response }: UpgradeParts): boolean {
     const match = PATH.exec(request.url ?? "");
@@ -104,7 +114,7 @@ export class McpHttp {
   }
 
   /** The group of this name. Without one the request is answered. */
-  #find(name: string | undefined, response: ServerResponse | (() => ServerResponse)): Served | undefined {
+  #find(name: string | undefined, response: HttpResponse | (() => ServerResponse)): Served | undefined {
     try {
       return this.#group(decode(name));
     } catch (thrown) {

@@ -2,18 +2,22 @@
 
 import type { ServerResponse } from "node:http";
 import type { Raw } from "./jsonrpc.ts";
+import { QuickResponse, SMALL_BYTES } from "./quick-response.ts";
 import { replyParts, writeNotification, writeReply, type Id, type Reply } from "./jsonrpc.ts";
 import { namedSseEvent, primingSseEvent, sseEvent, SSE_KEEP_ALIVE } from "./sse.ts";
+
+/** Where an answer goes: Node's response, or that of a connection which is read without Node's parser. */
+export type HttpResponse = ServerResponse | QuickResponse;
 
 const KEEP_ALIVE_MS = 15_000;
 /** A reader that leaves this much unread is cut off: its memory is ours. */
 const MAX_UNREAD_BYTES = 1 << 20;
 
 export class HttpAnswer {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   #stream: EventStream | undefined;
 
-  constructor(response: ServerResponse) {
+  constructor(response: HttpResponse) {
     this.#response = response;
   }
 
@@ -40,7 +44,8 @@ export class EventStream {
   readonly #response: ServerResponse;
   readonly #keepAlive: NodeJS.Timeout;
 
-  constructor(response: ServerResponse, headers: Record<string, string> = {}) {
+  constructor(to: HttpResponse, headers: Record<string, string> = {}) {
+    const response = to instanceof QuickResponse ? to.toStream() : to;
     this.#response = response;
     response.writeHead(200, {
       "content-type": "text/event-stream",
@@ -80,15 +85,25 @@ export class EventStream {
   }
 }
 
-/** Below it a body costs less as a text, which goes out in one piece with the head. */
-const SMALL_BYTES = 16 << 10;
+/** Calls back when the client has gone, or at the latest when a stream is at its end. */
+export function onceClosed(response: HttpResponse, callback: () => void): void {
+  if (response instanceof QuickResponse) response.onceClosed(callback);
+  else response.once("close", callback);
+}
+
+/** An answer without a body. */
+export function sendStatus(response: HttpResponse, status: number): void {
+  if (response instanceof QuickResponse) response.send(status, undefined, "", NOTHING, "");
+  else response.writeHead(status).end();
+}
 
 export function sendJson(
-  response: ServerResponse,
+  response: HttpResponse,
   status: number,
   body: Buffer,
   headers?: Readonly<Record<string, string>>,
 ): void {
+  if (response instanceof QuickResponse) return response.send(status, jsonHeaders(headers), "", body, "");
   writeJsonHead(response, status, body.length, headers);
   if (body.length < SMALL_BYTES) endWith(response, body.toString("latin1"));
   else response.end(body);
@@ -96,7 +111,7 @@ export function sendJson(
 
 /** Sends one answer as the whole body. */
 export function sendReply(
-  response: ServerResponse,
+  response: HttpResponse,
   status: number,
   id: Id | null,
   reply: Reply,
@@ -104,6 +119,11 @@ export function sendReply(
 ): void {
   const { head, body } = replyParts(id, reply);
   const headBytes = Buffer.byteLength(head);
+  if (response instanceof QuickResponse) {
+    // Only an id can be of other letters, and hardly ever is.
+    if (headBytes === head.length) return response.send(status, jsonHeaders(headers), head, body, "}");
+    return sendJson(response, status, writeReply(id, reply), headers);
+  }
   writeJsonHead(response, status, headBytes + body.length + 1, headers);
   if (body.length < SMALL_BYTES && headBytes === head.length) {
     return endWith(response, `${head}${body.toString("latin1")}}`);
@@ -137,4 +157,11 @@ function writeJsonHead(
 ): void {
   const own = { "content-type": "application/json", "content-length": bytes };
   response.writeHead(status, headers === undefined ? own : { ...own, ...headers });
+}
+
+const JSON_HEADERS = { "content-type": "application/json" } as const;
+const NOTHING = Buffer.alloc(0);
+
+function jsonHeaders(headers: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> {
+  return headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers };
 }

@@ -1,17 +1,21 @@
 // What the edges over HTTP have in common: a message is read from a POST within bounds, and refused in the words of JSON-RPC.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { sendJson } from "./http-answer.ts";
+import type { IncomingMessage } from "node:http";
+import { sendJson, sendStatus, type HttpResponse } from "./http-answer.ts";
 import { failure, RPC, writeReply, type Id } from "./jsonrpc.ts";
 import { Pieces } from "./pieces.ts";
+import type { QuickRequest } from "./quick-connection.ts";
+
+/** Node's, or one that was read without its parser. */
+export type HttpRequest = IncomingMessage | QuickRequest;
 
 export const MAX_BODY_BYTES = 4 << 20;
 export const MAX_DEPTH = 64;
 
 /** The body of a POST that carries a message. Without one the request is answered. */
 export function readPost(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   options: { readonly accept: readonly string[] },
   onBody: (body: Buffer) => void,
 ): void {
@@ -24,7 +28,7 @@ export function readPost(
 }
 
 function unacceptable(
-  request: IncomingMessage,
+  request: HttpRequest,
   types: readonly string[],
 ): { status: number; message: string } | undefined {
   const type = headerOf(request, "content-type");
@@ -39,7 +43,7 @@ function unacceptable(
   return undefined;
 }
 
-export function accepts(request: IncomingMessage, type: string): boolean {
+export function accepts(request: HttpRequest, type: string): boolean {
   const accepted = headerOf(request, "accept");
   return accepted === undefined || accepted.includes(type) || accepted.includes("*/*");
 }
@@ -49,7 +53,8 @@ export function accepts(request: IncomingMessage, type: string): boolean {
  * before. What is too much is still read, and dropped: a connection closed in the middle would take the answer with it.
  * How long that may go on is the listener's to say.
  */
-function readBody(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
+function readBody(request: HttpRequest, done: (body: Buffer | undefined) => void): void {
+  if ("body" in request) return done(request.body);
   const pieces = new Pieces();
   const onData = (chunk: Buffer) => {
     pieces.add(chunk);
@@ -61,18 +66,18 @@ function readBody(request: IncomingMessage, done: (body: Buffer | undefined) => 
   request.on("data", onData).on("end", onEnd);
 }
 
-export function headerOf(request: IncomingMessage, name: string): string | undefined {
+export function headerOf(request: HttpRequest, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === "string" ? value : undefined;
 }
 
-export function accept(response: ServerResponse): void {
-  response.writeHead(202).end();
+export function accept(response: HttpResponse): void {
+  sendStatus(response, 202);
 }
 
 /** Answers a request that never reaches the service. */
 export function refuse(
-  response: ServerResponse,
+  response: HttpResponse,
   status: number,
   code: number,
   message: string,

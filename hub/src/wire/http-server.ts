@@ -1,14 +1,13 @@
 // MCP over Streamable HTTP, the server's side, both eras on one endpoint: decided per request, by the body.
 // Host, Origin and authentication are checked before; what the requests mean is the service's.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { InFlight } from "./in-flight.ts";
 import { isAnswered, isArray, readClientBatch } from "./batch.ts";
 import { Cancellable } from "./cancellation.ts";
 import { classifyIncoming, SUPPORTED_VERSIONS, type Envelope } from "./era.ts";
 import { headerMismatch } from "./headers.ts";
-import { HttpAnswer } from "./http-answer.ts";
-import { accept, accepts, headerOf, MAX_DEPTH, readPost, refuse } from "./http-request.ts";
+import { HttpAnswer, onceClosed, sendStatus, type HttpResponse } from "./http-answer.ts";
+import { accept, accepts, headerOf, MAX_DEPTH, readPost, refuse, type HttpRequest } from "./http-request.ts";
 import { HttpSession, HttpSessions } from "./http-session.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import { failure, failureOf, isId, readMessage, RPC } from "./jsonrpc.ts";
@@ -42,7 +41,7 @@ export class StreamableHttpServer {
     this.#sessions = new HttpSessions((session) => service.onSessionEnd(session));
   }
 
-  handle(request: IncomingMessage, response: ServerResponse): void {
+  handle(request: HttpRequest, response: HttpResponse): void {
     if (request.method === "POST") this.#post(request, response);
     else if (request.method === "GET") this.#get(request, response);
     else if (request.method === "DELETE") this.#delete(request, response);
@@ -58,7 +57,7 @@ export class StreamableHttpServer {
     this.#sessions.close();
   }
 
-  #post(request: IncomingMessage, response: ServerResponse): void {
+  #post(request: HttpRequest, response: HttpResponse): void {
     readPost(request, response, { accept: ["application/json", "text/event-stream"] }, (body) => {
       if (isArray(body)) this.#batch(body, request, response);
       else this.#message(readMessage(body, { maxDepth: MAX_DEPTH }), request, response);
@@ -66,7 +65,7 @@ export class StreamableHttpServer {
   }
 
   /** Its requests run side by side, and are answered together. */
-  #batch(body: Buffer, request: IncomingMessage, response: ServerResponse): void {
+  #batch(body: Buffer, request: HttpRequest, response: HttpResponse): void {
     const session = headerOf(request, "mcp-session-id") === undefined ? undefined : this.#sessionOf(request, response);
     if (response.writableEnded) return;
     const headerVersion = headerOf(request, "mcp-protocol-version");
@@ -87,14 +86,14 @@ export class StreamableHttpServer {
   }
 
   #answer(
-    response: ServerResponse,
+    response: HttpResponse,
     session: HttpSession,
     options: { headers?: Record<string, string>; batch?: number } = {},
   ): SessionAnswer {
     return new SessionAnswer(response, { ...options, openStream: () => session.openStream() });
   }
 
-  #message(message: Message | Malformed, request: IncomingMessage, response: ServerResponse): void {
+  #message(message: Message | Malformed, request: HttpRequest, response: HttpResponse): void {
     switch (message.kind) {
       case "malformed":
         return refuse(response, 400, message.code, message.message, {}, message.id);
@@ -111,7 +110,7 @@ export class StreamableHttpServer {
     }
   }
 
-  #request(message: RequestMessage, request: IncomingMessage, response: ServerResponse): void {
+  #request(message: RequestMessage, request: HttpRequest, response: HttpResponse): void {
     const verdict = classifyIncoming(message.method, message.params?.value, headerOf(request, "mcp-protocol-version"));
     if (verdict.era === "refused") {
       const { code, message: text, data } = verdict.error;
@@ -132,8 +131,8 @@ export class StreamableHttpServer {
 
   #runModern(
     message: RequestMessage,
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     { capabilities, logLevel }: Envelope,
   ): void {
     const controller = new Cancellable();
@@ -141,7 +140,7 @@ export class StreamableHttpServer {
     const number = ++this.#opened;
     this.#open.set(number, controller);
     // In the modern era a client cancels by closing the stream.
-    response.once("close", () => {
+    onceClosed(response, () => {
       if (this.#open.delete(number)) controller.abort();
     });
     void this.#service
@@ -162,7 +161,7 @@ export class StreamableHttpServer {
       });
   }
 
-  #initialize(message: RequestMessage, request: IncomingMessage, response: ServerResponse): void {
+  #initialize(message: RequestMessage, request: HttpRequest, response: HttpResponse): void {
     const params = message.params?.value ?? {};
     const session = new HttpSession(sessionInit(params), this.#sessions.space);
     this.#sessions.add(session);
@@ -171,7 +170,7 @@ export class StreamableHttpServer {
     this.#runLegacy(message, request, answer, session);
   }
 
-  #runLegacy(message: RequestMessage, request: IncomingMessage, answer: SessionAnswer, session: HttpSession): void {
+  #runLegacy(message: RequestMessage, request: HttpRequest, answer: SessionAnswer, session: HttpSession): void {
     if (session.open.has(message.id)) {
       return answer.finish(
         message.id,
@@ -201,7 +200,7 @@ export class StreamableHttpServer {
       });
   }
 
-  #notification(message: NotificationMessage, request: IncomingMessage, response: ServerResponse): void {
+  #notification(message: NotificationMessage, request: HttpRequest, response: HttpResponse): void {
     const verdict = classifyIncoming(message.method, message.params?.value, headerOf(request, "mcp-protocol-version"));
     if (verdict.era === "modern" || headerOf(request, "mcp-session-id") === undefined) {
       this.#service.onNotification(message, undefined);
@@ -218,7 +217,7 @@ export class StreamableHttpServer {
     else this.#service.onNotification(message, session);
   }
 
-  #get(request: IncomingMessage, response: ServerResponse): void {
+  #get(request: HttpRequest, response: HttpResponse): void {
     if (!accepts(request, "text/event-stream")) {
       return refuse(response, 406, RPC.invalidRequest, "A GET needs the header Accept: text/event-stream");
     }
@@ -230,24 +229,24 @@ export class StreamableHttpServer {
     session.attach(response);
   }
 
-  #resume(session: HttpSession, lastEventId: string, response: ServerResponse): void {
+  #resume(session: HttpSession, lastEventId: string, response: HttpResponse): void {
     const outcome = session.resume(lastEventId, response);
     // Nothing is left to be had: an empty stream would only be asked for again.
-    if (outcome === "over") response.writeHead(204).end();
+    if (outcome === "over") sendStatus(response, 204);
     if (outcome === "unknown") {
       refuse(response, 400, RPC.invalidRequest, "The stream of this event is not kept any more");
     }
   }
 
-  #delete(request: IncomingMessage, response: ServerResponse): void {
+  #delete(request: HttpRequest, response: HttpResponse): void {
     const session = this.#sessionOf(request, response);
     if (session === undefined) return;
     this.#sessions.end(session);
-    response.writeHead(204).end();
+    sendStatus(response, 204);
   }
 
   /** The session that a request names. Without one the request is answered: 400 for none given, 404 for one that ended. */
-  #sessionOf(request: IncomingMessage, response: ServerResponse, id?: Id): HttpSession | undefined {
+  #sessionOf(request: HttpRequest, response: HttpResponse, id?: Id): HttpSession | undefined {
     const given = headerOf(request, "mcp-session-id");
     const version = headerOf(request, "mcp-protocol-version");
     const session = given === undefined ? undefined : this.#sessions.find(given);

@@ -1,10 +1,10 @@
 // The sessions of legacy clients on one HTTP endpoint: bounded in number, ended by the client, by age, or by the hub.
 
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import { InFlight } from "./in-flight.ts";
 import type { Cancellable } from "./cancellation.ts";
 import { EventLog, EventSpace } from "./event-log.ts";
+import { onceClosed, type HttpResponse } from "./http-answer.ts";
 import type { JsonObject } from "./json.ts";
 import { writeNotification, type Id, type Raw, type Reply } from "./jsonrpc.ts";
 import { Questions, type AskOptions, type ClientStream } from "./questions.ts";
@@ -65,13 +65,13 @@ export class HttpSession implements Session {
   }
 
   /** Takes the response of a GET as the stream for what the hub says unasked. */
-  attach(response: ServerResponse): void {
+  attach(response: HttpResponse): void {
     this.#announcements.attach(response);
     this.#noteClose(response);
   }
 
   /** Goes on with the stream that an event belongs to. Says what became of it; the response is taken only by "resumed". */
-  resume(lastEventId: string, response: ServerResponse): "resumed" | "over" | "unknown" {
+  resume(lastEventId: string, response: HttpResponse): "resumed" | "over" | "unknown" {
     const { stream: number = -1, sequence = 0 } = readEventId(lastEventId) ?? {};
     const stream = this.#streams.get(number);
     if (stream === undefined) return "unknown";
@@ -112,8 +112,8 @@ export class HttpSession implements Session {
     return stream.isReachable ? stream : undefined;
   }
 
-  #noteClose(response: ServerResponse): void {
-    response.once("close", () => {
+  #noteClose(response: HttpResponse): void {
+    onceClosed(response, () => {
       this.lastUsedAt = performance.now();
     });
   }

@@ -1,9 +1,8 @@
 // The answer to one POST of a legacy session, or the answers to the requests of a batch: JSON where they come soon and alone,
 // otherwise an event stream, which the client can take up again when it loses the connection.
 
-import type { ServerResponse } from "node:http";
 import { writeBatch } from "./batch.ts";
-import { sendJson, sendReply } from "./http-answer.ts";
+import { sendJson, sendReply, type HttpResponse } from "./http-answer.ts";
 import { writeNotification, writeReply, type Id, type Raw, type Reply } from "./jsonrpc.ts";
 import type { ClientStream } from "./questions.ts";
 import type { SessionStream } from "./session-stream.ts";
@@ -20,7 +19,7 @@ export interface SessionAnswerOptions {
 const PATIENCE_MS = 5000;
 
 export class SessionAnswer implements ClientStream {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   readonly #options: SessionAnswerOptions;
   readonly #patience: NodeJS.Timeout;
   /** Answers that wait for the others of their batch. */
@@ -28,7 +27,7 @@ export class SessionAnswer implements ClientStream {
   #left: number;
   #stream: SessionStream | undefined;
 
-  constructor(response: ServerResponse, options: SessionAnswerOptions) {
+  constructor(response: HttpResponse, options: SessionAnswerOptions) {
     this.#response = response;
     this.#options = options;
     this.#left = options.batch ?? 1;

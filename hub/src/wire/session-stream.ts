@@ -1,9 +1,8 @@
 // One event stream of a legacy session. It outlives its connection: what is said meanwhile is kept, and a client that comes
 // back gets what it has missed of this stream, and of no other.
 
-import type { ServerResponse } from "node:http";
 import type { EventLog } from "./event-log.ts";
-import { EventStream } from "./http-answer.ts";
+import { EventStream, onceClosed, type HttpResponse } from "./http-answer.ts";
 import type { ClientStream } from "./questions.ts";
 
 export interface SessionStreamOptions {
@@ -63,7 +62,7 @@ export class SessionStream implements ClientStream {
   }
 
   /** Goes on with this response. A connection that it had is ended: the client says that it has lost it. */
-  attach(response: ServerResponse, { headers = {}, after }: AttachOptions = {}): void {
+  attach(response: HttpResponse, { headers = {}, after }: AttachOptions = {}): void {
     const { log, number, primes } = this.#options;
     const isOver = this.isOver;
     this.#leaveConnection();
@@ -74,7 +73,7 @@ export class SessionStream implements ClientStream {
     this.#sent = this.#said;
     if (isOver) return connection.end();
     this.#state = { is: "connected", connection };
-    response.once("close", () => {
+    onceClosed(response, () => {
       if (this.#state.is === "connected" && this.#state.connection === connection) this.#lost();
     });
   }
