@@ -118,11 +118,11 @@ export class Listener {
 
 /** What would be refused is Node's to refuse. */
 function openFront(server: Server, quick: QuickEdge, { headers, unread }: Patience): QuickFront {
-  return new QuickFront(
-    server,
-    (request, response) => hostProblem(request) === undefined && quick(request, response),
-    { headers, unread, idle: KEEP_ALIVE_MS },
-  );
+  return new QuickFront(server, (request, response) => hostProblem(request) === undefined && quick(request, response), {
+    headers,
+    unread,
+    idle: KEEP_ALIVE_MS,
+  });
 }
 
 /**

@@ -27,10 +27,7 @@ export function readPost(
   });
 }
 
-function unacceptable(
-  request: HttpRequest,
-  types: readonly string[],
-): { status: number; message: string } | undefined {
+function unacceptable(request: HttpRequest, types: readonly string[]): { status: number; message: string } | undefined {
   const type = headerOf(request, "content-type");
   if (type === undefined || !/^application\/json\s*(;|$)/i.test(type)) {
     return { status: 415, message: "A POST needs the header Content-Type: application/json" };

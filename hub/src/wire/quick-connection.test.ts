@@ -40,7 +40,10 @@ async function serve(quick: Quick, waitMs: Partial<QuickPatience> = {}) {
   const front = new QuickFront(server, quick, { ...WAIT, ...waitMs });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  ends.push(() => new Promise((resolve) => server.close(resolve)), () => (front.destroy(), server.closeAllConnections()));
+  ends.push(
+    () => new Promise((resolve) => server.close(resolve)),
+    () => (front.destroy(), server.closeAllConnections()),
+  );
   const { port } = server.address() as AddressInfo;
   return { server, front, client: () => Client.open(port) };
 }
@@ -97,12 +100,14 @@ class Client {
 }
 
 const post = (body: string, ...fields: string[]) =>
-  ["POST /mcp HTTP/1.1", "Host: localhost", `Content-Length: ${Buffer.byteLength(body)}`, ...fields, "", body].join("\r\n");
+  ["POST /mcp HTTP/1.1", "Host: localhost", `Content-Length: ${Buffer.byteLength(body)}`, ...fields, "", body].join(
+    "\r\n",
+  );
 
 const by = ({ by: who, body }: { by: string | undefined; body: string }) => `${who} ${body}`;
 
 describe("ordinary requests", () => {
-  it("MC-H1 are answered one after the other, with all that Node's answers say", async () => {
+  it("GR-7 are answered one after the other, with all that Node's answers say", async () => {
     const client = await (await serve(echo)).client();
     for (const body of ["one", "two", "\u00fcber", ""]) {
       await client.send(post(body));
@@ -113,7 +118,7 @@ describe("ordinary requests", () => {
     }
   });
 
-  it("MC-H1 may come in pieces, if their head is whole", async () => {
+  it("GR-7 may come in pieces, if their head is whole", async () => {
     const client = await (await serve(echo)).client();
     const request = post("0123456789");
     const body = request.length - 10;
@@ -123,7 +128,7 @@ describe("ordinary requests", () => {
     expect(by(await client.answer())).toBe("us <0123456789>");
   });
 
-  it("MC-H1 that are sent ahead are answered in their order", async () => {
+  it("GR-7 that are sent ahead are answered in their order", async () => {
     const waiting: (() => void)[] = [];
     const { client: open } = await serve((request, response) => {
       waiting.push(() => echo(request, response));
@@ -167,11 +172,19 @@ describe("whatever else comes is Node's", () => {
     ["two requests at once", [post("a") + post("b")], ["node <a>", "node <b>"]],
     ["one and a half", [post("a") + post("b").slice(0, 9), post("b").slice(9)], ["node <a>", "node <b>"]],
     ["another method", ["PUT /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"], ["node <x>"]],
-    ["chunks", ["POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"], ["node <x>"]],
+    [
+      "chunks",
+      ["POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"],
+      ["node <x>"],
+    ],
     ["a long body", [post("y".repeat(70_000))], [`node <${"y".repeat(70_000)}>`]],
     ["a long head", [post("z", `X-Long: ${"h".repeat(9000)}`)], ["node <z>"]],
-    ["ordinary, then not, then ordinary", [post("a"), post("b", "Expect: 100-continue"), post("c")], ["us <a>", "100", "node <b>", "node <c>"]],
-  ])("T23 %s", async (_, pieces, expected) => {
+    [
+      "ordinary, then not, then ordinary",
+      [post("a"), post("b", "Expect: 100-continue"), post("c")],
+      ["us <a>", "100", "node <b>", "node <c>"],
+    ],
+  ])("GR-7 %s", async (_, pieces, expected) => {
     const client = await (await serve(echo)).client();
     await client.send(...pieces);
     const answers: string[] = [];
@@ -243,7 +256,7 @@ describe("answers that take long", () => {
     expect(gone).toEqual([]);
   });
 
-  it("MC-H2 may become streams, after which the connection goes on", async () => {
+  it("GR-7 may become streams, after which the connection goes on", async () => {
     const { client: open, held, gone } = await holding();
     const client = await open();
     await client.send(post("x"));

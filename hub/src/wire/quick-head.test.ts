@@ -7,8 +7,11 @@ const PLAIN = ["Host: localhost:7430", "Content-Type: application/json", "Conten
 const head = (fields: readonly string[], line = "POST /mcp HTTP/1.1") => [line, ...fields].join("\r\n");
 
 describe("the head of an ordinary POST", () => {
-  it("MC-H1 is read: path, names in small letters, values without the blanks around them", () => {
-    const text = head([...PLAIN, "Mcp-Session-Id: \t a b \t", "X-Empty:", "connection: Keep-Alive"], "POST /mcp/work_1-a HTTP/1.1");
+  it("GR-7 is read: path, names in small letters, values without the blanks around them", () => {
+    const text = head(
+      [...PLAIN, "Mcp-Session-Id: \t a b \t", "X-Empty:", "connection: Keep-Alive"],
+      "POST /mcp/work_1-a HTTP/1.1",
+    );
     expect(readQuickHead(text)).toEqual({
       url: "/mcp/work_1-a",
       bodyBytes: 12,
@@ -59,7 +62,7 @@ describe("the head of an ordinary POST", () => {
     ["a NUL", head([...PLAIN, "X: a\0"])],
     ["letters beyond ASCII", head([...PLAIN, "X: \u00e4"])],
     ["nothing", ""],
-  ])("T23 %s is Node's to read", (_, text) => {
+  ])("GR-7 %s is Node's to read", (_, text) => {
     expect(readQuickHead(text)).toBeUndefined();
   });
 });
