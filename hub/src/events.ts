@@ -19,9 +19,16 @@ export interface CallRecord {
   readonly error?: ErrorBody | undefined;
 }
 
+/** What a server printed. */
+export interface ServerLine {
+  readonly server: string;
+  readonly at: number;
+  readonly text: string;
+}
+
 interface HubEventMap {
   "server.status": [{ readonly server: string; readonly status: Status }];
-  "server.log": [{ readonly server: string; readonly at: number; readonly text: string }];
+  "server.log": [ServerLine];
   /** Calls are let through to a server again, or no longer. */
   "server.circuit": [{ readonly server: string; readonly breaker: Breaker }];
   /** A server says how a task is doing. */

@@ -4,7 +4,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
-import { readQuickHead, type QuickHead } from "./quick-head.ts";
+import type { QuickHeads } from "./quick-head.ts";
 import { QuickResponse, type QuickConnectionEnd } from "./quick-response.ts";
 
 export interface QuickRequest {
@@ -20,6 +20,8 @@ export interface QuickOptions {
   /** Gives the connection to Node. What was read and not answered is in front of it again. */
   readonly handOver: () => void;
   readonly onClose: () => void;
+  /** Of all connections. */
+  readonly heads: QuickHeads;
   /** The `Date` line, and others that all answers have. */
   readonly commonHead: (isLast: boolean) => string;
   readonly waitMs: QuickPatience;
@@ -38,8 +40,6 @@ const BLANK_LINE = Buffer.from("\r\n\r\n");
 /** Larger ones are Node's. */
 const MAX_HEAD_BYTES = 8 << 10;
 const MAX_BODY_BYTES = 64 << 10;
-/** Heads up to here are remembered: nearly all requests of a connection have the same. */
-const MAX_KEPT_BYTES = 1 << 10;
 /** A body that does not follow its head at once is Node's, which knows how long to wait for it. */
 const MAX_PIECES = 3;
 const BODY_MS = 500;
@@ -64,9 +64,6 @@ export class QuickConnection implements QuickConnectionEnd {
   readonly #socket: Socket;
   readonly #options: QuickOptions;
   #state: State = { is: "new" };
-  /** The last head, with its blank line, and what it says. */
-  #headBytes: Buffer | undefined;
-  #head: QuickHead | undefined;
   /** Sent before the answer was there. */
   #ahead: Buffer[] = [];
   #aheadBytes = 0;
@@ -131,9 +128,10 @@ export class QuickConnection implements QuickConnectionEnd {
 
   /** `bytes` are all that there are of a request; `pieces` in how many they came, if not at once. */
   #read(bytes: Buffer, pieces: Buffer[] | undefined): void {
-    const from = this.#findBody(bytes);
-    const head = this.#head;
-    if (from === undefined || head === undefined || head.bodyBytes > MAX_BODY_BYTES) return this.#giveUp(bytes);
+    const end = bytes.subarray(0, MAX_HEAD_BYTES).indexOf(BLANK_LINE);
+    const head = end < 0 ? undefined : this.#options.heads.read(bytes.toString("latin1", 0, end));
+    if (head === undefined || head.bodyBytes > MAX_BODY_BYTES) return this.#giveUp(bytes);
+    const from = end + BLANK_LINE.length;
     const missing = from + head.bodyBytes - bytes.length;
     if (missing > 0) return this.#wait(bytes, pieces);
     // More than one request at once.
@@ -150,20 +148,6 @@ export class QuickConnection implements QuickConnectionEnd {
     if (pieces.length > MAX_PIECES) return this.#giveUp(bytes);
     this.#state = { is: "reading", pieces };
     this.#socket.setTimeout(BODY_MS);
-  }
-
-  /** Where the body begins. Undefined where this is no head that can be read here. */
-  #findBody(bytes: Buffer): number | undefined {
-    const kept = this.#headBytes;
-    if (kept !== undefined && bytes.length >= kept.length && bytes.compare(kept, 0, kept.length, 0, kept.length) === 0)
-      return kept.length;
-    const end = bytes.subarray(0, MAX_HEAD_BYTES).indexOf(BLANK_LINE);
-    this.#head = end < 0 ? undefined : readQuickHead(bytes.toString("latin1", 0, end));
-    this.#headBytes = undefined;
-    if (this.#head === undefined) return undefined;
-    const from = end + BLANK_LINE.length;
-    if (from <= MAX_KEPT_BYTES) this.#headBytes = Buffer.from(bytes.subarray(0, from));
-    return from;
   }
 
   #keep(chunk: Buffer): void {

@@ -2,6 +2,7 @@
 
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { QuickHeads } from "./quick-head.ts";
 import { QuickConnection, type QuickOptions, type QuickPatience } from "./quick-connection.ts";
 
 export class QuickFront {
@@ -10,6 +11,7 @@ export class QuickFront {
   /** Takes every new connection of the server; those that are not for it get to the server as if nothing had been. */
   constructor(server: Server, onRequest: QuickOptions["onRequest"], waitMs: QuickPatience) {
     const common = new CommonHead(waitMs.idle);
+    const heads = new QuickHeads();
     // What Node itself does with a connection. Its documents have it that others may give it theirs.
     const own = server.listeners("connection");
     server.removeAllListeners("connection");
@@ -17,6 +19,7 @@ export class QuickFront {
       const connection: QuickConnection = new QuickConnection(socket, {
         onRequest,
         waitMs,
+        heads,
         commonHead: (isLast) => common.lines(isLast),
         handOver: () => own.forEach((take) => void Reflect.apply(take, server, [socket])),
         onClose: () => this.#connections.delete(connection),

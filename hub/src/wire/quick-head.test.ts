@@ -1,7 +1,7 @@
 // Which heads are read here, and which are Node's.
 
 import { describe, expect, it } from "vitest";
-import { readQuickHead } from "./quick-head.ts";
+import { QuickHeads, readQuickHead } from "./quick-head.ts";
 
 const PLAIN = ["Host: localhost:7430", "Content-Type: application/json", "Content-Length: 12"];
 const head = (fields: readonly string[], line = "POST /mcp HTTP/1.1") => [line, ...fields].join("\r\n");
@@ -64,5 +64,27 @@ describe("the head of an ordinary POST", () => {
     ["nothing", ""],
   ])("GR-7 %s is Node's to read", (_, text) => {
     expect(readQuickHead(text)).toBeUndefined();
+  });
+});
+
+describe("heads that were read before", () => {
+  const lengthOf = (heads: QuickHeads, bytes: number) =>
+    heads.read(head([...PLAIN.slice(0, 2), `Content-Length: ${bytes}`]))?.bodyBytes;
+
+  it("GR-7 say the same as the first time, and each its own", () => {
+    const heads = new QuickHeads();
+    for (const bytes of [1, 2, 1, 2]) expect(lengthOf(heads, bytes)).toBe(bytes);
+    expect(heads.read(head(PLAIN))).toBe(heads.read(head(PLAIN)));
+    expect(heads.read("")).toBeUndefined();
+  });
+
+  it("T22 are forgotten before they are many, and long ones at once", () => {
+    const heads = new QuickHeads();
+    const first = heads.read(head(PLAIN));
+    for (let bytes = 0; bytes < 1000; bytes++) expect(lengthOf(heads, bytes)).toBe(bytes);
+    expect(heads.read(head(PLAIN))).not.toBe(first);
+    const long = head([...PLAIN, `X: ${"x".repeat(2000)}`]);
+    expect(heads.read(long)).toEqual(heads.read(long));
+    expect(heads.read(long)).not.toBe(heads.read(long));
   });
 });

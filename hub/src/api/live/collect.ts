@@ -1,7 +1,7 @@
 // What the hub's events are to those who watch it from outside: small, in snake_case, without parameters or secrets.
 
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { CallRecord } from "../../events.ts";
+import type { CallRecord, ServerLine } from "../../events.ts";
 import type { Status } from "../../servers/status.ts";
 import type { Core } from "../core.ts";
 import { errorOf } from "../view.ts";
@@ -24,10 +24,8 @@ export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
   events.on("server.circuit", ({ server, breaker }) =>
     log.append("server.circuit", server, { server, circuit: breaker.state }),
   );
-  events.on("server.log", ({ server, at, text }) =>
-    log.append("server.log", server, () => ({ server, timestamp: new Date(at).toISOString(), text })),
-  );
-  events.on("call.finished", (call) => log.append("call.finished", call.server, () => describeCall(call)));
+  events.on("server.log", (line) => log.appendLazily("server.log", line.server, line, describeLine));
+  events.on("call.finished", (call) => log.appendLazily("call.finished", call.server, call, describeCall));
   events.on("catalog.changed", ({ catalog }) =>
     log.append("catalog.changed", undefined, { groups: countsOf(catalog) }),
   );
@@ -43,6 +41,10 @@ export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
   );
   events.on("config.rejected", ({ error }) => log.append("config.rejected", undefined, { error }));
   events.on("warning", ({ message }) => log.append("warning", undefined, { message }));
+}
+
+function describeLine({ server, at, text }: ServerLine): object {
+  return { server, timestamp: new Date(at).toISOString(), text };
 }
 
 function describeCall({ server, tool, group, durationMs, ok, error }: CallRecord): object {

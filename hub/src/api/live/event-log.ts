@@ -40,13 +40,19 @@ export class EventLog {
     return this.#last;
   }
 
-  /**
-   * What happens often tells its data in a function, which is asked when somebody reads it, and hardly anybody does. Of the rest
-   * the text is kept: it takes less room than what it says.
-   */
-  append(event: EventName, server: string | undefined, data: object | Describe): void {
+  /** The text of it is kept, which takes less room than what it says. */
+  append(event: EventName, server: string | undefined, data: object): void {
     const id = ++this.#last;
-    const live = new Kept(id, event, server, isDescribe(data) ? data : toFrame(event, id, data));
+    this.#add(new Kept(id, event, server, toFrame(event, id, data), undefined));
+  }
+
+  /** What happens often: `describe` is asked for its data when somebody reads it, and hardly anybody does. */
+  appendLazily<T extends object>(event: EventName, server: string, what: T, describe: (what: T) => object): void {
+    this.#add(new Kept(++this.#last, event, server, what, describe));
+  }
+
+  #add(live: LiveEvent): void {
+    const { event } = live;
     let ring = this.#rings.get(event);
     if (ring === undefined) this.#rings.set(event, (ring = new Ring(this.#size)));
     ring.push(live);
@@ -68,28 +74,31 @@ export class EventLog {
   }
 }
 
-type Describe = () => object;
-
-function isDescribe(data: object | Describe): data is Describe {
-  return typeof data === "function";
-}
-
-/** Thousands are kept. A class, since a closure for each takes a hundred bytes more. */
-class Kept implements LiveEvent {
+/** Thousands are kept, one more with every call: no closure belongs to them. */
+class Kept<T> implements LiveEvent {
   readonly id: number;
   readonly event: EventName;
   readonly server: string | undefined;
-  readonly #what: string | Describe;
+  readonly #what: T;
+  /** None where it is a frame already. */
+  readonly #describe: ((what: T) => object) | undefined;
 
-  constructor(id: number, event: EventName, server: string | undefined, what: string | Describe) {
+  constructor(
+    id: number,
+    event: EventName,
+    server: string | undefined,
+    what: T,
+    describe: ((what: T) => object) | undefined,
+  ) {
     this.id = id;
     this.event = event;
     this.server = server;
     this.#what = what;
+    this.#describe = describe;
   }
 
   frame(): string {
-    return typeof this.#what === "string" ? this.#what : toFrame(this.event, this.id, this.#what());
+    return this.#describe === undefined ? String(this.#what) : toFrame(this.event, this.id, this.#describe(this.#what));
   }
 }
 
