@@ -39,7 +39,7 @@ function create(isQuick: boolean): Server {
   });
   const waitMs = { headers: 60_000, idle: 60_000, unread: 60_000 };
   if (isQuick) {
-    new QuickFront(
+    front = new QuickFront(
       server,
       ({ url, headers, body }, response) => {
         byUs++;
@@ -53,6 +53,7 @@ function create(isQuick: boolean): Server {
 }
 
 let byUs = 0;
+let front: QuickFront | undefined;
 let servers: Server[];
 
 beforeAll(async () => {
@@ -60,7 +61,10 @@ beforeAll(async () => {
   for (const server of servers) if (!server.listening) await once(server, "listening");
 });
 
-afterAll(() => servers.forEach((server) => void server.close()));
+afterAll(() => {
+  for (const server of servers) server.close();
+  front?.destroy();
+});
 
 /** The statuses and bodies of all that comes back until the connection ends. */
 async function ask(server: Server, pieces: readonly Buffer[]): Promise<string[]> {

@@ -8,12 +8,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import { QuickFront } from "./quick-front.ts";
 import type { QuickPatience, QuickRequest } from "./quick-connection.ts";
 import type { QuickResponse } from "./quick-response.ts";
-import { closed } from "../../../test/support/streams.ts";
 
 const ends: (() => void | Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
+
+const closed = (socket: Socket) => new Promise<void>((resolve) => void socket.once("close", () => resolve()));
 
 type Quick = (request: QuickRequest, response: QuickResponse) => boolean;
 
