@@ -327,6 +327,18 @@ describe("clients that are slow", () => {
     await closed(client.socket);
   });
 
+  it.each([
+    ["that is new", []],
+    ["that has asked before", [post("before")]],
+  ])("F43 a connection %s is not closed for the time in which the hub stood still", async (_, before) => {
+    const client = await (await serve(echo, { headers: 1000, idle: 1000 })).client();
+    await client.send(...before);
+    for (const request of before) expect(by(await client.answer())).toBe(`us <${request.slice(-6)}>`);
+    client.socket.write(post("meanwhile"));
+    for (const until = performance.now() + 1200; performance.now() < until;);
+    expect(by(await client.answer())).toBe("us <meanwhile>");
+  });
+
   it("T21 one that asks no more is closed", async () => {
     const client = await (await serve(echo, { idle: 50 })).client();
     await client.send(post("x"));

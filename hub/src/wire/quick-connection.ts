@@ -214,17 +214,26 @@ export class QuickConnection implements QuickConnectionEnd {
   };
 
   readonly #onTimeout = (): void => {
+    const { bytesRead } = this.#socket;
     switch (this.#state.is) {
       case "new":
-        return void this.#socket.end(TIMED_OUT, () => this.#socket.destroy());
       case "idle":
-        return this.destroy();
+        // When the whole hub stood still, timers come before what was sent meanwhile: that is read first.
+        setImmediate(() => {
+          if (this.#socket.bytesRead === bytesRead) this.#endSilent();
+        });
+        return;
       case "reading":
         return this.#giveUp(Buffer.concat(this.#state.pieces));
       case "answering":
       case "over":
     }
   };
+
+  #endSilent(): void {
+    if (this.#state.is === "new") this.#socket.end(TIMED_OUT, () => this.#socket.destroy());
+    else if (this.#state.is === "idle") this.destroy();
+  }
 }
 
 function ignore(): void {}
