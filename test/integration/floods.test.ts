@@ -140,12 +140,12 @@ describe("a client that never ends", () => {
 });
 
 describe("a client that never reads", () => {
-  it("T21 its stream of 50 MB is cut off, and little of it is kept", async () => {
+  it("T21 its stream of 300 MB is cut off, and little of it is kept", async () => {
     const body = JSON.stringify({
       jsonrpc: "2.0",
       id: "chatter",
       method: "tools/call",
-      params: { name: "bomb__chatter", arguments: { count: 1000, bytes: 50_000 }, _meta: { progressToken: 1 } },
+      params: { name: "bomb__chatter", arguments: { count: 6000, bytes: 50_000 }, _meta: { progressToken: 1 } },
     });
     const { headers } = await connect(`${hub.url}/mcp`);
     const all = { host: "localhost", "content-type": "application/json", "content-length": body.length, ...headers };
@@ -157,12 +157,13 @@ describe("a client that never reads", () => {
       socket.write(`POST /mcp HTTP/1.1\r\n${head.join("")}\r\n${body}`);
       await untilSaid();
     });
-    expect(grownBytes).toBeLessThan(48_000_000);
+    // Mostly garbage: V8 lets 64 MB of buffers lie before it looks, and more where the heap has grown.
+    expect(grownBytes).toBeLessThan(200_000_000);
     let size = 0;
     socket.on("data", (piece: Buffer) => (size += piece.length)).resume();
     await end;
     // The system's own buffers, and what the hub keeps for a reader.
-    process.stderr.write(`an unread stream: ${(size / 1e6).toFixed(1)} MB of 50 could still be read\n`);
+    process.stderr.write(`an unread stream: ${(size / 1e6).toFixed(1)} MB of 300 could still be read\n`);
     expect(size).toBeLessThan(25_000_000);
   });
 
