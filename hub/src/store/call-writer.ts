@@ -7,6 +7,13 @@ import { rollBack } from "./sqlite.ts";
 
 /** Rows of one statement: each run of one costs as much as a row or two. Powers of two, so that few statements do. */
 const MAX_ROWS = 32;
+/** Up to so many calls there is no hurry. */
+const FEW_CALLS = 500;
+/**
+ * Between two statements, where there is none. Whoever shares the core with this thread waits until it rests or has had its slice of
+ * time, and that is some milliseconds: one call in a hundred would have to, where they come one after the other.
+ */
+const REST_MS = 0.5;
 /** Routes that are remembered; forgetting them only costs a look into the table. */
 const MAX_ROUTES = 10_000;
 
@@ -36,6 +43,8 @@ export class CallWriter {
   readonly #removeDone: Statement;
   readonly #inserts = new Map<number, Inserts>();
   readonly #routes = new ByRoute<number>();
+  /** Nobody ever wakes who waits for it. */
+  readonly #nothing = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(db: Database) {
     this.#db = db;
@@ -70,6 +79,7 @@ export class CallWriter {
         const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
         this.#insert(calls, at, count);
         at += count;
+        if (calls.length < FEW_CALLS && at < calls.length) this.#rest();
       }
       this.#commit.run();
     } catch (error) {
@@ -96,6 +106,10 @@ export class CallWriter {
       payloads.push(++id, calls[index]?.params ?? null, calls[index]?.result ?? null);
     }
     insertPayloads.run(...payloads);
+  }
+
+  #rest(): void {
+    Atomics.wait(this.#nothing, 0, 0, REST_MS);
   }
 
   #insertsOf(count: number): Inserts {
