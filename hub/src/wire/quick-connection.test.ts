@@ -2,7 +2,7 @@
 // client can tell the difference.
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { QuickFront } from "./quick-front.ts";
@@ -46,17 +46,25 @@ async function serve(quick: Quick, waitMs: Partial<QuickPatience> = {}) {
     () => (front.destroy(), server.closeAllConnections()),
   );
   const { port } = server.address() as AddressInfo;
-  return { server, front, client: () => Client.open(port) };
+  return { front, client: () => Client.open(port, server) };
+}
+
+/** Lets everything happen that is due, until something has. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Sends bytes as they are, and takes answers off what comes back. */
 class Client {
   readonly socket: Socket;
+  /** The other end of it, in this process. */
+  readonly theirs: Socket;
   #bytes = Buffer.alloc(0);
   #onMore = () => {};
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, theirs: Socket) {
     this.socket = socket;
+    this.theirs = theirs;
     socket.on("data", (chunk: Buffer) => {
       this.#bytes = Buffer.concat([this.#bytes, chunk]);
       this.#onMore();
@@ -65,19 +73,21 @@ class Client {
     socket.on("error", () => undefined);
   }
 
-  static async open(port: number): Promise<Client> {
+  static async open(port: number, server: Server): Promise<Client> {
+    const connected = once(server, "connection");
     const socket = connect(port, "127.0.0.1").setNoDelay();
     ends.push(() => void socket.destroy());
     await once(socket, "connect");
-    return new Client(socket);
+    const [theirs] = (await connected) as [Socket];
+    return new Client(socket, theirs);
   }
 
-  /** Each piece when the one before has gone out. */
+  /** Each piece when the one before was read, so that it is read by itself. */
   async send(...pieces: string[]): Promise<void> {
     for (const piece of pieces) {
-      await new Promise((resolve) => this.socket.write(piece, resolve));
-      // So that the other side, in this process, reads it by itself.
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      const read = this.theirs.bytesRead + Buffer.byteLength(piece);
+      this.socket.write(piece);
+      await until(() => this.theirs.bytesRead >= read || this.theirs.destroyed);
     }
   }
 
@@ -140,7 +150,7 @@ describe("ordinary requests", () => {
     expect(waiting).toHaveLength(1);
     waiting.shift()?.();
     expect(by(await client.answer())).toBe("us <first>");
-    while (waiting.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => waiting.length > 0);
     waiting.shift()?.();
     expect(by(await client.answer())).toBe("us <second>");
     await client.send(post("first"), post("second"), post("third"));
@@ -200,8 +210,8 @@ describe("whatever else comes is Node's", () => {
     const client = await (await serve(echo)).client();
     const text = post("late");
     await client.send(text.slice(0, -2));
-    // Given to Node meanwhile, by a timer.
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    // The timer that gives it to Node is the last that is set here.
+    await until(() => client.theirs.timeout === 0);
     await client.send(text.slice(-2));
     expect(by(await client.answer())).toBe("node <late>");
   });
@@ -239,7 +249,7 @@ describe("answers that take long", () => {
     const response = await held(1);
     expect([response.destroyed, response.writableEnded]).toEqual([false, false]);
     client.socket.destroy();
-    while (gone.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => gone.length > 0);
     expect(response.destroyed).toBe(true);
     response.send(200, undefined, "", Buffer.from("late"), "");
   });
@@ -335,7 +345,7 @@ describe("clients that are slow", () => {
     await client.send(...before);
     for (const request of before) expect(by(await client.answer())).toBe(`us <${request.slice(-6)}>`);
     client.socket.write(post("meanwhile"));
-    for (const until = performance.now() + 1200; performance.now() < until;);
+    for (const end = performance.now() + 1200; performance.now() < end;);
     expect(by(await client.answer())).toBe("us <meanwhile>");
   });
 
@@ -348,7 +358,7 @@ describe("clients that are slow", () => {
 
   it("T21 one that does not read its answer is closed, and is asked for nothing more before", async () => {
     let asked = 0;
-    const { client: open, server } = await serve(
+    const { client: open } = await serve(
       (_, response) => {
         asked++;
         response.send(200, undefined, "", Buffer.alloc(20_000_000), "");
@@ -356,12 +366,11 @@ describe("clients that are slow", () => {
       },
       { unread: 100 },
     );
-    const connected = once(server, "connection");
     const client = await open();
-    const [theirs] = (await connected) as [Socket];
     client.socket.pause();
-    await client.send(post("x"), post("y"));
-    await closed(theirs);
+    await client.send(post("x"));
+    client.socket.write(post("y"));
+    await closed(client.theirs);
     expect(asked).toBe(1);
   });
 });
