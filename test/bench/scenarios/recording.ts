@@ -16,8 +16,10 @@ import { startUpstreams } from "../upstreams/start.ts";
 import type { Bench, Sample, Scenario } from "./scenario.ts";
 
 /** Both ways, in every pair; many of them, since the difference is small. */
-const PAIRS_PER_ROUND = 6;
-const WARM_TURNS = 6;
+const PAIRS_PER_ROUND = 3;
+const WARM_TURNS = 4;
+/** Longer than elsewhere: every turn begins with new connections and ends with a wait for the thread, which is no steady load. */
+const SLICES_PER_TURN = 4;
 const PHASE = calls("100 B", 16);
 const PLAN = { transport: "stdio", era: "legacy", servers: 1, tools: 2 } as const;
 
@@ -30,12 +32,13 @@ export const recording: Scenario = {
     const hub = await SwitchedHub.start(bench, folder, entries);
     try {
       const link = new HttpLink(hub.url, { era: "legacy" });
-      for (let turn = 0; turn < WARM_TURNS; turn++) await hub.measure(link, turn % 2 === 0, bench.sliceMs);
+      const turnMs = SLICES_PER_TURN * bench.sliceMs;
+      for (let turn = 0; turn < WARM_TURNS; turn++) await hub.measure(link, turn % 2 === 0, turnMs);
       const samples: Sample[] = [];
       for (let round = 0; round < bench.rounds * PAIRS_PER_ROUND; round++) {
         // Which of them comes first changes: neither is always the one that cleans up after the other.
         for (const isOn of round % 2 === 0 ? [true, false] : [false, true]) {
-          const figures = await hub.measure(link, isOn, bench.sliceMs);
+          const figures = await hub.measure(link, isOn, turnMs);
           samples.push({ target: isOn ? "on" : "off", phase: PHASE.name, round, figures });
         }
       }
