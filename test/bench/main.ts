@@ -15,7 +15,10 @@ import { SCENARIOS } from "./scenarios/scenarios.ts";
 
 /** Long enough to see whether somebody else is at work. */
 const QUIET_MS = 300;
+/** Each program that runs is ended with this one: more than the ten listeners that Node takes for a leak. */
+const MAX_PROGRAMS = 100;
 
+process.setMaxListeners(MAX_PROGRAMS);
 const options = parseOptions(process.argv.slice(2));
 if (options.help) process.stdout.write(USAGE);
 else await main(options);
