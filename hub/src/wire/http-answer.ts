@@ -105,7 +105,7 @@ export function sendJson(
 ): void {
   if (response instanceof QuickResponse) return response.send(status, jsonHeaders(headers), "", body, "");
   writeJsonHead(response, status, body.length, headers);
-  if (body.length < SMALL_BYTES) endWith(response, body.toString("latin1"));
+  if (body.length < SMALL_BYTES) response.end(body.toString("latin1"), "latin1");
   else response.end(body);
 }
 
@@ -126,7 +126,8 @@ export function sendReply(
   }
   writeJsonHead(response, status, headBytes + body.length + 1, headers);
   if (body.length < SMALL_BYTES && headBytes === head.length) {
-    return endWith(response, `${head}${body.toString("latin1")}}`);
+    // As a text of one byte a letter it goes out with the headers: bytes that are UTF-8 already need not be read for that.
+    return void response.end(`${head}${body.toString("latin1")}}`, "latin1");
   }
   // All three in one go, and the large one as it is: a copy of a megabyte takes longer than sending it.
   response.cork();
@@ -134,19 +135,6 @@ export function sendReply(
   response.write(body);
   response.end("}");
   response.uncork();
-}
-
-/**
- * Bytes as a text of one byte a letter: those that are UTF-8 already need not be read for that. Written first and ended
- * then: what comes with the end goes out in pieces, which costs a tenth of all that a small answer does.
- */
-function endWith(response: ServerResponse, bytes: string): void {
-  response.write(bytes, "latin1");
-  process.nextTick(end, response);
-}
-
-function end(response: ServerResponse): void {
-  response.end();
 }
 
 function writeJsonHead(

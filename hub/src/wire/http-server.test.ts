@@ -781,6 +781,31 @@ describe("questions to a client", () => {
   });
 });
 
+describe("after the answer", () => {
+  it.each(["legacy", "modern"])(
+    "SE-5 what is said in the same turn of the event loop goes nowhere: %s",
+    async (era) => {
+      let late = 0;
+      service.methods["hasty"] = (exchange) => {
+        const reply = Promise.resolve(success({ done: true }));
+        void (async () => {
+          // Some steps later the answer is sent, and this is still the same turn.
+          for (let step = 0; step < 50; step++) {
+            await reply;
+            if (responses.at(-1)?.headersSent !== true) continue;
+            exchange.notify("notifications/progress", raw({ progressToken: 1, progress: ++late }));
+          }
+        })();
+        return reply;
+      };
+      const session = era === "legacy" ? await openSession() : {};
+      const answer = era === "legacy" ? post(rpc(1, "hasty"), session) : modern("hasty");
+      expect(await outcome(answer)).toMatchObject({ status: 200, result: { done: true } });
+      expect(late).toBeGreaterThan(0);
+    },
+  );
+});
+
 describe("batches", () => {
   const note = (method: string) => ({ jsonrpc: "2.0", method });
 
@@ -836,6 +861,14 @@ describe("batches", () => {
     const session = await openSession(version);
     expect(await outcome(post(batch, session))).toMatchObject({ status: 400, code: RPC.invalidRequest });
     expect(service.exchanges.map(({ request }) => request.method)).toEqual(["initialize"]);
+  });
+
+  it.each<[what: string, headers: Headers, status: number]>([
+    ["a session that is not there", { "mcp-session-id": "00000000-0000-4000-8000-000000000000" }, 404],
+    ["a version that nobody knows", { "mcp-session-id": "x", "mcp-protocol-version": "1999-01-01" }, 400],
+  ])("CL-9 SE-5 those of %s are refused, and that once", async (_, headers, status) => {
+    expect(await outcome(post([rpc(1, "saw")], headers))).toMatchObject({ status });
+    expect(await outcome(post("[]", headers))).toMatchObject({ status });
   });
 
   it("CL-9 SE-5 without a session, or cut off, they are refused", async () => {

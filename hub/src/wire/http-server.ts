@@ -66,8 +66,9 @@ export class StreamableHttpServer {
 
   /** Its requests run side by side, and are answered together. */
   #batch(body: Buffer, request: HttpRequest, response: HttpResponse): void {
-    const session = headerOf(request, "mcp-session-id") === undefined ? undefined : this.#sessionOf(request, response);
-    if (response.writableEnded) return;
+    const isNamed = headerOf(request, "mcp-session-id") !== undefined;
+    const session = isNamed ? this.#sessionOf(request, response) : undefined;
+    if (isNamed && session === undefined) return;
     const headerVersion = headerOf(request, "mcp-protocol-version");
     const batch = readClientBatch(body, { version: session?.version, headerVersion, maxDepth: MAX_DEPTH });
     if (batch.kind === "refused" || session === undefined) {
