@@ -39,8 +39,8 @@ interface HubEventMap {
   /** The files cannot be used as they are now; the config in force stays. */
   "config.rejected": [{ readonly error: ErrorBody }];
   warning: [{ readonly message: string }];
-  /** Something that nobody foresaw, while a request was answered: for the log alone. */
-  unexpected: [{ readonly requestId: string; readonly error: string }];
+  /** Something that nobody foresaw, and where it came with a request of the API, which one: for the log alone. */
+  unexpected: [{ readonly requestId?: string | undefined; readonly error: string }];
 }
 
 export class HubEvents extends EventEmitter<HubEventMap> {}

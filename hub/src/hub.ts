@@ -192,6 +192,13 @@ export class Hub {
     return this.#catalog;
   }
 
+  /** Logs what nobody foresaw; gives it as it is logged, without secrets. */
+  reportUnexpected(thrown: unknown, requestId?: string): string {
+    const error = this.#redactor.redactText(inspect(thrown));
+    this.events.emit("unexpected", { requestId, error });
+    return error;
+  }
+
   /**
    * Serves every group and the management API over HTTP. Comes before start(), so that a port in use ends the hub with no
    * process started.
@@ -211,8 +218,7 @@ export class Hub {
     const api = createApi({
       ...managed,
       token,
-      onUnexpected: (error, requestId) =>
-        this.events.emit("unexpected", { requestId, error: this.#redactor.redactText(inspect(error)) }),
+      onUnexpected: (error, requestId) => void this.reportUnexpected(error, requestId),
     });
     const admin = createAdminEndpoint(managed, token);
     const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });

@@ -22,6 +22,7 @@ const exitCode = await run(process.argv.slice(2), {
     process.on("SIGINT", listener);
     process.on("SIGTERM", listener);
   },
+  onFault: (listener) => void process.on("uncaughtException", listener),
   exit: (code) => process.exit(code),
   // Whoever started this may have gone.
   tellParent: process.send === undefined ? undefined : (message) => void process.send?.(message, () => {}),

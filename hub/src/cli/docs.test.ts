@@ -11,7 +11,7 @@ const text = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf
 const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
 const nothing = () => undefined;
 const program = createProgram({
-  io: { env: {}, platform: "linux", home: "/", ...streams, onSignal: nothing, exit: nothing },
+  io: { env: {}, platform: "linux", home: "/", ...streams, onSignal: nothing, onFault: nothing, exit: nothing },
   args: [],
   done: nothing,
 });

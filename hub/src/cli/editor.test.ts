@@ -29,6 +29,7 @@ describe("nobody is shown an editor", () => {
     stdout: terminal(),
     stderr: terminal(),
     onSignal: () => undefined,
+    onFault: () => undefined,
     exit: () => undefined,
     ...changes,
   });

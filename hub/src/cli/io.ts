@@ -11,6 +11,8 @@ export interface Io {
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /** SIGINT and SIGTERM. */
   onSignal(listener: () => void): void;
+  /** An error that nobody caught; without a listener it ends the process. */
+  onFault(listener: (error: unknown) => void): void;
   /** Ends the process at once, whatever is still running in it. */
   exit(code: number): void;
   /** To the process that started this one in the background and waits for it. */

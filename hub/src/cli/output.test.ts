@@ -22,6 +22,7 @@ function captured({ env = {}, tty = false, columns = 40 } = {}) {
     stdout: Object.assign(stdout, terminal),
     stderr: Object.assign(stderr, terminal),
     onSignal: nothing,
+    onFault: nothing,
     exit,
   };
   return {

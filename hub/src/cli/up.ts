@@ -6,6 +6,7 @@ import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import { startFileLog } from "../log.ts";
 import { VERSION } from "../version.ts";
+import { Faults } from "./faults.ts";
 import { findLocalHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { openHub, toStartup } from "./open-hub.ts";
@@ -39,6 +40,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
   // A first token has to reach the disk: that takes as long as loading the hub.
   const [proof] = await Promise.all([createProofEdge(places.data), import("../hub.ts")]);
   const hub = await openHub(io, options);
+  const faults = new Faults(io, hub);
   const stopped = whenStopped(io, hub, parseDuration(options.drain, "drain"));
   printWarnings(io, hub);
   hub.events.on("config.reloaded", ({ description }) => io.stderr.write(`config reloaded: ${description}\n`));
@@ -69,7 +71,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
       io.tellParent?.({ settled: true });
     });
     await stopped;
-    return 0;
+    return faults.exitCode;
   } finally {
     await hub.stop();
     await removeRecord(places.record, process.pid);
