@@ -9,6 +9,8 @@ import { report, settings } from "./fuzz.ts";
 export interface WireTarget {
   readonly name: string;
   readonly quickRuns: number;
+  /** Where each input takes long. */
+  readonly maxRuns?: number;
   readonly inputs: (random: Random) => { next(): Buffer };
   /** Gives what came of one input. What begins with a 5 is a fault of whoever answered. */
   readonly send: (input: Buffer, random: Random) => Promise<string>;
@@ -35,8 +37,10 @@ const PROGRESS = 50_000;
 const APART = 0x9e3779b1;
 
 /** Gives which of the expected outcomes were not seen; a run of few inputs need not see them. */
-export async function fuzzWire({ name, quickRuns, inputs, send, expected, freshen }: WireTarget): Promise<string[]> {
-  const { runs, seed, first } = settings(quickRuns);
+export async function fuzzWire(target: WireTarget): Promise<string[]> {
+  const { name, quickRuns, maxRuns = Infinity, inputs, send, expected, freshen } = target;
+  const { runs: wanted, seed, first } = settings(quickRuns);
+  const runs = Math.min(wanted, maxRuns);
   let numbers = randomFrom(seed);
   const source = inputs((below) => numbers(below));
   const outcomes = new Map<string, number>();
