@@ -68,11 +68,14 @@ export async function connect(
   };
   await post(url, { jsonrpc: "2.0", method: "notifications/initialized" }, headers);
   let id = 0;
+  const send = (method: string, params: unknown = {}) =>
+    post(url, { jsonrpc: "2.0", id: ++id, method, params }, headers, agent);
   return {
     headers,
     hello: JSON.parse(hello.body),
-    request: async (method: string, params: unknown = {}) =>
-      answerOf((await post(url, { jsonrpc: "2.0", id: ++id, method, params }, headers, agent)).body),
+    /** As it comes: with its status, and all that came before the answer. */
+    send,
+    request: async (method: string, params: unknown = {}) => answerOf((await send(method, params)).body),
   };
 }
 

@@ -33,7 +33,9 @@ export class Conversations {
 
   /** Whom a server may ask in the course of this one request. */
   respondent(exchange: Exchange, server: string): Respondent {
-    return exchange.era === "legacy" ? new Relay(exchange, this.#options.tasks, server) : new Unasked(exchange);
+    if (exchange.era === "modern") return new Unasked(exchange);
+    const { tasks, eraOf } = this.#options;
+    return new Relay(exchange, tasks, { name: server, era: () => eraOf(server) });
   }
 
   /** `question` has the respondent of its exchange; `run` asks the server. */

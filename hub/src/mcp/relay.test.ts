@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Cancellation } from "../wire/cancellation.ts";
 import { failure, rawParams, RPC, success, type Raw, type Reply } from "../wire/jsonrpc.ts";
+import type { Era } from "../wire/era.ts";
 import type { Exchange } from "../wire/server.ts";
 import { Relay } from "./relay.ts";
 import { Tasks } from "./tasks.ts";
@@ -18,6 +19,7 @@ interface Asked {
 function relay(
   answer: (asked: Asked) => Promise<Reply> | Reply = () => success({ action: "accept" }),
   capabilities: Exchange["capabilities"] = ABLE,
+  era: Era = "modern",
 ) {
   const asked: Asked[] = [];
   const told: { method: string; params: unknown }[] = [];
@@ -44,7 +46,7 @@ function relay(
       return answer(question);
     },
   };
-  return { relay: new Relay(exchange, new Tasks(), "server"), asked, told, client };
+  return { relay: new Relay(exchange, new Tasks(), { name: "server", era: () => era }), asked, told, client };
 }
 
 const form = { method: "elicitation/create", params: { mode: "form", message: "m", requestedSchema: {} } };
@@ -52,6 +54,12 @@ const wants = (inputRequests: object, requestState?: string) =>
   success({ resultType: "input_required", inputRequests, ...(requestState === undefined ? {} : { requestState }) });
 
 describe("Relay", () => {
+  it("GR-7 F23 takes no result of a legacy server for a question, whatever it looks like", () => {
+    const { relay: client, asked } = relay(undefined, ABLE, "legacy");
+    expect(client.next(wants({ q: form }))).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
   it("GR-7 asks all at once, and brings the answers and the state back byte for byte, beside what the caller sent", async () => {
     const { relay: client, asked } = relay(({ method }) => success({ from: method }));
     const state = '"\\u00fc\\/ \\ud83d\\ude00 \\u2028 1.0"';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HubError } from "../errors.ts";
 import type { Respondent } from "../servers/respondent.ts";
 import { toAbortSignal } from "../wire/cancellation.ts";
-import { modernCapabilities } from "../wire/era.ts";
+import { modernCapabilities, type Era } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { raw, RPC, type Raw, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
@@ -20,6 +20,13 @@ const MAX_ROUNDS = 10;
 /** Before a server that wants nothing but to be asked again is asked again. */
 const PACE_MS = 250;
 
+/** The server that asks. */
+export interface Asker {
+  readonly name: string;
+  /** Unknown while it is down. */
+  era(): Era | undefined;
+}
+
 export class Relay implements Respondent {
   wasAsked = false;
   readonly #exchange: Exchange;
@@ -29,9 +36,9 @@ export class Relay implements Respondent {
   #isAnswered = false;
 
   readonly #tasks: Tasks;
-  readonly #server: string;
+  readonly #server: Asker;
 
-  constructor(exchange: Exchange, tasks: Tasks, server: string) {
+  constructor(exchange: Exchange, tasks: Tasks, server: Asker) {
     this.#exchange = exchange;
     this.#tasks = tasks;
     this.#server = server;
@@ -49,7 +56,7 @@ export class Relay implements Respondent {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.#exchange.capabilities);
     if (missing !== undefined) return unsupported(question, missing);
-    const heard = params && this.#tasks.heard(params, this.#exchange, this.#server);
+    const heard = params && this.#tasks.heard(params, this.#exchange, this.#server.name);
     if (params !== undefined && heard === undefined) return notTheirs(method);
     const reply = await this.#ask(method, heard, signal);
     return reply.ok ? { ok: true, result: this.#tasks.said(reply.result, this.#exchange) } : reply;
@@ -63,7 +70,8 @@ export class Relay implements Respondent {
   }
 
   next(reply: Reply): Promise<RawParams> | undefined {
-    const wanted = readInputRequired(reply);
+    // What a legacy server calls so is a result like any other: to call it again would be a second call.
+    const wanted = this.#server.era() === "legacy" ? undefined : readInputRequired(reply);
     if (wanted !== undefined) return this.#round(wanted);
     this.#isAnswered = true;
     for (const elicitationId of this.#sentElsewhere) {
