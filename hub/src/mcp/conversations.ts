@@ -34,8 +34,7 @@ export class Conversations {
   /** Whom a server may ask in the course of this one request. */
   respondent(exchange: Exchange, server: string): Respondent {
     if (exchange.era === "modern") return new Unasked(exchange);
-    const { tasks, eraOf } = this.#options;
-    return new Relay(exchange, tasks, { name: server, era: () => eraOf(server) });
+    return new Relay(exchange, this.#options.tasks, { name: server, era: () => this.#options.eraOf(server) });
   }
 
   /** `question` has the respondent of its exchange; `run` asks the server. */
