@@ -27,7 +27,7 @@ export const COLLECTING = {
 export async function collectGarbage(hub: FaultHub): Promise<void> {
   process.kill(hub.pid, "SIGUSR2");
   // Whatever it is asked next, it answers afterwards.
-  await hub.metrics();
+  await knock(() => hub.metrics());
 }
 
 /** Of the hub's own objects, in MB. */
