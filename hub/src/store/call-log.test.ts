@@ -351,6 +351,32 @@ const canMount = () => {
   return process.getuid?.() === 0 && tried.status === 0 && tried.stderr.length === 0;
 };
 
+describe("many routes", () => {
+  it("RS-4 more of them than are remembered, over several journals: every call is found as it was", async () => {
+    const log = open();
+    const result = Buffer.from(JSON.stringify("x".repeat(8000)));
+    const toolOf = (index: number) => `t${index % 1200}`;
+    const held = log.begin(entry({ tool: "held" }));
+    for (let index = 0; index < 2400; index++) {
+      await append(log, entry({ tool: toolOf(index), result }));
+      // Entered on the way: a journal is over when it has eight megabytes.
+      if (index % 600 === 599) await log.query({ limit: 1 });
+    }
+    await held.finish(entry({ tool: "held" }));
+    const found: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const { items, next_cursor } = await log.query({ limit: 1000, cursor });
+      found.push(...items.map(({ tool_name }) => tool_name));
+      if (next_cursor === null) break;
+      cursor = next_cursor;
+    }
+    expect(found.toReversed()).toEqual([...Array.from({ length: 2400 }, (_, index) => toolOf(index)), "held"]);
+    // The first one was full, and is gone with all that was in it.
+    const [journal = ""] = await readdir(journalsOf(path));
+    expect(journal).toMatch(/\.[2-9]\.journal$/);
+  });
+});
+
 describe("a full disk", () => {
   it.skipIf(!canMount())(
     "F33 calls go on, the log says so, and recovers without a restart (needs root and tmpfs)",

@@ -15,7 +15,7 @@ const FEW_CALLS = 500;
  */
 const REST_MS = 0.5;
 /** Routes that are remembered; forgetting them only costs a look into the table. */
-const MAX_ROUTES = 10_000;
+const MAX_ROUTES = 1000;
 
 /** That a journal has been entered so far; not if somebody else has entered any of it meanwhile. */
 export interface JournalMark {

@@ -114,7 +114,10 @@ export class Ingest {
       if (state !== "growing") await enter(FINISHED);
       else if (batch.length > 0) await enter(place.at);
     }
-    if (state !== "growing") this.#remove(file, reading);
+    if (state === "growing") return;
+    // The next file says all of them anew.
+    reading.routes.clear();
+    this.#remove(file, reading);
   }
 
   /** The calls that have ended and are not entered yet, block by block; `place` is after the last one. */

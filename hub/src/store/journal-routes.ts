@@ -4,8 +4,8 @@
 import { ByRoute } from "../calls/by-route.ts";
 import type { Route } from "./journal-block.ts";
 
-/** Beyond it all are said anew: that only costs some bytes. */
-const MAX_ROUTES = 10_000;
+/** Beyond it all are said anew: that only costs some bytes, and each that is remembered takes 750. */
+const MAX_ROUTES = 1000;
 
 export class JournalRoutes {
   readonly #numbers = new ByRoute<number>();
