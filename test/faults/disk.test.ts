@@ -260,7 +260,6 @@ describe.runIf(canTrace && seesTags)("system calls that fail", () => {
 });
 
 describe.runIf(seesTags)("a database that is damaged before the hub starts", () => {
-  const PAGE_BYTES = 32 << 10;
   /** A call log, and the secrets that the config refers to, as a hub before this one left them. */
   let before: Home;
 
@@ -276,13 +275,16 @@ describe.runIf(seesTags)("a database that is damaged before the hub starts", () 
     ["of zero length", () => Buffer.alloc(0)],
     ["cut off", (bytes) => bytes.subarray(0, 5000)],
     ["full of nothing", (bytes) => Buffer.alloc(bytes.length)],
-    ["with a page of noise", (bytes) => Buffer.from(bytes).fill(0xa5, PAGE_BYTES, 2 * PAGE_BYTES)],
+    [
+      "with a page of noise",
+      (bytes) => Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(4096, 0xa5), bytes.subarray(8192)]),
+    ],
     ["that is no database", () => Buffer.from("this is a letter to my mother\n".repeat(500))],
   ])("F36 %s: the hub starts, config and secrets are untouched, calls are recorded", async (_, damage) => {
     const home = await makeHome({ [OTHER]: { ...fixture("echo"), env: { KEY: { secretRef: "mine" } } } });
     await cp(join(before.dir, "data"), join(home.dir, "data"), { recursive: true });
     const path = join(home.dir, "data/calls.db");
-    const whole = existsSync(path) ? readFileSync(path) : Buffer.alloc(4 * PAGE_BYTES);
+    const whole = existsSync(path) ? readFileSync(path) : Buffer.alloc(16_384);
     for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
     writeFileSync(path, damage(whole));
     const config = readFileSync(join(home.dir, "config/mcp_server.json"));

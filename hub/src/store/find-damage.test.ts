@@ -42,7 +42,7 @@ describe("RS-4 a call log", () => {
   it.each([
     ["no database at all", "damaged", () => writeFile(path, "nonsense ".repeat(1000))],
     ["cut off", "damaged", () => truncate(path, 40_960)],
-    ["overwritten in the middle", "damaged", () => overwrite(7)],
+    ["overwritten in the middle", "damaged", () => overwrite(20)],
     ["without a table", "damaged", () => change("DROP TABLE payload")],
     ["of another program", "foreign", () => change("PRAGMA application_id = 7")],
     ["of a newer version", "newer", () => change("PRAGMA user_version = 99")],
@@ -64,7 +64,6 @@ describe("RS-4 a call log", () => {
 /** One page, with what no SQLite writes. */
 async function overwrite(page: number): Promise<void> {
   const bytes = await readFile(path);
-  const pageBytes = bytes.readUInt16BE(16);
-  bytes.fill(0xff, page * pageBytes, (page + 1) * pageBytes);
+  bytes.fill(0xff, page * 4096, (page + 1) * 4096);
   await writeFile(path, bytes);
 }

@@ -12,10 +12,6 @@ import { setAside, type AsideReason } from "./set-aside.ts";
 /** Waited for in all, and not on the event loop, where another process holds the file. */
 const BUSY_MS = 5000;
 const BUSY_PAUSE_MS = 10;
-/** Of new files. A result of some kilobytes fits into a page: written as a chain of small ones it takes twice as long. */
-const PAGE_BYTES = 32 << 10;
-/** The log is folded into the database when it has grown so far. SQLite counts in pages, and a file may have others. */
-const WAL_BYTES = 8 << 20;
 
 export interface DatabaseForm {
   /** Marks the files of this kind, so that no other is taken for one. */
@@ -101,11 +97,9 @@ async function prepare(db: Database, form: DatabaseForm, sizeBytes: number): Pro
     db.exec("PRAGMA busy_timeout = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
     const applied = appliedMigrations(db, form);
     if (isCutOff(db, sizeBytes)) throw new Unusable("damaged");
-    db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
     // NORMAL: a commit outlives the process at once, and the machine's power within a second (wal-sync.ts).
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
-    db.exec(`PRAGMA wal_autocheckpoint = ${WAL_BYTES / readNumber(db, "PRAGMA page_size")}`);
-    db.exec(`PRAGMA journal_size_limit = ${2 * WAL_BYTES}`);
+    db.exec("PRAGMA journal_size_limit = 16777216");
     if (applied < form.migrations.length) migrate(db, form);
     // A table that lost a column would fail at every call, and for a reason that nobody could see.
     if (schemaOf(db) !== (await expectedSchema(form))) throw new Unusable("damaged");
