@@ -112,7 +112,8 @@ describe("RS-5 statistics from the call log", () => {
     await log.close();
     const db = await connect(path);
     db.exec("UPDATE call SET duration_us = 'a 1 2' WHERE id = 1; UPDATE call SET duration_us = -1.5 WHERE id = 2");
-    db.exec("UPDATE call SET route = 99 WHERE id = 3; UPDATE call SET success = X'00' WHERE id = 4");
+    db.exec("UPDATE call SET route = 99 WHERE id = 3; UPDATE call SET route = 'odd' WHERE id = 4");
+    db.exec("UPDATE route SET success = X'00'");
     await db.close();
     const odd = new SqliteCallLog(path, { redactor, retention });
     try {

@@ -14,7 +14,7 @@ const STEP = 2000;
 const SPACE = 32;
 const ZERO = 48;
 
-const COUNT = `SELECT group_concat((route * 2 + success) || ' ' || (duration_us + 0), ' ') AS calls
+const COUNT = `SELECT group_concat((route + 0) || ' ' || (duration_us + 0), ' ') AS calls
   FROM call WHERE id > ? AND id <= ? AND at >= ?`;
 const COUNT_SOME = `${COUNT} AND route IN (SELECT value FROM json_each(?))`;
 
@@ -71,30 +71,37 @@ export class CallCounter {
   }
 }
 
+/** Where the calls of a route are counted, and as what. */
+interface Counted {
+  readonly tally: Tally;
+  readonly success: boolean;
+}
+
 /** By the number of a route; many routes are one tool. */
 class Tallies {
   readonly #db: Database;
   readonly #stats: CallStats;
-  readonly #known = new Map<number, Tally>();
+  readonly #known = new Map<number, Counted>();
 
   constructor(db: Database, stats: CallStats) {
     this.#db = db;
     this.#stats = stats;
   }
 
-  get(route: number): Tally {
+  get(route: number): Counted {
     const known = this.#known.get(route);
     if (known !== undefined) return known;
-    const row = this.#db.prepare("SELECT server, tool FROM route WHERE id = ?").get(route);
+    const row = this.#db.prepare("SELECT server, tool, success FROM route WHERE id = ?").get(route);
     const tally = this.#stats.tallyOf(textOf(row?.["server"]), textOf(row?.["tool"]));
-    this.#known.set(route, tally);
-    return tally;
+    const counted = { tally, success: row?.["success"] === 1 };
+    this.#known.set(route, counted);
+    return counted;
   }
 }
 
 /**
- * Whole numbers with a space between them, by turns a route with its outcome and a duration. A damaged file may hold
- * other numbers, whose signs and points are passed over.
+ * Whole numbers with a space between them, by turns a route and a duration. A damaged file may hold other numbers, whose signs
+ * and points are passed over.
  */
 function countAll(calls: string, tallies: Tallies): void {
   let route: number | undefined;
@@ -108,7 +115,8 @@ function countAll(calls: string, tallies: Tallies): void {
       route = value;
       value = 0;
     } else {
-      tallies.get(Math.floor(route / 2)).count(value, route % 2 === 1);
+      const { tally, success } = tallies.get(route);
+      tally.count(value, success);
       route = undefined;
       value = 0;
     }

@@ -95,6 +95,41 @@ describe("SqliteCallLog", () => {
     await other.close();
   });
 
+  it("RS-4 every call has its own parameters and result, for the API and in SQLite, also when its neighbours are pruned", async () => {
+    const log = open();
+    const sent = Array.from({ length: 300 }, (_, index) => ({
+      at: Date.now() - (index % 2 === 0 ? 31 * 24 * 3_600_000 : 0),
+      tool: `t${index}`,
+      params: index % 3 === 0 ? undefined : Buffer.from(JSON.stringify({ index })),
+      result: Buffer.from(JSON.stringify("\u00e4".repeat(index === 150 ? 30_000 : index % 70))),
+    }));
+    await Promise.all(sent.map((call) => append(log, entry(call))));
+    const rows = async () => {
+      const { items } = await log.query({ limit: 1000 });
+      const other = await openRaw();
+      const inFile = other.prepare("SELECT tool_name, params, result FROM mcp_call_log ORDER BY id DESC").all();
+      const packs = other.prepare("SELECT first, sizes FROM payload").all();
+      await other.close();
+      expect(inFile.map((row) => [row["tool_name"], json(row["params"]), json(row["result"])])).toEqual(
+        items.map(({ tool_name, params, result }) => [tool_name, params, result]),
+      );
+      return { items, packs };
+    };
+    const json = (text: unknown) => (text === null ? null : JSON.parse(String(text)));
+    const expected = (calls: typeof sent) =>
+      calls.map(({ tool, params, result }) => [tool, json(params ?? null), json(result)]).toReversed();
+    const before = await rows();
+    expect(before.items.map((row) => [row.tool_name, row.params, row.result])).toEqual(expected(sent));
+    expect(before.packs.length).toBeLessThan(30);
+    expect(await log.prune()).toBe(150);
+    const after = await rows();
+    expect(after.items.map((row) => [row.tool_name, row.params, row.result])).toEqual(
+      expected(sent.filter((_call, index) => index % 2 === 1)),
+    );
+    expect(await log.prune(Date.now() + 31 * 24 * 3_600_000)).toBe(150);
+    expect(await rows()).toEqual({ items: [], packs: [] });
+  });
+
   it("RS-4 calls get into the database without being asked for", async () => {
     const log = open({}, path, { wakeAfterMs: 10 });
     await append(log, entry());

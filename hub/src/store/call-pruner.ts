@@ -12,6 +12,11 @@ const MAX_STEP_ROWS = 4096;
 /** After so many calls that may stay, all that follow may: they are in the order of their time, but for a wrong clock. */
 const MAX_YOUNG = 10_000;
 
+/** Those of whose calls none is left: from the pack on that holds the first call that was looked at. */
+const REMOVE_PAYLOADS = `DELETE FROM payload
+  WHERE first >= coalesce((SELECT max(first) FROM payload WHERE first <= ?), 0) AND first <= ?
+    AND NOT EXISTS (SELECT 1 FROM call WHERE id >= first AND id < first + json_array_length(sizes) / 2)`;
+
 export class CallPruner {
   readonly #db: Database;
   readonly #retention: Retention;
@@ -63,11 +68,10 @@ export class CallPruner {
   }
 
   #remove(after: number, end: number, before: number): void {
-    const old = "id > ? AND id <= ? AND at < ?";
     this.#db.exec("BEGIN IMMEDIATE");
     try {
-      this.#db.prepare(`DELETE FROM payload WHERE id IN (SELECT id FROM call WHERE ${old})`).run(after, end, before);
-      this.#db.prepare(`DELETE FROM call WHERE ${old}`).run(after, end, before);
+      this.#db.prepare("DELETE FROM call WHERE id > ? AND id <= ? AND at < ?").run(after, end, before);
+      this.#db.prepare(REMOVE_PAYLOADS).run(after, end);
       this.#db.exec("COMMIT");
     } catch (error) {
       rollBack(this.#db);

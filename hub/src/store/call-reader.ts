@@ -6,12 +6,13 @@ import { parseBounds, toCursor, type PageBounds } from "../calls/call-query.ts";
 import type { CallPage, CallQuery, CallRow } from "../calls/log.ts";
 import { sizeBytes, toCallRow, type StoredCall } from "../calls/stored-call.ts";
 import type { Database, SqlRow, SqlValue } from "./driver.ts";
+import { PackReader, type Payload } from "./payload-pack.ts";
 import { readNumber } from "./sqlite.ts";
 import { Stretch, Stretches, type CallFilter } from "./stretches.ts";
 
 /** After this long, others get their turn. */
 const MAX_HOLD_MS = 2;
-/** Rows with their payloads that one statement reads: 64 KiB twice each, at most. */
+/** Rows that one statement reads. */
 const MAX_READ = 32;
 /** A page holds no more than this, so that a large limit does not fill the memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
@@ -67,10 +68,11 @@ export class CallReader {
 
   async #read(ids: readonly number[], limit: number): Promise<CallPage> {
     const read = this.#db.prepare(
-      `SELECT call.*, server, tool, group_name, error_code, params, result
+      `SELECT call.*, server, tool, group_name, error_code, success, truncated
        FROM json_each(?) AS wanted JOIN call ON call.id = wanted.value
-       LEFT JOIN route ON route.id = call.route LEFT JOIN payload ON payload.id = call.id ORDER BY call.id DESC`,
+       LEFT JOIN route ON route.id = call.route ORDER BY call.id DESC`,
     );
+    const payloads = new Payloads(this.#db);
     const items: CallRow[] = [];
     let bytes = 0;
     for (let at = 0; at < ids.length; at += MAX_READ) {
@@ -79,9 +81,10 @@ export class CallReader {
         if (last !== undefined && (items.length === limit || bytes > MAX_PAGE_BYTES)) {
           return { items, next_cursor: toCursor(last.id) };
         }
-        const call = toStoredCall(row);
+        const id = Number(row["id"]);
+        const call = toStoredCall(row, payloads.get(id));
         bytes += sizeBytes(call);
-        items.push(toCallRow(Number(row["id"]), call));
+        items.push(toCallRow(id, call));
       }
       await nextTurn();
     }
@@ -94,12 +97,9 @@ export class CallReader {
     const add = (sql: string, value: SqlValue | undefined) => {
       if (value !== undefined) conditions.push([sql, value]);
     };
-    if (query.server !== undefined || query.tool !== undefined || query.group !== undefined) {
-      const routes = this.#findRoutes(query);
-      if (routes.length === 0) return undefined;
-      add("route IN (SELECT value FROM json_each(?))", JSON.stringify(routes));
-    }
-    add("success = ?", query.success === undefined ? undefined : Number(query.success));
+    const routes = this.#findRoutes(query);
+    if (routes?.length === 0) return undefined;
+    add("route IN (SELECT value FROM json_each(?))", routes && JSON.stringify(routes));
     add("duration_us > ?", query.slowerThanMs === undefined ? undefined : query.slowerThanMs * 1000);
     add("client = ?", query.client);
     add("workflow_id = ?", query.workflowId);
@@ -109,17 +109,43 @@ export class CallReader {
     return { sql, values, since, until, key: JSON.stringify([sql, values]) };
   }
 
-  #findRoutes({ server, tool, group }: CallQuery): number[] {
-    const columns = Object.entries({ server, tool, group_name: group }).flatMap(([column, value]) =>
+  /** Undefined where any will do. */
+  #findRoutes({ server, tool, group, success }: CallQuery): number[] | undefined {
+    const wanted = { server, tool, group_name: group, success: success === undefined ? undefined : Number(success) };
+    const columns = Object.entries(wanted).flatMap(([column, value]) =>
       value === undefined ? [] : [{ column, value }],
     );
+    if (columns.length === 0) return undefined;
     const where = columns.map(({ column }) => `${column} = ?`).join(" AND ");
     const find = this.#db.prepare(`SELECT id FROM route WHERE ${where}`);
     return find.all(...columns.map(({ value }) => value)).map(({ id }) => Number(id));
   }
 }
 
-function toStoredCall(row: SqlRow): StoredCall {
+/** Asked from the newest call to the oldest: those of one pack follow one another. */
+class Payloads {
+  readonly #db: Database;
+  #first = Infinity;
+  #pack = new PackReader(undefined, undefined);
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  get(id: number): Payload {
+    if (id < this.#first) {
+      const find = this.#db.prepare(
+        "SELECT first, sizes, bytes FROM payload WHERE first <= ? ORDER BY first DESC LIMIT 1",
+      );
+      const row = find.get(id);
+      this.#first = Number(row?.["first"] ?? -Infinity);
+      this.#pack = new PackReader(row?.["sizes"], row?.["bytes"]);
+    }
+    return this.#pack.get(id - this.#first);
+  }
+}
+
+function toStoredCall(row: SqlRow, { params, result }: Payload): StoredCall {
   return {
     at: Number(row["at"]),
     server: text(row["server"]) ?? "",
@@ -127,8 +153,8 @@ function toStoredCall(row: SqlRow): StoredCall {
     group: text(row["group_name"]) ?? "",
     client: text(row["client"]),
     workflowId: text(row["workflow_id"]),
-    params: blob(row["params"]),
-    result: blob(row["result"]),
+    params,
+    result,
     success: row["success"] === 1,
     durationUs: Number(row["duration_us"]),
     errorCode: text(row["error_code"]) || null,
@@ -138,8 +164,4 @@ function toStoredCall(row: SqlRow): StoredCall {
 
 function text(value: unknown): string | null {
   return typeof value === "string" ? value : null;
-}
-
-function blob(value: unknown): Uint8Array | null {
-  return value instanceof Uint8Array ? value : null;
 }

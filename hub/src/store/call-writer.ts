@@ -3,6 +3,7 @@
 import { ByRoute } from "../calls/by-route.ts";
 import type { StoredCall } from "../calls/stored-call.ts";
 import type { Database, SqlValue, Statement } from "./driver.ts";
+import { PackWriter } from "./payload-pack.ts";
 import { rollBack } from "./sqlite.ts";
 
 /** Rows of one statement: each run of one costs as much as a row or two. Powers of two, so that few statements do. */
@@ -26,11 +27,6 @@ export interface JournalMark {
 
 export class EnteredElsewhere extends Error {}
 
-interface Inserts {
-  readonly calls: Statement;
-  readonly payloads: Statement;
-}
-
 export class CallWriter {
   readonly #db: Database;
   readonly #begin: Statement;
@@ -41,8 +37,11 @@ export class CallWriter {
   readonly #addDone: Statement;
   readonly #setDone: Statement;
   readonly #removeDone: Statement;
-  readonly #inserts = new Map<number, Inserts>();
-  readonly #routes = new ByRoute<number>();
+  readonly #addPayload: Statement;
+  /** By the number of rows. */
+  readonly #addCalls = new Map<number, Statement>();
+  readonly #routes = new ByRoute<RoutesByOutcome>();
+  readonly #pack = new PackWriter();
   /** Nobody ever wakes who waits for it. */
   readonly #nothing = new Int32Array(new SharedArrayBuffer(4));
 
@@ -50,9 +49,10 @@ export class CallWriter {
     this.#db = db;
     this.#begin = db.prepare("BEGIN IMMEDIATE");
     this.#commit = db.prepare("COMMIT");
-    const columns = "server, tool, group_name, error_code";
-    this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?)`);
-    this.#addRoute = db.prepare(`INSERT INTO route (${columns}) VALUES (?, ?, ?, ?)`);
+    this.#addPayload = db.prepare("INSERT INTO payload (first, sizes, bytes) VALUES (?, ?, ?)");
+    const columns = "server, tool, group_name, error_code, success, truncated";
+    this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?, ?, ?)`);
+    this.#addRoute = db.prepare(`INSERT INTO route (${columns}) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#findDone = db.prepare("SELECT done FROM journal WHERE name = ?");
     this.#addDone = db.prepare("INSERT OR IGNORE INTO journal (name, done) VALUES (?, 0)");
     this.#setDone = db.prepare("UPDATE journal SET done = ? WHERE name = ? AND done = ?");
@@ -75,12 +75,7 @@ export class CallWriter {
       if (Number(this.#setDone.run(to, journal, from).changes) !== 1) {
         throw new EnteredElsewhere(`${journal} is being entered by somebody else`);
       }
-      for (let at = 0; at < calls.length;) {
-        const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
-        this.#insert(calls, at, count);
-        at += count;
-        if (calls.length < FEW_CALLS && at < calls.length) this.#rest();
-      }
+      this.#writePayloads(calls, this.#writeCalls(calls));
       this.#commit.run();
     } catch (error) {
       rollBack(this.#db);
@@ -90,49 +85,72 @@ export class CallWriter {
     }
   }
 
-  #insert(calls: readonly StoredCall[], from: number, count: number): void {
-    const { calls: insertCalls, payloads: insertPayloads } = this.#insertsOf(count);
-    const rows: SqlValue[] = [];
-    for (let index = from; index < from + count; index++) {
-      const call = calls[index];
-      if (call === undefined) break;
-      const { at, durationUs, success, truncated, client, workflowId } = call;
-      rows.push(at, this.#routeOf(call), durationUs, success ? 1 : 0, truncated ? 1 : 0, client, workflowId);
+  /** Returns the id of the first one. Nobody else writes during the transaction, so the others follow it. */
+  #writeCalls(calls: readonly StoredCall[]): number {
+    let last = 0;
+    for (let at = 0; at < calls.length;) {
+      const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
+      const rows: SqlValue[] = [];
+      for (let index = at; index < at + count; index++) {
+        const call = calls[index];
+        if (call === undefined) break;
+        rows.push(call.at, this.#routeOf(call), call.durationUs, call.client, call.workflowId);
+      }
+      last = Number(this.#adding(count).run(...rows).lastInsertRowid);
+      at += count;
+      if (calls.length < FEW_CALLS && at < calls.length) this.#rest();
     }
-    // Nobody else writes during the transaction, so the ids follow one another.
-    let id = Number(insertCalls.run(...rows).lastInsertRowid) - count;
-    const payloads: SqlValue[] = [];
-    for (let index = from; index < from + count; index++) {
-      payloads.push(++id, calls[index]?.params ?? null, calls[index]?.result ?? null);
+    return last - calls.length + 1;
+  }
+
+  #writePayloads(calls: readonly StoredCall[], first: number): void {
+    const pack = this.#pack;
+    let next = first;
+    const write = () => {
+      const { calls: count } = pack;
+      const { sizes, bytes } = pack.take();
+      this.#addPayload.run(next, sizes, bytes);
+      next += count;
+    };
+    for (const call of calls) {
+      pack.add(call);
+      if (pack.isFull) write();
     }
-    insertPayloads.run(...payloads);
+    if (pack.calls > 0) write();
   }
 
   #rest(): void {
     Atomics.wait(this.#nothing, 0, 0, REST_MS);
   }
 
-  #insertsOf(count: number): Inserts {
-    const known = this.#inserts.get(count);
+  #adding(count: number): Statement {
+    const known = this.#addCalls.get(count);
     if (known !== undefined) return known;
-    const repeat = (row: string) => Array.from({ length: count }, () => row).join(", ");
-    const inserts = {
-      calls: this.#db.prepare(
-        `INSERT INTO call (at, route, duration_us, success, truncated, client, workflow_id) VALUES ${repeat("(?, ?, ?, ?, ?, ?, ?)")}`,
-      ),
-      payloads: this.#db.prepare(`INSERT INTO payload (id, params, result) VALUES ${repeat("(?, ?, ?)")}`),
-    };
-    this.#inserts.set(count, inserts);
-    return inserts;
+    const rows = Array.from({ length: count }, () => "(?, ?, ?, ?, ?)").join(", ");
+    const statement = this.#db.prepare(`INSERT INTO call (at, route, duration_us, client, workflow_id) VALUES ${rows}`);
+    this.#addCalls.set(count, statement);
+    return statement;
   }
 
-  #routeOf({ server, tool, group, errorCode }: StoredCall): number {
+  #routeOf({ server, tool, group, errorCode, success, truncated }: StoredCall): number {
+    const outcome = (success ? 1 : 0) + (truncated ? 2 : 0);
     const known = this.#routes.get(server, tool, group, errorCode);
-    if (known !== undefined) return known;
-    const values = [server, tool, group, errorCode ?? ""];
-    const id = Number(this.#findRoute.get(...values)?.["id"] ?? this.#addRoute.run(...values).lastInsertRowid);
+    const id = known?.[outcome] ?? this.#findOrAdd([server, tool, group, errorCode ?? "", +success, +truncated]);
+    if (known !== undefined) {
+      known[outcome] = id;
+      return id;
+    }
     if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
-    this.#routes.set([server, tool, group, errorCode], id);
+    const byOutcome: RoutesByOutcome = [];
+    byOutcome[outcome] = id;
+    this.#routes.set([server, tool, group, errorCode], byOutcome);
     return id;
   }
+
+  #findOrAdd(route: SqlValue[]): number {
+    return Number(this.#findRoute.get(...route)?.["id"] ?? this.#addRoute.run(...route).lastInsertRowid);
+  }
 }
+
+/** Numbers of routes, by what else is told of the outcome: success and truncation. */
+type RoutesByOutcome = (number | undefined)[];

@@ -51,7 +51,8 @@ async function runLane(path: string, tally: { kills: number; acknowledged: numbe
     expect([run, names.filter((name) => !found.has(name))]).toEqual([run, []]);
     // More than acknowledged can be there, but not more than were on their way.
     expect(rows.length - names.length).toBeLessThanOrEqual(6);
-    const orphans = "SELECT count(*) AS count FROM call WHERE id NOT IN (SELECT id FROM payload)";
+    const orphans =
+      "SELECT count(*) AS count FROM mcp_call_log WHERE params IS NULL OR (result IS NULL AND error_code IS NULL)";
     expect(db.prepare(orphans).get()).toEqual({ count: 0 });
     tally.acknowledged += names.length;
     await db.close();

@@ -2,18 +2,18 @@
 // killed once, with their unfinished calls as of unknown outcome. How far each was entered is part of the same commit, so a
 // kill at any moment enters nothing twice and loses nothing.
 
-import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../atomic.ts";
 import { UNKNOWN_OUTCOME } from "../calls/log.ts";
 import { joined, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
 import { InFlight } from "../wire/in-flight.ts";
 import type { CallStore } from "./call-store.ts";
-import { findBlock, MAX_BLOCK_BYTES, readBlock, type BlockReader, type Route } from "./journal-block.ts";
+import { findBlock, MAX_BLOCK_BYTES, readBlock, type Block, type BlockReader, type Route } from "./journal-block.ts";
 import { isAlive, overName, parseJournalName, type JournalFile } from "./journal-writer.ts";
 
 /** Calls of one transaction; a few more, since a block is entered whole. */
-const MAX_BATCH = 500;
+const MAX_BATCH = 1000;
 const READ_BYTES = 2 * MAX_BLOCK_BYTES;
 /** A journal of which nothing is wanted any more: it is removed next. */
 const FINISHED = Number.MAX_SAFE_INTEGER;
@@ -28,12 +28,15 @@ const UNKNOWN: StoredEnd = {
 /** What has been read of one writer's files, in their order. */
 interface Reading {
   /** Calls that have begun and not ended yet. */
-  readonly begun: InFlight<number, StoredStart>;
+  readonly begun: InFlight<number, Begun>;
   /** By the numbers that the writer gave them. */
   readonly routes: Map<number, Route>;
   /** By file: how far it has been read, and how far entered. */
   readonly read: Map<string, { at: number; done: number }>;
 }
+
+/** Its parameters are a view of the bytes that are being read, as long as those are there: most calls end in them, too. */
+type Begun = Omit<StoredStart, "params"> & { params: Uint8Array | null };
 
 export interface IngestOptions {
   readonly folder: string;
@@ -46,6 +49,8 @@ export interface IngestOptions {
 export class Ingest {
   readonly #options: IngestOptions;
   readonly #readings = new Map<string, Reading>();
+  /** Used again and again: the memory of another one each time would have to be given by the kernel, page by page. */
+  readonly #bytes = Buffer.allocUnsafeSlow(READ_BYTES);
   #generation = 0;
 
   constructor(options: IngestOptions) {
@@ -99,20 +104,29 @@ export class Ingest {
     const { name } = file;
     const place = reading.read.get(name) ?? { at: 0, done: store.doneOf(name) };
     reading.read.set(name, place);
-    let batch: StoredCall[] = [];
+    const calls: StoredCall[] = [];
+    const reader = joining(reading, calls);
     const enter = async (to: number) => {
-      await store.write(batch, { journal: name, from: place.done, to });
+      await store.write(calls, { journal: name, from: place.done, to });
       place.done = to;
-      batch = [];
+      calls.length = 0;
     };
     if (place.done !== FINISHED) {
-      for (const calls of this.#read(file, reading, place, state)) {
-        batch.push(...calls);
-        if (batch.length >= MAX_BATCH) await enter(place.at);
+      for (const bytes of pieces(join(this.#options.folder, file.file), () => place.at, this.#bytes)) {
+        const from = place.at;
+        for (const block of this.#blocks(bytes, name, state)) {
+          readBlock(bytes, block, reader);
+          place.at = from + block.next;
+          if (place.at <= place.done) calls.length = 0;
+          else if (calls.length >= MAX_BATCH) await enter(place.at);
+        }
+        if (place.at === from) break;
+        if (calls.length > 0) await enter(place.at);
+        for (const call of reading.begun.values())
+          if (call.params?.buffer === bytes.buffer) call.params = call.params.slice();
       }
-      if (state === "last") batch.push(...reading.begun.values().map((start) => joined(start, UNKNOWN)));
+      if (state === "last") calls.push(...reading.begun.values().map((start) => joined(start, UNKNOWN)));
       if (state !== "growing") await enter(FINISHED);
-      else if (batch.length > 0) await enter(place.at);
     }
     if (state === "growing") return;
     // The next file says all of them anew.
@@ -120,29 +134,17 @@ export class Ingest {
     this.#remove(file, reading);
   }
 
-  /** The calls that have ended and are not entered yet, block by block; `place` is after the last one. */
-  *#read(
-    { file, name }: JournalFile,
-    reading: Reading,
-    place: { at: number; done: number },
-    state: "growing" | "full" | "last",
-  ): Generator<readonly StoredCall[]> {
-    for (const bytes of pieces(join(this.#options.folder, file), () => place.at)) {
-      let at = 0;
-      for (;;) {
-        const found = findBlock(bytes, at);
-        if (found.state !== "block") {
-          // At the end of a file that grows, the rest is on its way; of one that does not, it was cut off by a kill.
-          if (found.state === "damaged" && state !== "growing") this.#warnOf(name);
-          break;
-        }
-        const calls: StoredCall[] = [];
-        readBlock(bytes, found, joining(reading, calls));
-        place.at += found.next - at;
-        at = found.next;
-        if (calls.length > 0 && place.at > place.done) yield calls;
+  /** Those that are whole. */
+  *#blocks(bytes: Buffer, name: string, state: "growing" | "full" | "last"): Generator<Block> {
+    for (let at = 0; ;) {
+      const found = findBlock(bytes, at);
+      if (found.state !== "block") {
+        // At the end of a file that grows, the rest is on its way; of one that does not, it was cut off by a kill.
+        if (found.state === "damaged" && state !== "growing") this.#warnOf(name);
+        return;
       }
-      if (at === 0) return;
+      yield found;
+      at = found.next;
     }
   }
 
@@ -180,9 +182,7 @@ function joining({ begun, routes }: Reading, calls: StoredCall[]): BlockReader {
       const route = routes.get(number);
       if (route === undefined) return;
       const { server, tool, group, client } = route;
-      // Copied: a call may be open for long, and the bytes read are much more than its own.
-      const kept = params && Buffer.from(params);
-      begun.set(id, { at, server, tool, group, client, workflowId, params: kept, truncated });
+      begun.set(id, { at, server, tool, group, client, workflowId, params, truncated });
     },
     onEnd: (id, end) => {
       const start = begun.get(id);
@@ -193,14 +193,14 @@ function joining({ begun, routes }: Reading, calls: StoredCall[]): BlockReader {
   };
 }
 
-/** The rest of a file from a place that moves on, in pieces that hold at least one block. */
-function* pieces(path: string, from: () => number): Generator<Buffer> {
+/** The rest of a file from a place that moves on, in pieces that hold at least one block; each is gone with the next. */
+function* pieces(path: string, from: () => number, into: Buffer): Generator<Buffer> {
   const fd = openSync(path, "r");
   try {
-    while (from() < fstatSync(fd).size) {
-      const bytes = Buffer.allocUnsafe(Math.min(READ_BYTES, fstatSync(fd).size - from()));
-      const length = readSync(fd, bytes, 0, bytes.length, from());
-      yield bytes.subarray(0, length);
+    for (;;) {
+      const length = readSync(fd, into, 0, into.length, from());
+      if (length === 0) return;
+      yield into.subarray(0, length);
     }
   } finally {
     closeSync(fd);

@@ -16,11 +16,14 @@ export interface BlockReader {
   onEnd(id: number, end: StoredEnd): void;
 }
 
+/** Where its records stand, and what follows it begins. */
+export interface Block {
+  readonly from: number;
+  readonly next: number;
+}
+
 /** What stands at a place: a block and where the next one begins; one that is not all there (yet); or something else. */
-export type Found =
-  | { readonly state: "block"; readonly from: number; readonly next: number }
-  | { readonly state: "short" }
-  | { readonly state: "damaged" };
+export type Found = ({ readonly state: "block" } & Block) | { readonly state: "short" } | { readonly state: "damaged" };
 
 /** Length of what follows the frame, and its checksum. */
 const FRAME_BYTES = 8;
@@ -132,7 +135,7 @@ export function findBlock(bytes: Buffer, at: number): Found {
 }
 
 /** Reads the records of a block that was found. Its checksum is right, so they are what we wrote. */
-export function readBlock(bytes: Buffer, { from, next }: { from: number; next: number }, reader: BlockReader): void {
+export function readBlock(bytes: Buffer, { from, next }: Block, reader: BlockReader): void {
   for (let at = from; at < next;) {
     const kind = bytes[at];
     const flags = bytes[at + 1] ?? 0;

@@ -18,6 +18,8 @@ export interface DatabaseForm {
   readonly applicationId: number;
   /** SQL, in order; how many have run is kept in the file. Never change one that was released. */
   readonly migrations: readonly string[];
+  /** Of files that are made from now on. */
+  readonly pageBytes: number;
 }
 
 export interface OpenedDatabase {
@@ -98,7 +100,7 @@ async function prepare(db: Database, form: DatabaseForm, sizeBytes: number): Pro
     const applied = appliedMigrations(db, form);
     if (isCutOff(db, sizeBytes)) throw new Unusable("damaged");
     // NORMAL: a commit outlives the process at once, and the machine's power within a second (wal-sync.ts).
-    db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+    db.exec(`PRAGMA page_size = ${form.pageBytes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
     db.exec("PRAGMA journal_size_limit = 16777216");
     if (applied < form.migrations.length) migrate(db, form);
     // A table that lost a column would fail at every call, and for a reason that nobody could see.
