@@ -115,9 +115,10 @@ describe("SqliteCallLog", () => {
       );
       return { items, packs };
     };
-    const json = (text: unknown) => (text === null ? null : JSON.parse(String(text)));
+    const json = (text: unknown): unknown =>
+      text instanceof Buffer ? JSON.parse(text.toString()) : typeof text === "string" ? JSON.parse(text) : null;
     const expected = (calls: typeof sent) =>
-      calls.map(({ tool, params, result }) => [tool, json(params ?? null), json(result)]).toReversed();
+      calls.map(({ tool, params, result }) => [tool, json(params), json(result)]).toReversed();
     const before = await rows();
     expect(before.items.map((row) => [row.tool_name, row.params, row.result])).toEqual(expected(sent));
     expect(before.packs.length).toBeLessThan(30);
