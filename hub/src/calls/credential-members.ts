@@ -41,7 +41,8 @@ export function credentialValues(bytes: Buffer): Span[] {
   return spans;
 }
 
-function isAfterCredential(bytes: Buffer, colon: number): boolean {
+/** Whether the name before this colon means one. */
+export function isAfterCredential(bytes: Buffer, colon: number): boolean {
   let end = colon - 1;
   while (end > 0 && isBlank(bytes[end])) end--;
   if (!isQuote(bytes[end] ?? 0)) return false;
