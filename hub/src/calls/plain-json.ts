@@ -17,11 +17,24 @@ const MEANING = Uint8Array.from({ length: 256 }, (_, byte) =>
 /** True only where it is on one line, without escapes, and without a member that is a credential by its name. */
 export function isPlainJson(bytes: Buffer): boolean {
   if (bytes.length > MAX_BYTES) return false;
-  for (let at = 0; at < bytes.length; at++) {
-    // Within bounds; the default is for the compiler.
-    const meaning = MEANING[bytes[at] ?? 0];
-    if (meaning === ORDINARY) continue;
-    if (meaning === EVIDENT || isAfterCredential(bytes, at)) return false;
+  const end = bytes.length & ~3;
+  // Four at a time: most say nothing.
+  for (let at = 0; at < end; at += 4) {
+    const meaning = meaningAt(bytes, at) | meaningAt(bytes, at + 1) | meaningAt(bytes, at + 2) | meaningAt(bytes, at + 3);
+    if (meaning !== ORDINARY && !isHarmless(bytes, at, at + 4)) return false;
+  }
+  return isHarmless(bytes, end, bytes.length);
+}
+
+function isHarmless(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const meaning = meaningAt(bytes, at);
+    if (meaning === EVIDENT || (meaning === COLON && isAfterCredential(bytes, at))) return false;
   }
   return true;
+}
+
+function meaningAt(bytes: Buffer, at: number): number {
+  // Within bounds; the zeros are for the compiler.
+  return MEANING[bytes[at] ?? 0] ?? 0;
 }

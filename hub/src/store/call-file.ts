@@ -35,7 +35,7 @@ export class CallFile {
     this.#writer = new CallWriter(db);
     this.#reader = new CallReader(db);
     this.#counter = new CallCounter(db);
-    this.#pruner = new CallPruner(db, retention);
+    this.#pruner = new CallPruner(db, retention, () => this.#writer.forgetRoutes());
   }
 
   static async open(path: string, { retention, onWarning }: CallFileOptions): Promise<CallFile> {

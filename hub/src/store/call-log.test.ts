@@ -97,8 +97,9 @@ describe("SqliteCallLog", () => {
 
   it("RS-4 every call has its own parameters and result, for the API and in SQLite, also when its neighbours are pruned", async () => {
     const log = open();
+    const day = 24 * 3_600_000;
     const sent = Array.from({ length: 300 }, (_, index) => ({
-      at: Date.now() - (index % 2 === 0 ? 31 * 24 * 3_600_000 : 0),
+      at: Date.now() - (index % 2 === 0 ? 29 * day : 0),
       tool: `t${index}`,
       params: index % 3 === 0 ? undefined : Buffer.from(JSON.stringify({ index })),
       result: Buffer.from(JSON.stringify("\u00e4".repeat(index === 150 ? 30_000 : index % 70))),
@@ -122,14 +123,48 @@ describe("SqliteCallLog", () => {
     const before = await rows();
     expect(before.items.map((row) => [row.tool_name, row.params, row.result])).toEqual(expected(sent));
     expect(before.packs.length).toBeLessThan(30);
-    expect(await log.prune()).toBe(150);
+    expect(await log.prune(Date.now() + 2 * day)).toBe(150);
     const after = await rows();
     expect(after.items.map((row) => [row.tool_name, row.params, row.result])).toEqual(
       expected(sent.filter((_call, index) => index % 2 === 1)),
     );
-    expect(await log.prune(Date.now() + 31 * 24 * 3_600_000)).toBe(150);
+    expect(await log.prune(Date.now() + 31 * day)).toBe(150);
     expect(await rows()).toEqual({ items: [], packs: [] });
   });
+
+  it(
+    "RS-4 clients that call themselves another name each time leave nothing when their calls are pruned",
+    { timeout: 60_000 },
+    async () => {
+      const log = open();
+      const other = open();
+      const day = 24 * 3_600_000;
+      const at = Date.now() - 29 * day;
+      await append(other, entry({ tool: "other's", client: "stays" }));
+      const many = Array.from({ length: 10_500 }, (_, index) => append(log, entry({ at, client: `client ${index}` })));
+      await Promise.all([...many, append(log, entry({ tool: "first", client: "stays" }))]);
+      expect((await log.query({ client: "client 7" })).items).toHaveLength(1);
+      await other.query({});
+      expect(await log.prune(Date.now() + 2 * day)).toBe(10_500);
+      // Neither takes the number of a route that is gone for one that is there.
+      await append(log, entry({ tool: "t", client: "client 7" }));
+      await append(other, entry({ tool: "t", client: "client 8" }));
+      const { items } = await log.query({});
+      expect(items.map((row) => row.tool_name).toSorted()).toEqual(["first", "other's", "t"]);
+      expect(await toolsOf(other)).toHaveLength(4);
+      const raw = await openRaw();
+      const clients = raw
+        .prepare("SELECT client, count(*) AS calls FROM mcp_call_log GROUP BY client ORDER BY client")
+        .all();
+      expect(clients).toEqual([
+        { client: "client 7", calls: 1 },
+        { client: "client 8", calls: 1 },
+        { client: "stays", calls: 2 },
+      ]);
+      expect(raw.prepare("SELECT count(*) AS routes FROM route").get()).toEqual({ routes: 4 });
+      await raw.close();
+    },
+  );
 
   it("RS-4 calls get into the database without being asked for", async () => {
     const log = open({}, path, { wakeAfterMs: 10 });

@@ -17,14 +17,20 @@ const REMOVE_PAYLOADS = `DELETE FROM payload
   WHERE first >= coalesce((SELECT max(first) FROM payload WHERE first <= ?), 0) AND first <= ?
     AND NOT EXISTS (SELECT 1 FROM call WHERE id >= first AND id < first + json_array_length(sizes) / 2)`;
 
+/** Up to so many it does not matter whether they are still wanted; to find out takes a look at every call. */
+const MANY_ROUTES = 10_000;
+const REMOVE_ROUTES = "DELETE FROM route WHERE id NOT IN (SELECT route FROM call)";
+
 export class CallPruner {
   readonly #db: Database;
   readonly #retention: Retention;
+  readonly #onRoutesRemoved: () => void;
   #stepRows = 64;
 
-  constructor(db: Database, retention: Retention) {
+  constructor(db: Database, retention: Retention, onRoutesRemoved: () => void) {
     this.#db = db;
     this.#retention = retention;
+    this.#onRoutesRemoved = onRoutesRemoved;
   }
 
   /** Returns how many calls were removed. Stops early where `isStopped`. */
@@ -45,7 +51,14 @@ export class CallPruner {
       removed += step.removed;
       young = step.removed > 0 ? 0 : young + step.seen;
     }
+    if (removed > 0 && !isStopped()) this.#removeRoutes();
     return removed;
+  }
+
+  #removeRoutes(): void {
+    if (readNumber(this.#db, "SELECT count(*) FROM route") <= MANY_ROUTES) return;
+    this.#db.exec(REMOVE_ROUTES);
+    this.#onRoutesRemoved();
   }
 
   /** Removes those older than `before` among the next calls; then leaves the event loop to others for as long as it took. */

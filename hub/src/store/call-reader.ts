@@ -68,7 +68,7 @@ export class CallReader {
 
   async #read(ids: readonly number[], limit: number): Promise<CallPage> {
     const read = this.#db.prepare(
-      `SELECT call.*, server, tool, group_name, error_code, success, truncated
+      `SELECT call.*, server, tool, group_name, client, error_code, success, truncated
        FROM json_each(?) AS wanted JOIN call ON call.id = wanted.value
        LEFT JOIN route ON route.id = call.route ORDER BY call.id DESC`,
     );
@@ -101,7 +101,6 @@ export class CallReader {
     if (routes?.length === 0) return undefined;
     add("route IN (SELECT value FROM json_each(?))", routes && JSON.stringify(routes));
     add("duration_us > ?", query.slowerThanMs === undefined ? undefined : query.slowerThanMs * 1000);
-    add("client = ?", query.client);
     add("workflow_id = ?", query.workflowId);
     const sql = conditions.map(([condition]) => ` AND ${condition}`).join("");
     const values = conditions.map(([, value]) => value);
@@ -110,8 +109,8 @@ export class CallReader {
   }
 
   /** Undefined where any will do. */
-  #findRoutes({ server, tool, group, success }: CallQuery): number[] | undefined {
-    const wanted = { server, tool, group_name: group, success: success === undefined ? undefined : Number(success) };
+  #findRoutes({ server, tool, group, client, success: ok }: CallQuery): number[] | undefined {
+    const wanted = { server, tool, group_name: group, client, success: ok === undefined ? undefined : Number(ok) };
     const columns = Object.entries(wanted).flatMap(([column, value]) =>
       value === undefined ? [] : [{ column, value }],
     );
@@ -151,7 +150,7 @@ function toStoredCall(row: SqlRow, { params, result }: Payload): StoredCall {
     server: text(row["server"]) ?? "",
     tool: text(row["tool"]) ?? "",
     group: text(row["group_name"]) ?? "",
-    client: text(row["client"]),
+    client: text(row["client"]) || null,
     workflowId: text(row["workflow_id"]),
     params,
     result,

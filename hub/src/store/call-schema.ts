@@ -4,16 +4,17 @@
 import type { DatabaseForm } from "./sqlite.ts";
 
 const TABLES = `
-  -- Where a call went and how it came out: few different ones, so a call holds only a number.
+  -- Whose call it was, where it went and how it came out: few different ones, so a call holds only a number.
   CREATE TABLE route (
     id INTEGER PRIMARY KEY,
     server TEXT NOT NULL,
     tool TEXT NOT NULL,
     group_name TEXT NOT NULL,
+    client TEXT NOT NULL,
     error_code TEXT NOT NULL,
     success INTEGER NOT NULL,
     truncated INTEGER NOT NULL,
-    UNIQUE (server, tool, group_name, error_code, success, truncated)
+    UNIQUE (server, tool, group_name, client, error_code, success, truncated)
   );
 
   -- AUTOINCREMENT: an id that was pruned must not come back, or a cursor would point to another call.
@@ -22,7 +23,6 @@ const TABLES = `
     at INTEGER NOT NULL,
     route INTEGER NOT NULL,
     duration_us INTEGER NOT NULL,
-    client TEXT,
     workflow_id TEXT
   );
 
@@ -35,7 +35,8 @@ const TABLES = `
 
   -- For people with an SQLite shell.
   CREATE VIEW mcp_call_log AS
-    SELECT call.id, workflow_id, server AS server_name, tool AS tool_name, group_name, client,
+    SELECT call.id, workflow_id, server AS server_name, tool AS tool_name, group_name,
+      nullif(client, '') AS client,
       ${partOf("2 * (call.id - first)")} AS params, ${partOf("2 * (call.id - first) + 1")} AS result,
       success, duration_us / 1000.0 AS duration_ms, nullif(error_code, '') AS error_code, truncated,
       strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS timestamp

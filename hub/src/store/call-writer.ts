@@ -41,6 +41,9 @@ export class CallWriter {
   /** By the number of rows. */
   readonly #addCalls = new Map<number, Statement>();
   readonly #routes = new ByRoute<RoutesByOutcome>();
+  readonly #findVersion: Statement;
+  /** Of the database: another one after each change by somebody else. */
+  #version: unknown;
   readonly #pack = new PackWriter();
   /** Nobody ever wakes who waits for it. */
   readonly #nothing = new Int32Array(new SharedArrayBuffer(4));
@@ -50,9 +53,10 @@ export class CallWriter {
     this.#begin = db.prepare("BEGIN IMMEDIATE");
     this.#commit = db.prepare("COMMIT");
     this.#addPayload = db.prepare("INSERT INTO payload (first, sizes, bytes) VALUES (?, ?, ?)");
-    const columns = "server, tool, group_name, error_code, success, truncated";
-    this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?, ?, ?)`);
-    this.#addRoute = db.prepare(`INSERT INTO route (${columns}) VALUES (?, ?, ?, ?, ?, ?)`);
+    const columns = "server, tool, group_name, client, error_code, success, truncated";
+    this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?, ?, ?, ?)`);
+    this.#addRoute = db.prepare(`INSERT INTO route (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    this.#findVersion = db.prepare("PRAGMA data_version");
     this.#findDone = db.prepare("SELECT done FROM journal WHERE name = ?");
     this.#addDone = db.prepare("INSERT OR IGNORE INTO journal (name, done) VALUES (?, 0)");
     this.#setDone = db.prepare("UPDATE journal SET done = ? WHERE name = ? AND done = ?");
@@ -67,10 +71,16 @@ export class CallWriter {
     this.#removeDone.run(journal);
   }
 
+  /** Some may have been removed: what is known of them is looked up again. */
+  forgetRoutes(): void {
+    this.#routes.clear();
+  }
+
   /** All of them, or none and an error. */
   write(calls: readonly StoredCall[], { journal, from, to }: JournalMark): void {
     this.#begin.run();
     try {
+      this.#checkRoutes();
       if (from === 0) this.#addDone.run(journal);
       if (Number(this.#setDone.run(to, journal, from).changes) !== 1) {
         throw new EnteredElsewhere(`${journal} is being entered by somebody else`);
@@ -80,7 +90,7 @@ export class CallWriter {
     } catch (error) {
       rollBack(this.#db);
       // Those of this transaction are not in the file.
-      this.#routes.clear();
+      this.forgetRoutes();
       throw error;
     }
   }
@@ -94,7 +104,7 @@ export class CallWriter {
       for (let index = at; index < at + count; index++) {
         const call = calls[index];
         if (call === undefined) break;
-        rows.push(call.at, this.#routeOf(call), call.durationUs, call.client, call.workflowId);
+        rows.push(call.at, this.#routeOf(call), call.durationUs, call.workflowId);
       }
       last = Number(this.#adding(count).run(...rows).lastInsertRowid);
       at += count;
@@ -126,31 +136,36 @@ export class CallWriter {
   #adding(count: number): Statement {
     const known = this.#addCalls.get(count);
     if (known !== undefined) return known;
-    const rows = Array.from({ length: count }, () => "(?, ?, ?, ?, ?)").join(", ");
-    const statement = this.#db.prepare(`INSERT INTO call (at, route, duration_us, client, workflow_id) VALUES ${rows}`);
+    const rows = Array.from({ length: count }, () => "(?, ?, ?, ?)").join(", ");
+    const statement = this.#db.prepare(`INSERT INTO call (at, route, duration_us, workflow_id) VALUES ${rows}`);
     this.#addCalls.set(count, statement);
     return statement;
   }
 
-  #routeOf({ server, tool, group, errorCode, success, truncated }: StoredCall): number {
-    const outcome = (success ? 1 : 0) + (truncated ? 2 : 0);
-    const known = this.#routes.get(server, tool, group, errorCode);
-    const id = known?.[outcome] ?? this.#findOrAdd([server, tool, group, errorCode ?? "", +success, +truncated]);
-    if (known !== undefined) {
-      known[outcome] = id;
-      return id;
-    }
-    if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
-    const byOutcome: RoutesByOutcome = [];
-    byOutcome[outcome] = id;
-    this.#routes.set([server, tool, group, errorCode], byOutcome);
-    return id;
+  /** Somebody else who prunes the file may have removed some. */
+  #checkRoutes(): void {
+    const version = this.#findVersion.get()?.["data_version"];
+    if (version !== this.#version) this.forgetRoutes();
+    this.#version = version;
   }
 
-  #findOrAdd(route: SqlValue[]): number {
-    return Number(this.#findRoute.get(...route)?.["id"] ?? this.#addRoute.run(...route).lastInsertRowid);
+  #routeOf({ server, tool, group, client, errorCode, success, truncated }: StoredCall): number {
+    const flags = (success ? 1 : 0) + (truncated ? 2 : 0);
+    const outcome = errorCode === null ? flags : `${flags} ${errorCode}`;
+    let byOutcome = this.#routes.get(server, tool, group, client);
+    const known = byOutcome?.get(outcome);
+    if (known !== undefined) return known;
+    const route = [server, tool, group, client ?? "", errorCode ?? "", success ? 1 : 0, truncated ? 1 : 0];
+    const id = Number(this.#findRoute.get(...route)?.["id"] ?? this.#addRoute.run(...route).lastInsertRowid);
+    if (byOutcome === undefined) {
+      if (this.#routes.size >= MAX_ROUTES) this.forgetRoutes();
+      byOutcome = new Map();
+      this.#routes.set([server, tool, group, client], byOutcome);
+    }
+    byOutcome.set(outcome, id);
+    return id;
   }
 }
 
-/** Numbers of routes, by what else is told of the outcome: success and truncation. */
-type RoutesByOutcome = (number | undefined)[];
+/** Numbers of routes, by how calls came out. */
+type RoutesByOutcome = Map<string | number, number>;

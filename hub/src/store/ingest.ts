@@ -13,7 +13,7 @@ import { findBlock, MAX_BLOCK_BYTES, readBlock, type Block, type BlockReader, ty
 import { isAlive, overName, parseJournalName, type JournalFile } from "./journal-writer.ts";
 
 /** Calls of one transaction; a few more, since a block is entered whole. */
-const MAX_BATCH = 1000;
+const MAX_BATCH = 4000;
 const READ_BYTES = 2 * MAX_BLOCK_BYTES;
 /** A journal of which nothing is wanted any more: it is removed next. */
 const FINISHED = Number.MAX_SAFE_INTEGER;

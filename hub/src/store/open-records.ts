@@ -4,7 +4,8 @@ import type { StoredStart } from "../calls/stored-call.ts";
 
 export interface OpenRecord {
   readonly id: number;
-  readonly start: StoredStart;
+  /** What is on record of it; nothing before the end of the turn that it came in. */
+  start: StoredStart | undefined;
   /** Where it stands; nowhere once it has ended. */
   place: number;
 }
@@ -18,8 +19,8 @@ export class OpenRecords implements Iterable<OpenRecord> {
     return this.#records.length;
   }
 
-  add(id: number, start: StoredStart): OpenRecord {
-    const record = { id, start, place: this.#records.length };
+  add(id: number): OpenRecord {
+    const record = { id, start: undefined, place: this.#records.length };
     this.#records.push(record);
     return record;
   }
