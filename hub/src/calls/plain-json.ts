@@ -20,7 +20,8 @@ export function isPlainJson(bytes: Buffer): boolean {
   const end = bytes.length & ~3;
   // Four at a time: most say nothing.
   for (let at = 0; at < end; at += 4) {
-    const meaning = meaningAt(bytes, at) | meaningAt(bytes, at + 1) | meaningAt(bytes, at + 2) | meaningAt(bytes, at + 3);
+    const meaning =
+      meaningAt(bytes, at) | meaningAt(bytes, at + 1) | meaningAt(bytes, at + 2) | meaningAt(bytes, at + 3);
     if (meaning !== ORDINARY && !isHarmless(bytes, at, at + 4)) return false;
   }
   return isHarmless(bytes, end, bytes.length);

@@ -62,7 +62,8 @@ export class Redactor {
 
   redact(json: Buffer | undefined): Redacted {
     if (json === undefined) return { json, truncated: false };
-    if (json.length <= this.#maxBytes && isPlainJson(json) && !this.#forms.isIn(json)) return { json, truncated: false };
+    if (json.length <= this.#maxBytes && isPlainJson(json) && !this.#forms.isIn(json))
+      return { json, truncated: false };
     const fits = json.length <= this.#maxBytes;
     // A secret that begins in the part that is kept must be seen whole.
     const reach = this.#maxBytes + 64 + this.#forms.longestBytes * ESCAPE_GROWTH;

@@ -38,14 +38,32 @@ export interface Keeping {
   readonly keep?: (server: string) => "all" | "shape";
 }
 
+/** Where a call goes, and who called: what many calls have in common. */
+export type Route = Pick<StoredStart, "server" | "tool" | "group" | "client">;
+
+/** The same, as it came. */
+export type RawRoute = Pick<CallStart, "server" | "tool" | "group" | "client">;
+
+/** What is special to one of them. */
+export type StoredOpening = Omit<StoredStart, keyof Route>;
+
 export function toStoredStart(start: CallStart, keeping: Keeping): StoredStart {
+  return { ...toRoute(start), ...toStoredOpening(start, keeping) };
+}
+
+export function toRoute({ server, tool, group, client }: RawRoute): Route {
+  return {
+    server: short(server),
+    tool: short(tool),
+    group: short(group),
+    client: client === undefined ? null : short(client),
+  };
+}
+
+export function toStoredOpening(start: CallStart, keeping: Keeping): StoredOpening {
   const { json, truncated } = keptOf(start.server, start.params, keeping);
   return {
     at: whole(start.at),
-    server: short(start.server),
-    tool: short(start.tool),
-    group: short(start.group),
-    client: start.client === undefined ? null : short(start.client),
     workflowId: start.workflowId === undefined ? null : short(start.workflowId),
     params: json ?? null,
     truncated,

@@ -5,8 +5,8 @@
 import { readdirSync } from "node:fs";
 import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallEnd, CallLog, CallPage, CallQuery, CallStart, OpenCall } from "../calls/log.ts";
-import { toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
-import type { Keeping, StoredEnd, StoredStart } from "../calls/stored-call.ts";
+import { toStoredEnd, toStoredOpening } from "../calls/stored-call.ts";
+import type { Keeping, StoredEnd, StoredOpening } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "./retention.ts";
 import { CallThread } from "./call-thread.ts";
@@ -14,7 +14,7 @@ import { BlockWriter, findBlock, readBlock } from "./journal-block.ts";
 import { JournalRoutes } from "./journal-routes.ts";
 import { Journal } from "./journal.ts";
 import { newWriter } from "./journal-writer.ts";
-import { OpenRecords, type OpenRecord } from "./open-records.ts";
+import { OpenRecord, OpenRecords } from "./open-records.ts";
 import { WaitingRecords } from "./waiting-records.ts";
 
 /** The thread is told of new calls so often at most: what it takes in one go is cheaper than one by one. */
@@ -67,8 +67,8 @@ export class SqliteCallLog implements CallLog {
    * What this turn of the event loop has to record. Made and written in one go at its end: a file costs by the write, and code
    * that is run for many calls in a row costs half of what it does when it is come back to for each.
    */
-  readonly #begun: { readonly record: OpenRecord; readonly call: CallStart }[] = [];
-  readonly #ended: { readonly record: OpenRecord; readonly end: CallEnd }[] = [];
+  readonly #begun: OpenRecord[] = [];
+  readonly #ended: OpenRecord[] = [];
   readonly #block = new BlockWriter();
   /** Settled when the records of this turn are written. */
   #turn: Promise<void> | undefined;
@@ -120,15 +120,13 @@ export class SqliteCallLog implements CallLog {
 
   begin(call: CallStart): OpenCall {
     this.#lastId = (this.#lastId + 1) % IDS;
-    const record = this.#open.add(this.#lastId);
-    const finish = (end: CallEnd) => this.#finish(record, end);
-    if (this.#isRefusing) {
-      // Without its beginning the end says nothing.
-      this.#open.remove(record);
-      return { finish };
-    }
-    this.#begun.push({ record, call });
-    return { begun: this.#gathered(), finish };
+    const record = new OpenRecord(this.#lastId, call, this.#finish);
+    // Without its beginning the end says nothing.
+    if (this.#isRefusing) return record;
+    this.#open.add(record);
+    this.#begun.push(record);
+    record.begun = this.#gathered();
+    return record;
   }
 
   async query(query: CallQuery): Promise<CallPage> {
@@ -162,15 +160,21 @@ export class SqliteCallLog implements CallLog {
     if (this.#written > 0 || this.#thread.isRunning) await this.#thread.close();
   }
 
-  #writeBegin(block: BlockWriter, id: number, start: StoredStart): void {
-    const route = this.#routes.numberOf(start, (number, said) => block.route(number, said));
-    block.begin(id, route, start);
-  }
-
-  #finish(record: OpenRecord, end: CallEnd): Promise<void> | undefined {
+  readonly #finish = (record: OpenRecord, end: CallEnd): Promise<void> | undefined => {
     if (!this.#open.remove(record) || this.#isRefusing) return this.#lose();
-    this.#ended.push({ record, end });
+    record.end = end;
+    this.#ended.push(record);
     return this.#gathered();
+  };
+
+  #writeBegin(block: BlockWriter, { id, call }: OpenRecord, opening: StoredOpening): void {
+    let number = this.#routes.find(call);
+    if (number === undefined) {
+      const added = this.#routes.add(call);
+      number = added.number;
+      block.route(number, added.route);
+    }
+    block.begin(id, number, opening);
   }
 
   /** After closing it is a call that outlasted the hub's patience: its answer must not fail for that. */
@@ -209,14 +213,14 @@ export class SqliteCallLog implements CallLog {
 
   #writeTurn(): void {
     this.#turn = undefined;
-    for (const { record, call } of this.#begun) {
-      record.start = this.#startOf(call);
-      this.#writeBegin(this.#block, record.id, record.start);
+    for (const record of this.#begun) {
+      record.opening = this.#openingOf(record.call);
+      this.#writeBegin(this.#block, record, record.opening);
       if (this.#block.isFull) this.#writeBlock();
     }
     this.#begun.length = 0;
-    for (const { record, end } of this.#ended) {
-      this.#block.end(record.id, this.#endOf(record.start?.server ?? "", end));
+    for (const { id, call, end } of this.#ended) {
+      if (end !== undefined) this.#block.end(id, this.#endOf(call.server, end));
       if (this.#block.isFull) this.#writeBlock();
     }
     this.#ended.length = 0;
@@ -309,9 +313,9 @@ export class SqliteCallLog implements CallLog {
   *#openBlocks(): Generator<Buffer> {
     this.#routes.forget();
     const block = new BlockWriter();
-    for (const { id, start } of this.#open) {
-      if (start === undefined) continue;
-      this.#writeBegin(block, id, start);
+    for (const record of this.#open) {
+      if (record.opening === undefined) continue;
+      this.#writeBegin(block, record, record.opening);
       if (block.isFull) yield block.take();
     }
     if (!block.isEmpty) yield block.take();
@@ -340,12 +344,12 @@ export class SqliteCallLog implements CallLog {
   }
 
   /** Whatever a server sends, its answer must not fail because we cannot record it. */
-  #startOf(call: CallStart): StoredStart {
+  #openingOf(call: CallStart): StoredOpening {
     try {
-      return toStoredStart(call, this.#keeping);
+      return toStoredOpening(call, this.#keeping);
     } catch (error) {
       this.#warnOfContents(call.server, error);
-      return toStoredStart({ ...call, params: undefined }, this.#keeping);
+      return toStoredOpening({ ...call, params: undefined }, this.#keeping);
     }
   }
 

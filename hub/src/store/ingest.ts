@@ -6,10 +6,10 @@ import { closeSync, openSync, readdirSync, readSync, renameSync, rmSync } from "
 import { join } from "node:path";
 import { errorCode } from "../atomic.ts";
 import { UNKNOWN_OUTCOME } from "../calls/log.ts";
-import { joined, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
+import { joined, type Route, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
 import { InFlight } from "../wire/in-flight.ts";
 import type { CallStore } from "./call-store.ts";
-import { findBlock, MAX_BLOCK_BYTES, readBlock, type Block, type BlockReader, type Route } from "./journal-block.ts";
+import { findBlock, MAX_BLOCK_BYTES, readBlock, type Block, type BlockReader } from "./journal-block.ts";
 import { isAlive, overName, parseJournalName, type JournalFile } from "./journal-writer.ts";
 
 /** Calls of one transaction; a few more, since a block is entered whole. */

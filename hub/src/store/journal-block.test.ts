@@ -1,15 +1,15 @@
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { StoredEnd, StoredStart } from "../calls/stored-call.ts";
-import { BlockWriter, findBlock, readBlock, type Route } from "./journal-block.ts";
+import type { Route, StoredEnd, StoredOpening } from "../calls/stored-call.ts";
+import { BlockWriter, findBlock, readBlock } from "./journal-block.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 40 });
 const maybeText = fc.option(text);
 const payload = fc.option(fc.uint8Array({ maxLength: 300 }));
 const id = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const routes: fc.Arbitrary<Route> = fc.record({ server: text, tool: text, group: text, client: maybeText });
-const starts: fc.Arbitrary<Omit<StoredStart, keyof Route>> = fc.record({
+const starts: fc.Arbitrary<StoredOpening> = fc.record({
   at: fc.integer(),
   workflowId: maybeText,
   params: payload,

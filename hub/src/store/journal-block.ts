@@ -3,16 +3,13 @@
 // this stands in the path of every call, and numbers cost less than names, for the writer and for the reader.
 
 import { crc32 } from "node:zlib";
-import type { StoredEnd, StoredStart } from "../calls/stored-call.ts";
-
-/** What many calls have in common. */
-export type Route = Pick<StoredStart, "server" | "tool" | "group" | "client">;
+import type { Route, StoredEnd, StoredOpening } from "../calls/stored-call.ts";
 
 /** What is told of each record, in the order in which they were written. */
 export interface BlockReader {
   onRoute(number: number, route: Route): void;
   /** Payloads are views of the bytes that are read. */
-  onBegin(id: number, route: number, start: Omit<StoredStart, keyof Route>): void;
+  onBegin(id: number, route: number, start: StoredOpening): void;
   onEnd(id: number, end: StoredEnd): void;
 }
 
@@ -66,7 +63,7 @@ export class BlockWriter {
   }
 
   /** Ids take 32 bits: what matters is which call of those under way it is. */
-  begin(id: number, route: number, { at, workflowId, params, truncated }: Omit<StoredStart, keyof Route>): void {
+  begin(id: number, route: number, { at, workflowId, params, truncated }: StoredOpening): void {
     const flags = truncated ? FLAG.truncated : 0;
     this.#record(BEGIN, flags, id, workflowId, params);
     this.#double(at);

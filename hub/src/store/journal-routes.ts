@@ -2,7 +2,7 @@
 // could not be written at once may bring its route along again.
 
 import { ByRoute } from "../calls/by-route.ts";
-import type { Route } from "./journal-block.ts";
+import { toRoute, type RawRoute, type Route } from "../calls/stored-call.ts";
 
 /** Beyond it all are said anew: that only costs some bytes, and each that is remembered takes 750. */
 const MAX_ROUTES = 1000;
@@ -12,17 +12,20 @@ export class JournalRoutes {
   readonly #routes = new Map<number, Route>();
   #last = 0;
 
-  /** Its number; `say` is called where the file does not have it yet. */
-  numberOf(route: Route, say: (number: number, route: Route) => void): number {
-    const { server, tool, group, client } = route;
-    const known = this.#numbers.get(server, tool, group, client);
-    if (known !== undefined) return known;
+  /** Its number; undefined where the file does not have it yet. */
+  find({ server, tool, group, client }: RawRoute): number | undefined {
+    return this.#numbers.get(server, tool, group, client ?? null);
+  }
+
+  /** Gives it one, to be said in the file. */
+  add(raw: RawRoute): { readonly number: number; readonly route: Route } {
     if (this.#numbers.size >= MAX_ROUTES) this.forget();
     const number = ++this.#last;
-    this.#numbers.set([server, tool, group, client], number);
-    this.#routes.set(number, { server, tool, group, client });
-    say(number, route);
-    return number;
+    const route = toRoute(raw);
+    const { server, tool, group, client } = raw;
+    this.#numbers.set([server, tool, group, client ?? null], number);
+    this.#routes.set(number, route);
+    return { number, route };
   }
 
   /** One that was said. */

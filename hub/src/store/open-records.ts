@@ -1,16 +1,34 @@
-// The calls that have begun and not ended, as the journal has them. Each knows its place, so that none has to be looked for.
+// The calls that have begun and not ended. Each knows its place, so that none has to be looked for.
 
-import type { StoredStart } from "../calls/stored-call.ts";
+import type { CallEnd, CallStart, OpenCall } from "../calls/log.ts";
+import type { StoredOpening } from "../calls/stored-call.ts";
 
-export interface OpenRecord {
-  readonly id: number;
-  /** What is on record of it; nothing before the end of the turn that it came in. */
-  start: StoredStart | undefined;
-  /** Where it stands; nowhere once it has ended. */
-  place: number;
-}
+type OnFinish = (record: OpenRecord, end: CallEnd) => Promise<void> | undefined;
 
 const NOWHERE = -1;
+
+/** All that is known of one call: there is one for each, so it is one object. */
+export class OpenRecord implements OpenCall {
+  readonly id: number;
+  readonly call: CallStart;
+  begun: Promise<void> | undefined = undefined;
+  /** What is on record of its beginning; nothing before the end of the turn that it came in. */
+  opening: StoredOpening | undefined = undefined;
+  end: CallEnd | undefined = undefined;
+  /** Where it stands; nowhere once it has ended. */
+  place = NOWHERE;
+  readonly #onFinish: OnFinish;
+
+  constructor(id: number, call: CallStart, onFinish: OnFinish) {
+    this.id = id;
+    this.call = call;
+    this.#onFinish = onFinish;
+  }
+
+  finish(end: CallEnd): Promise<void> | undefined {
+    return this.#onFinish(this, end);
+  }
+}
 
 export class OpenRecords implements Iterable<OpenRecord> {
   readonly #records: OpenRecord[] = [];
@@ -19,10 +37,9 @@ export class OpenRecords implements Iterable<OpenRecord> {
     return this.#records.length;
   }
 
-  add(id: number): OpenRecord {
-    const record = { id, start: undefined, place: this.#records.length };
+  add(record: OpenRecord): void {
+    record.place = this.#records.length;
     this.#records.push(record);
-    return record;
   }
 
   /** Whether it was there. */
