@@ -184,6 +184,31 @@ describe("SqliteCallLog", () => {
     await vi.waitFor(() => expect(existsSync(many)).toBe(true), 20_000);
   });
 
+  it("RS-4 while the hub has much to do calls wait in the journal; whoever asks finds them, and they are entered when it has less", async () => {
+    let isBusy = true;
+    let asked = () => {};
+    const log = open({}, path, { wakeAfterMs: 1, isBusy: () => (asked(), isBusy) });
+    const looked = () => new Promise<void>((resolve) => (asked = resolve));
+    await append(log, entry());
+    await looked();
+    await looked();
+    expect(existsSync(path)).toBe(false);
+    expect(await toolsOf(log)).toHaveLength(1);
+    await append(log, entry());
+    await looked();
+    await looked();
+    expect(await countRows()).toBe(1);
+    isBusy = false;
+    await vi.waitFor(async () => expect(await countRows()).toBe(2), 20_000);
+  });
+
+  it("RS-4 however much the hub has to do, calls do not wait for long where they are many", async () => {
+    const log = open({}, path, { wakeAfterMs: 3_600_000, isBusy: () => true });
+    const result = Buffer.from(JSON.stringify("x".repeat(60_000)));
+    for (let count = 0; count < 300; count++) await append(log, entry({ result }));
+    await vi.waitFor(async () => expect(await countRows()).toBe(300), 20_000);
+  });
+
   it("RS-4 a thread with nothing to do ends and lets go of the file; the next call is entered once, by another", async () => {
     const log = open({}, path, { wakeAfterMs: 10, restAfterMs: 50 });
     for (const [before, tool] of ["first", "second", "third"].entries()) {

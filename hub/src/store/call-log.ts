@@ -14,27 +14,26 @@ import { BlockWriter, findBlock, readBlock } from "./journal-block.ts";
 import { JournalRoutes } from "./journal-routes.ts";
 import { Journal } from "./journal.ts";
 import { newWriter } from "./journal-writer.ts";
+import { LoopLoad } from "./loop-load.ts";
 import { OpenRecord, OpenRecords } from "./open-records.ts";
 import { WaitingRecords } from "./waiting-records.ts";
 
 /** The thread is told of new calls so often at most: what it takes in one go is cheaper than one by one. */
 const ENTER_EVERY_MS = 250;
 /**
- * While there is little time that nobody uses, it is left to calls: the thread waits until so much has come together, for which
- * it takes half the time then. Whoever asks for calls meanwhile waits for some tenths of a second.
+ * While this thread has much to do, the time of a core that both may share is left to calls: the other one waits until so much has
+ * come together, of which each call takes it half as long. Whoever asks for calls then waits for some tenths of a second.
  */
-const BUSY = 0.75;
 const BULK_BYTES = 16 << 20;
 /** Until it runs, calls wait in the journal, where they are as safe: it is started for so many bytes, or after this time. */
 const WAKE_BYTES = 64 << 10;
 const WAKE_AFTER_MS = 10_000;
-/** Turns of the event loop that records are gathered for, while each brings more; and records that are enough for a write. */
-const MAX_TURNS = 3;
-const ENOUGH = 12;
+/** Turns of the event loop that records are gathered for, while each brings more: longer, and servers and clients have to wait. */
+const MAX_TURNS = 2;
 const RETRY_MS = 500;
 /** Then they begin anew: in the journal they have 32 bits. */
 const IDS = 2 ** 32;
-/** A journal is read from its beginning after a kill, so it does not grow for ever. */
+/** A journal is read from its beginning after a kill, so it does not grow for ever. Looked at when it is entered. */
 const MAX_JOURNAL_BYTES = 8 << 20;
 /** Written and not entered yet: beyond it the database has been out of order for long. */
 const MAX_BEHIND_BYTES = 256 << 20;
@@ -47,6 +46,8 @@ export interface CallLogOptions extends Keeping {
   /** How long calls may wait for the thread to be started, and how long it stays with nothing to do. */
   readonly wakeAfterMs?: number;
   readonly restAfterMs?: number;
+  /** Whether this thread had much to do since it was asked last. */
+  readonly isBusy?: () => boolean;
 }
 
 /** @example const log = new SqliteCallLog(join(paths.data, "calls.db"), { redactor }); */
@@ -57,6 +58,7 @@ export class SqliteCallLog implements CallLog {
   readonly #warn: (message: string) => void;
   readonly #maxBehindBytes: number;
   readonly #wakeAfterMs: number;
+  readonly #isBusy: () => boolean;
   readonly #journal: Journal;
   readonly #thread: CallThread;
   /** The beginnings of calls that are under way: a new journal starts with them. */
@@ -85,12 +87,11 @@ export class SqliteCallLog implements CallLog {
     database: undefined,
   };
   #enterTimer: NodeJS.Timeout | undefined;
-  /** Of the event loop, as of the last look. */
-  #utilization = performance.eventLoopUtilization();
   #retryTimer: NodeJS.Timeout | undefined;
 
   constructor(path: string, options: CallLogOptions) {
-    const { retention, onWarning = () => {}, maxBehindBytes, wakeAfterMs, restAfterMs, ...keeping } = options;
+    const { retention, onWarning = () => {}, maxBehindBytes, wakeAfterMs, restAfterMs, isBusy, ...keeping } = options;
+    const load = new LoopLoad();
     const writer = newWriter();
     this.#path = path;
     this.#folder = journalsOf(path);
@@ -98,6 +99,7 @@ export class SqliteCallLog implements CallLog {
     this.#warn = onWarning;
     this.#maxBehindBytes = maxBehindBytes ?? MAX_BEHIND_BYTES;
     this.#wakeAfterMs = wakeAfterMs ?? WAKE_AFTER_MS;
+    this.#isBusy = isBusy ?? (() => load.isBusy());
     this.#journal = new Journal(this.#folder, writer, () => this.#startNewJournal());
     this.#thread = new CallThread(
       { path, folder: this.#folder, writer, retention: { ...DEFAULT_RETENTION, ...retention } },
@@ -190,7 +192,7 @@ export class SqliteCallLog implements CallLog {
     return this.#turn;
   }
 
-  /** Until a turn brought nothing more, there is enough for a write, or a few turns have passed. */
+  /** What is written together costs less, and so does what is then sent together. */
   #gather(): Promise<void> {
     return new Promise((resolve) => {
       let gathered = 0;
@@ -198,7 +200,7 @@ export class SqliteCallLog implements CallLog {
       const onTurn = () => {
         const before = gathered;
         gathered = this.#begun.length + this.#ended.length;
-        if (gathered > before && gathered < ENOUGH && ++turns < MAX_TURNS) return void setImmediate(onTurn);
+        if (gathered > before && ++turns < MAX_TURNS) return void setImmediate(onTurn);
         this.#endTurn();
         resolve();
       };
@@ -273,15 +275,15 @@ export class SqliteCallLog implements CallLog {
     if (this.#written === this.#told) return;
     const { isRunning } = this.#thread;
     if (!isRunning && this.#written - this.#entered > WAKE_BYTES) return this.#enter();
-    this.#enterTimer ??= setTimeout(() => this.#enterIfIdle(), isRunning ? ENTER_EVERY_MS : this.#wakeAfterMs).unref();
+    this.#enterTimer ??= setTimeout(
+      () => this.#enterUnlessBusy(),
+      isRunning ? ENTER_EVERY_MS : this.#wakeAfterMs,
+    ).unref();
   }
 
-  #enterIfIdle(): void {
-    const past = this.#utilization;
-    this.#utilization = performance.eventLoopUtilization();
-    const isBusy = performance.eventLoopUtilization(this.#utilization, past).utilization > BUSY;
-    if (!isBusy || this.#written - this.#entered > BULK_BYTES) return this.#enter();
-    this.#enterTimer = setTimeout(() => this.#enterIfIdle(), ENTER_EVERY_MS).unref();
+  #enterUnlessBusy(): void {
+    if (!this.#isBusy() || this.#written - this.#entered > BULK_BYTES) return this.#enter();
+    this.#enterTimer = setTimeout(() => this.#enterUnlessBusy(), ENTER_EVERY_MS).unref();
   }
 
   /** Whoever asks next finds every call. */
