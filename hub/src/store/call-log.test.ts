@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-type Times = Pick<CallLogOptions, "wakeAfterMs" | "restAfterMs">;
+type Times = Pick<CallLogOptions, "wakeAfterMs" | "restAfterMs" | "isBusy">;
 
 function open(retention: Partial<Retention> = {}, at = path, times: Times = {}): SqliteCallLog {
   const onWarning = (message: string) => warnings.push(message);
