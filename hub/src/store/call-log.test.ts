@@ -221,6 +221,20 @@ describe("SqliteCallLog", () => {
     expect(warnings).toEqual([]);
   });
 
+  it("RS-4 a call that takes long keeps its parameters, however much is entered meanwhile", async () => {
+    const log = open();
+    const slow = log.begin(entry({ tool: "slow", params: Buffer.from('{"mine":"slow"}') }));
+    await slow.begun;
+    const result = Buffer.from(JSON.stringify("x".repeat(60_000)));
+    for (let count = 0; count < 50; count++) await append(log, entry({ result }));
+    expect(await countOf(log)).toBe(50);
+    for (let count = 0; count < 50; count++) await append(log, entry({ result }));
+    expect(await countOf(log)).toBe(100);
+    await slow.finish(entry({ result: Buffer.from('"done"') }));
+    const { items } = await log.query({ tool: "slow" });
+    expect(items).toMatchObject([{ params: { mine: "slow" }, result: "done" }]);
+  });
+
   it("RS-4 a call that is under way is no row yet, and one however long it takes", async () => {
     const log = open();
     const call = log.begin(entry({ tool: "slow" }));

@@ -122,8 +122,7 @@ export class Ingest {
         }
         if (place.at === from) break;
         if (calls.length > 0) await enter(place.at);
-        for (const call of reading.begun.values())
-          if (call.params?.buffer === bytes.buffer) call.params = call.params.slice();
+        keep(reading, bytes);
       }
       if (state === "last") calls.push(...reading.begun.values().map((start) => joined(start, UNKNOWN)));
       if (state !== "growing") await enter(FINISHED);
@@ -167,6 +166,14 @@ export class Ingest {
 
   #warnOf(name: string): void {
     this.#options.onWarning(`A part of ${name} is damaged: the calls in it are not in the call log`);
+  }
+}
+
+/** Gives calls that go on parameters of their own: the bytes that were read are used again. */
+function keep({ begun }: Reading, bytes: Buffer): void {
+  for (const call of begun.values()) {
+    // Not by `slice`, which makes no copy of a Buffer.
+    if (call.params?.buffer === bytes.buffer) call.params = new Uint8Array(call.params);
   }
 }
 
