@@ -9,7 +9,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeHome, plugboard, type Home } from "../support/hub.ts";
 import { RawClient } from "../support/raw-stdio.ts";
 import { startRemote } from "../support/remote.ts";
@@ -119,6 +119,8 @@ describe("what is sent", () => {
     const client = launch(url);
     const answers = [client.initialize(), client.request("ping"), client.request("ping")];
     await Promise.all(answers);
+    // It opens the stream when the handshake is over, which nobody waits for.
+    await vi.waitFor(() => expect(seen.map(({ method }) => method)).toContain("GET"), 20_000);
     await client.end();
     expect(seen.map(({ method, body }) => body?.method ?? method)).toEqual(
       expect.arrayContaining(["initialize", "notifications/initialized", "ping", "ping", "GET", "DELETE"]),
