@@ -47,6 +47,13 @@ export type RawRoute = Pick<CallStart, "server" | "tool" | "group" | "client">;
 /** What is special to one of them. */
 export type StoredOpening = Omit<StoredStart, keyof Route>;
 
+/** A call in its parts, as a log brings them together. */
+export interface StoredParts {
+  readonly route: Route;
+  readonly opening: StoredOpening;
+  readonly end: StoredEnd;
+}
+
 export function toStoredStart(start: CallStart, keeping: Keeping): StoredStart {
   return { ...toRoute(start), ...toStoredOpening(start, keeping) };
 }

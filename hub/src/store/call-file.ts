@@ -3,7 +3,7 @@
 import { closeSync, fdatasyncSync, openSync, statSync } from "node:fs";
 import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallPage, CallQuery } from "../calls/log.ts";
-import type { StoredCall } from "../calls/stored-call.ts";
+import type { StoredParts } from "../calls/stored-call.ts";
 import { CallCounter } from "./call-counter.ts";
 import { CallPruner } from "./call-pruner.ts";
 import type { Retention } from "./retention.ts";
@@ -53,8 +53,8 @@ export class CallFile {
     return this.#writer.doneOf(journal);
   }
 
-  write(calls: readonly StoredCall[], mark: JournalMark): void {
-    this.#writer.write(calls, mark);
+  write(calls: readonly StoredParts[], mark: JournalMark): number {
+    return this.#writer.write(calls, mark);
   }
 
   forget(journal: string): void {

@@ -11,6 +11,7 @@ import { Redactor } from "../calls/redact.ts";
 import { journalsOf, SqliteCallLog, type CallLogOptions } from "./call-log.ts";
 import type { Retention } from "./retention.ts";
 import { connect } from "./driver.ts";
+import { findBlock } from "./journal-block.ts";
 
 let dir: string;
 let path: string;
@@ -66,6 +67,14 @@ const journals = () => journalsOf(path);
 async function journaled(): Promise<string> {
   const names = await readdir(journals());
   return (await Promise.all(names.map((name) => readFile(join(journals(), name), "latin1")))).join("");
+}
+
+/** How often something was written to them. */
+async function countBlocks(): Promise<number> {
+  const bytes = Buffer.from(await journaled(), "latin1");
+  let count = 0;
+  for (let found = findBlock(bytes, 0); found.state === "block"; found = findBlock(bytes, found.next)) count++;
+  return count;
 }
 
 const toolsOf = async (log: SqliteCallLog) =>
@@ -165,6 +174,31 @@ describe("SqliteCallLog", () => {
       await raw.close();
     },
   );
+
+  it("RS-4 calls that come together are written together, beginnings and ends; one that comes alone is written at once", async () => {
+    const log = open();
+    const together = async () => {
+      const calls = Array.from({ length: 16 }, () => log.begin(entry()));
+      await Promise.all(calls.map(({ begun }) => begun));
+      await Promise.all(calls.map((call) => call.finish(entry())));
+    };
+    // The first of all cannot know that others come with it.
+    await together();
+    const before = await countBlocks();
+    await together();
+    expect(await countBlocks()).toBe(before + 2);
+    const lone = async () => {
+      const call = log.begin(entry());
+      const begun = call.begun;
+      await begun;
+      const ended = call.finish(entry());
+      await ended;
+      return [begun, ended];
+    };
+    await lone();
+    expect(await lone()).toEqual([undefined, undefined]);
+    expect(await countOf(log)).toBe(34);
+  });
 
   it("RS-4 calls get into the database without being asked for", async () => {
     const log = open({}, path, { wakeAfterMs: 10 });

@@ -69,11 +69,13 @@ export class SqliteCallLog implements CallLog {
    * What this turn of the event loop has to record. Made and written in one go at its end: a file costs by the write, and code
    * that is run for many calls in a row costs half of what it does when it is come back to for each.
    */
-  readonly #begun: OpenRecord[] = [];
-  readonly #ended: OpenRecord[] = [];
+  #begun: OpenRecord[] = [];
+  #ended: OpenRecord[] = [];
   readonly #block = new BlockWriter();
   /** Settled when the records of this turn are written. */
   #turn: Promise<void> | undefined;
+  /** What was written last was one record. */
+  #wasAlone = true;
   #lastId = 0;
   /** Bytes, of all journals. */
   #written = 0;
@@ -186,8 +188,9 @@ export class SqliteCallLog implements CallLog {
 
   /** Settled when what was recorded last is written: with all else of this turn, or at once and then nothing comes back. */
   #gathered(): Promise<void> | undefined {
-    // Where no other call is under way there is nothing to wait for.
-    if (this.#open.size <= 1) return this.#endTurn();
+    // Where calls come one at a time there is nothing to wait for. The first and the last of many that come together are alone, too,
+    // if one looks at what is under way only.
+    if (this.#wasAlone && this.#turn === undefined && this.#open.size <= 1) return this.#endTurn();
     this.#turn ??= this.#gather();
     return this.#turn;
   }
@@ -215,17 +218,22 @@ export class SqliteCallLog implements CallLog {
 
   #writeTurn(): void {
     this.#turn = undefined;
-    for (const record of this.#begun) {
+    const begun = this.#begun;
+    const ended = this.#ended;
+    const count = begun.length + ended.length;
+    if (count === 0) return;
+    this.#wasAlone = count === 1;
+    this.#begun = [];
+    this.#ended = [];
+    for (const record of begun) {
       record.opening = this.#openingOf(record.call);
       this.#writeBegin(this.#block, record, record.opening);
       if (this.#block.isFull) this.#writeBlock();
     }
-    this.#begun.length = 0;
-    for (const { id, call, end } of this.#ended) {
+    for (const { id, call, end } of ended) {
       if (end !== undefined) this.#block.end(id, this.#endOf(call.server, end));
       if (this.#block.isFull) this.#writeBlock();
     }
-    this.#ended.length = 0;
     if (!this.#block.isEmpty) this.#writeBlock();
   }
 

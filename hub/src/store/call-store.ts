@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallStatsQuery, ServerStats } from "../calls/call-stats.ts";
 import type { CallPage, CallQuery } from "../calls/log.ts";
-import type { StoredCall } from "../calls/stored-call.ts";
+import type { StoredParts } from "../calls/stored-call.ts";
 import { HubError } from "../errors.ts";
 import { CallFile } from "./call-file.ts";
 import type { Retention } from "./retention.ts";
@@ -81,16 +81,17 @@ export class CallStore {
   }
 
   /** All of them and the mark, or none and an error. */
-  async write(calls: readonly StoredCall[], mark: JournalMark): Promise<void> {
+  async write(calls: readonly StoredParts[], mark: JournalMark): Promise<void> {
     const file = this.#requireFile();
+    let bytes: number;
     try {
-      await whenFree(() => file.write(calls, mark));
+      bytes = await whenFree(() => file.write(calls, mark));
     } catch (error) {
       if (!(error instanceof EnteredElsewhere)) await this.#failed(error);
       throw error;
     }
     this.#recovered();
-    for (const { params, result } of calls) this.#bytesSincePrune += (params?.length ?? 0) + (result?.length ?? 0) + 64;
+    this.#bytesSincePrune += bytes;
     // Often enough that the file never grows far beyond its limit.
     if (this.#bytesSincePrune > this.#options.retention.maxBytes / 64) this.#pruneSoon();
   }

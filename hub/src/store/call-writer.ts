@@ -1,13 +1,13 @@
 // Writes calls into the tables, many in one transaction. When, and what happens where it fails, is left to call-log.ts.
 
-import { ByRoute } from "../calls/by-route.ts";
-import type { StoredCall } from "../calls/stored-call.ts";
+import type { Route, StoredParts } from "../calls/stored-call.ts";
 import type { Database, SqlValue, Statement } from "./driver.ts";
 import { PackWriter } from "./payload-pack.ts";
 import { rollBack } from "./sqlite.ts";
 
 /** Rows of one statement: each run of one costs as much as a row or two. Powers of two, so that few statements do. */
 const MAX_ROWS = 32;
+const COLUMNS = ["at", "route", "duration_us"] as const;
 /** Up to so many calls there is no hurry. */
 const FEW_CALLS = 500;
 /**
@@ -38,9 +38,10 @@ export class CallWriter {
   readonly #setDone: Statement;
   readonly #removeDone: Statement;
   readonly #addPayload: Statement;
-  /** By the number of rows. */
-  readonly #addCalls = new Map<number, Statement>();
-  readonly #routes = new ByRoute<RoutesByOutcome>();
+  /** By the numbers of rows and columns. */
+  readonly #addCalls = new Map<string, Statement>();
+  /** Those of one object are of one journal; another one's are looked up again. */
+  readonly #routes = new Map<Route, RoutesByOutcome>();
   readonly #findVersion: Statement;
   /** Of the database: another one after each change by somebody else. */
   #version: unknown;
@@ -76,8 +77,8 @@ export class CallWriter {
     this.#routes.clear();
   }
 
-  /** All of them, or none and an error. */
-  write(calls: readonly StoredCall[], { journal, from, to }: JournalMark): void {
+  /** All of them, or none and an error. Returns the room that their payloads take, in bytes. */
+  write(calls: readonly StoredParts[], { journal, from, to }: JournalMark): number {
     this.#begin.run();
     try {
       this.#checkRoutes();
@@ -85,8 +86,9 @@ export class CallWriter {
       if (Number(this.#setDone.run(to, journal, from).changes) !== 1) {
         throw new EnteredElsewhere(`${journal} is being entered by somebody else`);
       }
-      this.#writePayloads(calls, this.#writeCalls(calls));
+      const bytes = this.#writePayloads(calls, this.#writeCalls(calls));
       this.#commit.run();
+      return bytes;
     } catch (error) {
       rollBack(this.#db);
       // Those of this transaction are not in the file.
@@ -96,50 +98,61 @@ export class CallWriter {
   }
 
   /** Returns the id of the first one. Nobody else writes during the transaction, so the others follow it. */
-  #writeCalls(calls: readonly StoredCall[]): number {
+  #writeCalls(calls: readonly StoredParts[]): number {
     let last = 0;
     for (let at = 0; at < calls.length;) {
       const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
-      const rows: SqlValue[] = [];
-      for (let index = at; index < at + count; index++) {
-        const call = calls[index];
-        if (call === undefined) break;
-        rows.push(call.at, this.#routeOf(call), call.durationUs, call.workflowId);
-      }
-      last = Number(this.#adding(count).run(...rows).lastInsertRowid);
+      last = this.#writeRows(calls.slice(at, at + count));
       at += count;
       if (calls.length < FEW_CALLS && at < calls.length) this.#rest();
     }
     return last - calls.length + 1;
   }
 
-  #writePayloads(calls: readonly StoredCall[], first: number): void {
+  #writeRows(calls: readonly StoredParts[]): number {
+    const hasWorkflow = calls.some(({ opening }) => opening.workflowId !== null);
+    const values: SqlValue[] = [];
+    for (const call of calls) {
+      values.push(call.opening.at, this.#routeOf(call), call.end.durationUs);
+      // Each value costs, and hardly a call has this one.
+      if (hasWorkflow) values.push(call.opening.workflowId);
+    }
+    const columns = hasWorkflow ? [...COLUMNS, "workflow_id"] : COLUMNS;
+    return Number(this.#adding(calls.length, columns).run(...values).lastInsertRowid);
+  }
+
+  #adding(count: number, columns: readonly string[]): Statement {
+    const key = `${count} ${columns.length}`;
+    const known = this.#addCalls.get(key);
+    if (known !== undefined) return known;
+    const row = `(${columns.map(() => "?").join(", ")})`;
+    const rows = Array.from({ length: count }, () => row).join(", ");
+    const statement = this.#db.prepare(`INSERT INTO call (${columns.join(", ")}) VALUES ${rows}`);
+    this.#addCalls.set(key, statement);
+    return statement;
+  }
+
+  #writePayloads(calls: readonly StoredParts[], first: number): number {
     const pack = this.#pack;
     let next = first;
+    let written = 0;
     const write = () => {
       const { calls: count } = pack;
       const { sizes, bytes } = pack.take();
       this.#addPayload.run(next, sizes, bytes);
       next += count;
+      written += sizes.length + bytes.length;
     };
-    for (const call of calls) {
-      pack.add(call);
+    for (const { opening, end } of calls) {
+      pack.add(opening.params, end.result);
       if (pack.isFull) write();
     }
     if (pack.calls > 0) write();
+    return written;
   }
 
   #rest(): void {
     Atomics.wait(this.#nothing, 0, 0, REST_MS);
-  }
-
-  #adding(count: number): Statement {
-    const known = this.#addCalls.get(count);
-    if (known !== undefined) return known;
-    const rows = Array.from({ length: count }, () => "(?, ?, ?, ?)").join(", ");
-    const statement = this.#db.prepare(`INSERT INTO call (at, route, duration_us, workflow_id) VALUES ${rows}`);
-    this.#addCalls.set(count, statement);
-    return statement;
   }
 
   /** Somebody else who prunes the file may have removed some. */
@@ -149,18 +162,20 @@ export class CallWriter {
     this.#version = version;
   }
 
-  #routeOf({ server, tool, group, client, errorCode, success, truncated }: StoredCall): number {
-    const flags = (success ? 1 : 0) + (truncated ? 2 : 0);
+  #routeOf({ route, opening, end: { success, errorCode, truncated } }: StoredParts): number {
+    const isCut = opening.truncated || truncated;
+    const flags = (success ? 1 : 0) + (isCut ? 2 : 0);
     const outcome = errorCode === null ? flags : `${flags} ${errorCode}`;
-    let byOutcome = this.#routes.get(server, tool, group, client);
+    let byOutcome = this.#routes.get(route);
     const known = byOutcome?.get(outcome);
     if (known !== undefined) return known;
-    const route = [server, tool, group, client ?? "", errorCode ?? "", success ? 1 : 0, truncated ? 1 : 0];
-    const id = Number(this.#findRoute.get(...route)?.["id"] ?? this.#addRoute.run(...route).lastInsertRowid);
+    const { server, tool, group, client } = route;
+    const row = [server, tool, group, client ?? "", errorCode ?? "", success ? 1 : 0, isCut ? 1 : 0];
+    const id = Number(this.#findRoute.get(...row)?.["id"] ?? this.#addRoute.run(...row).lastInsertRowid);
     if (byOutcome === undefined) {
       if (this.#routes.size >= MAX_ROUTES) this.forgetRoutes();
       byOutcome = new Map();
-      this.#routes.set([server, tool, group, client], byOutcome);
+      this.#routes.set(route, byOutcome);
     }
     byOutcome.set(outcome, id);
     return id;

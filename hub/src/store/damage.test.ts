@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { append, type CallEntry } from "../../../test/support/calls.ts";
 import { Redactor } from "../calls/redact.ts";
-import { joined, toStoredEnd, toStoredStart } from "../calls/stored-call.ts";
+import { toRoute, toStoredEnd, toStoredOpening } from "../calls/stored-call.ts";
 import { SqliteCallLog } from "./call-log.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import { CallStore } from "./call-store.ts";
@@ -137,10 +137,13 @@ describe("a damaged file", () => {
     const random = randomOf(SEED);
     const onWarning = (message: string) => warnings.push(message);
     let degraded: string | undefined;
-    const call = joined(
-      toStoredStart(entry({ tool: "after" }), { redactor: new Redactor() }),
-      toStoredEnd(entry(), "s", { redactor: new Redactor() }),
-    );
+    const after = entry({ tool: "after" });
+    const keeping = { redactor: new Redactor() };
+    const call = {
+      route: toRoute(after),
+      opening: toStoredOpening(after, keeping),
+      end: toStoredEnd(after, "s", keeping),
+    };
     const outcomes = { kept: 0, aside: 0, replaced: 0 };
     for (let count = 0; count < MUTATIONS; count++) {
       const file = join(dir, "mutated", `${count}.db`);

@@ -6,7 +6,7 @@ import { closeSync, openSync, readdirSync, readSync, renameSync, rmSync } from "
 import { join } from "node:path";
 import { errorCode } from "../atomic.ts";
 import { UNKNOWN_OUTCOME } from "../calls/log.ts";
-import { joined, type Route, type StoredCall, type StoredEnd, type StoredStart } from "../calls/stored-call.ts";
+import type { Route, StoredEnd, StoredOpening, StoredParts } from "../calls/stored-call.ts";
 import { InFlight } from "../wire/in-flight.ts";
 import type { CallStore } from "./call-store.ts";
 import { findBlock, MAX_BLOCK_BYTES, readBlock, type Block, type BlockReader } from "./journal-block.ts";
@@ -35,8 +35,13 @@ interface Reading {
   readonly read: Map<string, { at: number; done: number }>;
 }
 
-/** Its parameters are a view of the bytes that are being read, as long as those are there: most calls end in them, too. */
-type Begun = Omit<StoredStart, "params"> & { params: Uint8Array | null };
+/** One object for each call, from its beginning on: there are many. */
+interface Begun extends StoredParts {
+  /** Its parameters are a view of the bytes that are being read, as long as those are there: most calls end in them, too. */
+  opening: StoredOpening;
+  /** Unknown for as long as the call goes on. */
+  end: StoredEnd;
+}
 
 export interface IngestOptions {
   readonly folder: string;
@@ -104,7 +109,7 @@ export class Ingest {
     const { name } = file;
     const place = reading.read.get(name) ?? { at: 0, done: store.doneOf(name) };
     reading.read.set(name, place);
-    const calls: StoredCall[] = [];
+    const calls: StoredParts[] = [];
     const reader = joining(reading, calls);
     const enter = async (to: number) => {
       await store.write(calls, { journal: name, from: place.done, to });
@@ -124,7 +129,7 @@ export class Ingest {
         if (calls.length > 0) await enter(place.at);
         keep(reading, bytes);
       }
-      if (state === "last") calls.push(...reading.begun.values().map((start) => joined(start, UNKNOWN)));
+      if (state === "last") calls.push(...reading.begun.values());
       if (state !== "growing") await enter(FINISHED);
     }
     if (state === "growing") return;
@@ -172,8 +177,9 @@ export class Ingest {
 /** Gives calls that go on parameters of their own: the bytes that were read are used again. */
 function keep({ begun }: Reading, bytes: Buffer): void {
   for (const call of begun.values()) {
+    const { params } = call.opening;
     // Not by `slice`, which makes no copy of a Buffer.
-    if (call.params?.buffer === bytes.buffer) call.params = new Uint8Array(call.params);
+    if (params?.buffer === bytes.buffer) call.opening = { ...call.opening, params: new Uint8Array(params) };
   }
 }
 
@@ -182,20 +188,19 @@ function newReading(): Reading {
 }
 
 /** Puts together the beginnings and the ends of calls. */
-function joining({ begun, routes }: Reading, calls: StoredCall[]): BlockReader {
+function joining({ begun, routes }: Reading, calls: StoredParts[]): BlockReader {
   return {
     onRoute: (number, route) => void routes.set(number, route),
-    onBegin: (id, number, { at, workflowId, params, truncated }) => {
+    onBegin: (id, number, opening) => {
       const route = routes.get(number);
-      if (route === undefined) return;
-      const { server, tool, group, client } = route;
-      begun.set(id, { at, server, tool, group, client, workflowId, params, truncated });
+      if (route !== undefined) begun.set(id, { route, opening, end: UNKNOWN });
     },
     onEnd: (id, end) => {
-      const start = begun.get(id);
-      if (start === undefined) return;
+      const call = begun.get(id);
+      if (call === undefined) return;
       begun.delete(id);
-      calls.push(joined(start, end));
+      call.end = end;
+      calls.push(call);
     },
   };
 }

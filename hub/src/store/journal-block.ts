@@ -43,6 +43,7 @@ export const MAX_BLOCK_BYTES = 1 << 20;
 export class BlockWriter {
   /** Used again and again: what is written at once needs no room of its own. */
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #view = viewOf(this.#bytes);
   #at = FRAME_BYTES;
 
   get isEmpty(): boolean {
@@ -79,8 +80,8 @@ export class BlockWriter {
   /** The block as it goes into the file. Good until the next record. */
   take(): Buffer {
     const bytes = this.#bytes.subarray(0, this.#at);
-    bytes.writeUInt32LE(this.#at - FRAME_BYTES, 0);
-    bytes.writeUInt32LE(crc32(bytes.subarray(FRAME_BYTES), FORM), 4);
+    this.#view.setUint32(0, this.#at - FRAME_BYTES, true);
+    this.#view.setUint32(4, crc32(bytes.subarray(FRAME_BYTES), FORM), true);
     this.#at = FRAME_BYTES;
     return bytes;
   }
@@ -105,11 +106,13 @@ export class BlockWriter {
   }
 
   #int(value: number): void {
-    this.#at = this.#bytes.writeUInt32LE(value, this.#at);
+    this.#view.setUint32(this.#at, value, true);
+    this.#at += 4;
   }
 
   #double(value: number): void {
-    this.#at = this.#bytes.writeDoubleLE(value, this.#at);
+    this.#view.setFloat64(this.#at, value, true);
+    this.#at += 8;
   }
 
   #makeRoom(more: number): void {
@@ -117,7 +120,13 @@ export class BlockWriter {
     const larger = Buffer.allocUnsafeSlow(2 * (this.#at + more));
     this.#bytes.copy(larger, 0, 0, this.#at);
     this.#bytes = larger;
+    this.#view = viewOf(larger);
   }
+}
+
+/** Numbers are read and written through it in a fraction of the time that a Buffer takes for them. */
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }
 
 export function findBlock(bytes: Buffer, at: number): Found {
@@ -133,20 +142,21 @@ export function findBlock(bytes: Buffer, at: number): Found {
 
 /** Reads the records of a block that was found. Its checksum is right, so they are what we wrote. */
 export function readBlock(bytes: Buffer, { from, next }: Block, reader: BlockReader): void {
+  const view = viewOf(bytes);
   for (let at = from; at < next;) {
     const kind = bytes[at];
     const flags = bytes[at + 1] ?? 0;
-    const id = bytes.readUInt32LE(at + 2);
+    const id = view.getUint32(at + 2, true);
     at += HEAD_BYTES;
     let text: string | null = null;
     if ((flags & FLAG.text) !== 0) {
-      const end = at + 4 + bytes.readUInt32LE(at);
+      const end = at + 4 + view.getUint32(at, true);
       text = bytes.toString("utf8", at + 4, end);
       at = end;
     }
     let payload: Buffer | null = null;
     if ((flags & FLAG.payload) !== 0) {
-      const end = at + 4 + bytes.readUInt32LE(at);
+      const end = at + 4 + view.getUint32(at, true);
       payload = bytes.subarray(at + 4, end);
       at = end;
     }
@@ -154,12 +164,12 @@ export function readBlock(bytes: Buffer, { from, next }: Block, reader: BlockRea
     if (kind === ROUTE) {
       reader.onRoute(id, toRoute(text ?? "[]"));
     } else if (kind === BEGIN) {
-      const start = { at: bytes.readDoubleLE(at), workflowId: text, params: payload, truncated };
-      reader.onBegin(id, bytes.readUInt32LE(at + 8), start);
+      const start = { at: view.getFloat64(at, true), workflowId: text, params: payload, truncated };
+      reader.onBegin(id, view.getUint32(at + 8, true), start);
       at += 12;
     } else {
       const success = (flags & FLAG.success) !== 0;
-      reader.onEnd(id, { result: payload, success, durationUs: bytes.readDoubleLE(at), errorCode: text, truncated });
+      reader.onEnd(id, { result: payload, success, durationUs: view.getFloat64(at, true), errorCode: text, truncated });
       at += 8;
     }
   }

@@ -7,7 +7,7 @@ const payloads = fc.array(fc.record({ params: part, result: part }), { minLength
 
 function packed(all: readonly Payload[]): PackReader {
   const writer = new PackWriter();
-  for (const payload of all) writer.add(payload);
+  for (const { params, result } of all) writer.add(params, result);
   const { sizes, bytes } = writer.take();
   return new PackReader(sizes, bytes.slice());
 }
@@ -24,12 +24,12 @@ describe("RS-4 payloads of calls that are entered together", () => {
 
   it("are full when a page is, however large one of them is", () => {
     const writer = new PackWriter();
-    const small = { params: new Uint8Array(100), result: new Uint8Array(150) };
-    for (writer.add(small); !writer.isFull;) writer.add(small);
+    const addSmall = () => writer.add(new Uint8Array(100), new Uint8Array(150));
+    for (addSmall(); !writer.isFull;) addSmall();
     expect(writer.calls).toBeGreaterThan(20);
     expect(writer.take().bytes.length).toBeLessThan(8000);
     expect([writer.isFull, writer.calls]).toEqual([false, 0]);
-    writer.add({ params: new Uint8Array(70_000).fill(7), result: null });
+    writer.add(new Uint8Array(70_000).fill(7), null);
     expect([writer.isFull, writer.calls]).toEqual([true, 1]);
     const { sizes, bytes } = writer.take();
     expect([sizes, bytes.length, bytes.every((byte) => byte === 7)]).toEqual(["[70000,null]", 70_000, true]);

@@ -32,7 +32,7 @@ export class PackWriter {
     return this.#at + this.#sizes.length >= FULL_BYTES;
   }
 
-  add({ params, result }: Payload): void {
+  add(params: Uint8Array | null, result: Uint8Array | null): void {
     this.#sizes += `${this.#calls === 0 ? "" : ","}${this.#put(params)},${this.#put(result)}`;
     this.#calls++;
   }
