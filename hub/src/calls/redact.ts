@@ -5,7 +5,7 @@ import { onOneLine } from "../wire/json.ts";
 import { isCredential } from "../config/credential-key.ts";
 import { credentialValues, hasCredentialMember } from "./credential-members.ts";
 import { cutJson } from "./cut-json.ts";
-import { PlainJson } from "./plain-json.ts";
+import { isPlainJson } from "./plain-json.ts";
 import { SecretForms, type Span } from "./secret-forms.ts";
 import { secretParts } from "./secret-parts.ts";
 import { unescapeJson, unescapePercent, type Unescaped } from "./unescape.ts";
@@ -39,7 +39,6 @@ export interface Redacted {
  */
 export class Redactor {
   readonly #maxBytes: number;
-  readonly #plain = new PlainJson();
   readonly #secrets = new Map<unknown, ReadonlySet<string>>();
   /** Made when it is needed: servers that start together tell their secrets together. */
   #made: SecretForms | undefined;
@@ -63,7 +62,7 @@ export class Redactor {
 
   redact(json: Buffer | undefined): Redacted {
     if (json === undefined) return { json, truncated: false };
-    if (json.length <= this.#maxBytes && this.#plain.isPlain(json) && !this.#forms.isIn(json))
+    if (json.length <= this.#maxBytes && isPlainJson(json) && !this.#forms.isIn(json))
       return { json, truncated: false };
     const fits = json.length <= this.#maxBytes;
     // A secret that begins in the part that is kept must be seen whole.

@@ -195,9 +195,9 @@ describe("SqliteCallLog", () => {
       await ended;
       return [begun, ended];
     };
-    await lone();
+    for (let count = 0; count < 4; count++) await lone();
     expect(await lone()).toEqual([undefined, undefined]);
-    expect(await countOf(log)).toBe(34);
+    expect(await countOf(log)).toBe(37);
   });
 
   it("RS-4 calls get into the database without being asked for", async () => {

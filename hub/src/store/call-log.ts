@@ -30,6 +30,8 @@ const WAKE_BYTES = 64 << 10;
 const WAKE_AFTER_MS = 10_000;
 /** Turns of the event loop that records are gathered for, while each brings more: longer, and servers and clients have to wait. */
 const MAX_TURNS = 2;
+/** Where fewer records come together, a second turn brings too little for the wait. */
+const MANY_RECORDS = 5;
 const RETRY_MS = 500;
 /** Then they begin anew: in the journal they have 32 bits. */
 const IDS = 2 ** 32;
@@ -74,8 +76,8 @@ export class SqliteCallLog implements CallLog {
   readonly #block = new BlockWriter();
   /** Settled when the records of this turn are written. */
   #turn: Promise<void> | undefined;
-  /** What was written last was one record. */
-  #wasAlone = true;
+  /** How many records were written together of late; fewer count only after a while. */
+  #crowd = 1;
   #lastId = 0;
   /** Bytes, of all journals. */
   #written = 0;
@@ -188,9 +190,9 @@ export class SqliteCallLog implements CallLog {
 
   /** Settled when what was recorded last is written: with all else of this turn, or at once and then nothing comes back. */
   #gathered(): Promise<void> | undefined {
-    // Where calls come one at a time there is nothing to wait for. The first and the last of many that come together are alone, too,
-    // if one looks at what is under way only.
-    if (this.#wasAlone && this.#turn === undefined && this.#open.size <= 1) return this.#endTurn();
+    // Where calls come one at a time there is nothing to wait for. What is under way does not tell: of many that come together
+    // the first one and the last one are alone, too.
+    if (this.#crowd <= 1 && this.#turn === undefined && this.#open.size <= 1) return this.#endTurn();
     this.#turn ??= this.#gather();
     return this.#turn;
   }
@@ -203,7 +205,8 @@ export class SqliteCallLog implements CallLog {
       const onTurn = () => {
         const before = gathered;
         gathered = this.#begun.length + this.#ended.length;
-        if (gathered > before && ++turns < MAX_TURNS) return void setImmediate(onTurn);
+        const maxTurns = Math.max(gathered, this.#crowd) < MANY_RECORDS ? 1 : MAX_TURNS;
+        if (gathered > before && ++turns < maxTurns) return void setImmediate(onTurn);
         this.#endTurn();
         resolve();
       };
@@ -222,7 +225,7 @@ export class SqliteCallLog implements CallLog {
     const ended = this.#ended;
     const count = begun.length + ended.length;
     if (count === 0) return;
-    this.#wasAlone = count === 1;
+    this.#crowd = Math.max(count, this.#crowd >>> 1);
     this.#begun = [];
     this.#ended = [];
     for (const record of begun) {
