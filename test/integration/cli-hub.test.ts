@@ -661,7 +661,7 @@ describe.concurrent("a hub and its servers", () => {
     context.onTestFinished(() => close(home));
     const { code, stderr } = await plugboard(home, ["start", "off"]);
     expect(code).toBe(7);
-    expect(stderr).toMatch(/^error: Server "off" is disabled\n/);
+    expect(stderr).toMatch(/^error: Server "off" is disabled\n {2}fix: +plugboard enable off\n/);
   });
 
   it("4: LC-3 a server that does not start says why", async (context) => {

@@ -9,12 +9,14 @@ const BACKSLASH = 0x5c;
 /** The longest name that is looked at. */
 const MAX_NAME = 128;
 
-/** Four bytes of a name, in lower case, as a number. */
-function nextGram(gram: number, byte: number): number {
-  return (gram << 8) | byte | 0x20;
+/** Four bytes of a name, in lower case, as a number; the next one stands before them, since names are read from their end. */
+function gramBefore(gram: number, byte: number): number {
+  return (gram >>> 8) | ((byte | 0x20) << 24);
 }
 
-const HINTS: ReadonlySet<number> = new Set(CREDENTIAL_HINTS.map((hint) => [...Buffer.from(hint)].reduce(nextGram, 0)));
+const HINTS: ReadonlySet<number> = new Set(
+  CREDENTIAL_HINTS.map((hint) => [...Buffer.from(hint)].reduceRight(gramBefore, 0)),
+);
 /** Asked first, because a look into it costs less than one into the set: 1 where a hint has this hash. */
 const HINT_TABLE = new Uint8Array(4096);
 for (const gram of HINTS) HINT_TABLE[hash(gram)] = 1;
@@ -47,19 +49,17 @@ export function isAfterCredential(bytes: Buffer, colon: number): boolean {
   while (end > 0 && isBlank(bytes[end])) end--;
   if (!isQuote(bytes[end] ?? 0)) return false;
   end = backslashesBefore(bytes, end);
-  let start = end;
-  while (start > 0 && end - start < MAX_NAME && !endsName(bytes[start - 1] ?? 0)) start--;
   // The quote or backslash that follows belongs to some hints.
-  return hasHint(bytes, start, end + 1) && isCredentialKey(bytes.toString("utf8", start, end));
-}
-
-function hasHint(bytes: Buffer, start: number, end: number): boolean {
-  let gram = 0;
-  for (let at = start; at < end; at++) {
-    gram = nextGram(gram, bytes[at] ?? 0);
-    if (HINT_TABLE[hash(gram)] === 1 && HINTS.has(gram)) return true;
+  let gram = gramBefore(0, bytes[end] ?? 0);
+  let isHinted = false;
+  let start = end;
+  for (; start > 0 && end - start < MAX_NAME; start--) {
+    const byte = bytes[start - 1] ?? 0;
+    if (endsName(byte)) break;
+    gram = gramBefore(gram, byte);
+    if (HINT_TABLE[hash(gram)] === 1 && HINTS.has(gram)) isHinted = true;
   }
-  return false;
+  return isHinted && isCredentialKey(bytes.toString("utf8", start, end));
 }
 
 /** To the end of the bytes where it does not end. */

@@ -245,7 +245,7 @@ export class ManagedServer {
   /** Starts it, or waits for the start that is under way. Rejects with the reason if it does not come up. */
   start(): Promise<void> {
     if (this.#status.state === "disabled") {
-      const hint = `Set "enabled": true for ${this.name} in mcp_server.json`;
+      const hint = `plugboard enable ${this.name}`;
       return Promise.reject(new HubError("ServerDisabled", `Server "${this.name}" is disabled`, { hint }));
     }
     this.#restarts.forget();

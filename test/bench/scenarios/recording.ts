@@ -16,7 +16,7 @@ import { startUpstreams } from "../upstreams/start.ts";
 import type { Bench, Sample, Scenario } from "./scenario.ts";
 
 /** Both ways, in every pair; many of them, since the difference is small. */
-const PAIRS_PER_ROUND = 3;
+const PAIRS_PER_ROUND = 6;
 const WARM_TURNS = 4;
 /** Longer than elsewhere: every turn begins with new connections and ends with a wait for the thread, which is no steady load. */
 const SLICES_PER_TURN = 4;
