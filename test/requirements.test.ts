@@ -13,16 +13,16 @@ const range = (prefix: string, from: number, to: number) =>
 
 const PROVEN = [
   ...range("CF-", 1, 10),
-  ...range("LC-", 1, 5),
-  ...range("LC-", 7, 10),
+  ...range("LC-", 1, 10),
   ...range("CL-", 1, 6),
-  "CL-8",
-  ...range("GR-", 1, 6),
-  ...range("RS-", 4, 7),
+  ...range("CL-", 8, 9),
+  ...range("GR-", 1, 8),
+  ...range("RS-", 1, 7),
   ...range("MC-T", 1, 9),
   ...range("MC-NT", 1, 4),
   ...range("MG-", 1, 3),
   ...range("SE-", 1, 2),
+  ...range("SE-", 4, 5),
   ...range("CH-", 1, 12),
 ];
 
