@@ -34,6 +34,14 @@ async function main({ only, out, writeDocs, ...how }: Options): Promise<void> {
   const pinning = how.pinned ? pin() : UNPINNED;
   const machine = { ...about, pinned: pinning !== UNPINNED };
   const kept = only.length === 0 ? {} : await lastScenarios(out);
+  const missing = SCENARIOS.filter((scenario) => !chosen.includes(scenario) && kept[scenario.name] === undefined);
+  // Before anything is measured: the page has all of them.
+  if (writeDocs && missing.length > 0) {
+    const names = missing.map(({ name }) => name).join(", ");
+    throw new Error(
+      `--write-docs would take ${names} out of the page: there are no results of them in ${out}. Run all`,
+    );
+  }
   const fresh: Record<string, ScenarioResult> = {};
   for (const scenario of chosen) fresh[scenario.name] = await run(scenario, { ...how, pinning }, about.commit);
   const all = { ...kept, ...fresh };
