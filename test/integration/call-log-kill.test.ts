@@ -114,7 +114,9 @@ async function expectWhole(home: Home, calls: number): Promise<void> {
   expect((await readdir(data)).filter((name) => name.startsWith("calls.db"))).toEqual(["calls.db"]);
   const db = await connect(join(data, "calls.db"));
   expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
-  expect(db.prepare("SELECT count(*) AS count, count(DISTINCT workflow_id) AS markers FROM call").get()).toEqual({
+  expect(
+    db.prepare("SELECT count(*) AS count, count(DISTINCT workflow_id) AS markers FROM mcp_call_log").get(),
+  ).toEqual({
     count: calls,
     markers: calls,
   });

@@ -8,8 +8,11 @@ import { shapeOf } from "./shape.ts";
 const MAX_NAME = 256;
 /** Beyond it JavaScript has no date; a damaged file may hold anything. */
 const MAX_DATE = 8_640_000_000_000_000;
+/** Twelve digits: eleven days. */
+const MAX_DURATION_US = 999_999_999_999;
 
 export interface StoredStart {
+  /** Whole milliseconds since the epoch, not before it. */
   readonly at: number;
   readonly server: string;
   readonly tool: string;
@@ -23,7 +26,7 @@ export interface StoredStart {
 export interface StoredEnd {
   readonly result: Uint8Array | null;
   readonly success: boolean;
-  /** Whole microseconds. */
+  /** Whole microseconds, of twelve digits at most. */
   readonly durationUs: number;
   readonly errorCode: string | null;
   readonly truncated: boolean;
@@ -70,7 +73,7 @@ export function toRoute({ server, tool, group, client }: RawRoute): Route {
 export function toStoredOpening(start: CallStart, keeping: Keeping): StoredOpening {
   const { json, truncated } = keptOf(start.server, start.params, keeping);
   return {
-    at: whole(start.at),
+    at: whole(start.at, MAX_DATE),
     workflowId: start.workflowId === undefined ? null : short(start.workflowId),
     params: json ?? null,
     truncated,
@@ -83,7 +86,7 @@ export function toStoredEnd(end: CallEnd, server: string, keeping: Keeping): Sto
   return {
     result: json ?? null,
     success: end.success,
-    durationUs: Math.max(0, whole(end.durationMs * 1000)),
+    durationUs: whole(end.durationMs * 1000, MAX_DURATION_US),
     errorCode: end.errorCode === undefined ? null : short(end.errorCode),
     truncated,
   };
@@ -145,8 +148,8 @@ function short(text: string): string {
   return name.includes("\0") ? name.replaceAll("\0", "\uFFFD") : name;
 }
 
-function whole(value: number): number {
-  return Number.isFinite(value) ? Math.round(value) : 0;
+function whole(value: number, most: number): number {
+  return Number.isFinite(value) ? Math.min(Math.max(0, Math.round(value)), most) : 0;
 }
 
 function parsed(json: Uint8Array | null): unknown {

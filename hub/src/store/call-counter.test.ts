@@ -11,6 +11,7 @@ import { append, type CallEntry } from "../../../test/support/calls.ts";
 import { Redactor } from "../calls/redact.ts";
 import { SqliteCallLog } from "./call-log.ts";
 import { connect } from "./driver.ts";
+import { HEAD, MAX_HEADS } from "./head-pack.ts";
 import { MemoryCallLog } from "./memory-call-log.ts";
 
 const START = Date.UTC(2026, 0, 1);
@@ -66,7 +67,7 @@ describe("RS-5 statistics from the call log", () => {
       }),
       { numRuns: 60 },
     );
-    for (const index of [0, 9999, 10_000, 19_999, 20_000, COUNT - 1]) {
+    for (const index of [0, MAX_HEADS - 1, MAX_HEADS, 20 * MAX_HEADS - 1, 20 * MAX_HEADS, COUNT - 1]) {
       const since = START + index * 1000;
       expect([since, await file.stats({ since })]).toEqual([since, await memory.stats({ since })]);
     }
@@ -111,8 +112,12 @@ describe("RS-5 statistics from the call log", () => {
     for (let index = 1; index <= 4; index++) await append(log, entryAt(index));
     await log.close();
     const db = await connect(path);
-    db.exec("UPDATE call SET duration_us = 'a 1 2' WHERE id = 1; UPDATE call SET duration_us = -1.5 WHERE id = 2");
-    db.exec("UPDATE call SET route = 99 WHERE id = 3; UPDATE call SET route = 'odd' WHERE id = 4");
+    // A sign and letters, a route that is not there, one that is cut off in the middle.
+    const heads = Buffer.from(db.prepare("SELECT heads FROM head").get()?.["heads"] as Uint8Array);
+    heads.write("-1.5 xyz", HEAD.durationUs.from);
+    heads.write("00000099", HEAD.bytes + HEAD.route.from);
+    heads.fill(0xff, 2 * HEAD.bytes + HEAD.route.from, 2 * HEAD.bytes + HEAD.durationUs.from);
+    db.prepare("UPDATE head SET heads = ?").run(Buffer.concat([heads, Buffer.from("1234")]));
     db.exec("UPDATE route SET success = X'00'");
     await db.close();
     const odd = new SqliteCallLog(path, { redactor, retention });

@@ -1,73 +1,27 @@
-// Counts the calls of some time, for statistics: a walk over the log like that of call-reader.ts, in which SQLite hands
-// over many calls as one text. As rows, a million of them take ten times as long, grouped by SQL or not.
+// Counts the calls of some time, for statistics: a look at the heads of all of them.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { CallStats, type CallStatsQuery, type ServerStats, type Tally } from "../calls/call-stats.ts";
 import type { Database } from "./driver.ts";
-import { readNumber } from "./sqlite.ts";
-import { Stretch, Stretches, type CallFilter } from "./stretches.ts";
-
-/** After this long, others get their turn. */
-const MAX_HOLD_MS = 2;
-/** Calls of one text: less than a millisecond, most of it the reading of the text. */
-const STEP = 2000;
-const SPACE = 32;
-const ZERO = 48;
-
-const COUNT = `SELECT group_concat((route + 0) || ' ' || (duration_us + 0), ' ') AS calls
-  FROM call WHERE id > ? AND id <= ? AND at >= ?`;
-const COUNT_SOME = `${COUNT} AND route IN (SELECT value FROM json_each(?))`;
+import { walkHeads } from "./head-walk.ts";
 
 export class CallCounter {
   readonly #db: Database;
-  readonly #stretches: Stretches;
 
   constructor(db: Database) {
     this.#db = db;
-    this.#stretches = new Stretches(db);
   }
 
   async count({ server, since = -Number.MAX_VALUE }: CallStatsQuery): Promise<ServerStats[]> {
-    const routes = server === undefined ? undefined : this.#routesOf(server);
     const stats = new CallStats();
-    if (routes?.length === 0) return [];
-    const tallies = new Tallies(this.#db, stats);
-    const wanted = JSON.stringify(routes);
-    for await (const { from, to } of this.#steps(since)) {
-      const row =
-        routes === undefined
-          ? this.#db.prepare(COUNT).get(from, to, since)
-          : this.#db.prepare(COUNT_SOME).get(from, to, since, wanted);
-      const calls = row?.["calls"];
-      if (typeof calls === "string") countAll(calls, tallies);
-    }
-    return stats.servers;
-  }
-
-  /** The ids to look at, newest first; the event loop goes on in between. */
-  async *#steps(since: number): AsyncGenerator<{ readonly from: number; readonly to: number }> {
-    const filter: CallFilter = { sql: "", values: [], since, until: Number.MAX_VALUE, key: "" };
-    const last = readNumber(this.#db, "SELECT max(id) FROM call");
-    const oldest = readNumber(this.#db, "SELECT min(id) FROM call") - 1;
-    let turnAt = performance.now();
-    for (let newest = last; newest > oldest;) {
-      const stretch = new Stretch(newest, { oldest, last });
-      newest = stretch.from;
-      if (this.#stretches.hasNone(stretch, filter)) continue;
-      for (let to = stretch.to; to > stretch.from; to -= STEP) {
-        yield { from: Math.max(stretch.from, to - STEP), to };
-        if (performance.now() - turnAt < MAX_HOLD_MS) continue;
-        await nextTurn();
-        turnAt = performance.now();
+    const tallies = new Tallies(this.#db, stats, server);
+    for await (const pack of walkHeads(this.#db, { since })) {
+      for (let index = 0; index < pack.count; index++) {
+        if (since > 0 && pack.at(index) < since) continue;
+        const counted = tallies.get(pack.route(index));
+        counted?.tally.count(pack.durationUs(index), counted.success);
       }
     }
-  }
-
-  #routesOf(server: string): unknown[] {
-    return this.#db
-      .prepare("SELECT id FROM route WHERE server = ?")
-      .all(server)
-      .map(({ id }) => id);
+    return stats.servers;
   }
 }
 
@@ -77,49 +31,33 @@ interface Counted {
   readonly success: boolean;
 }
 
-/** By the number of a route; many routes are one tool. */
+/** By the number of a route; many routes are one tool. Undefined for those of servers that are not asked for. */
 class Tallies {
   readonly #db: Database;
   readonly #stats: CallStats;
-  readonly #known = new Map<number, Counted>();
+  readonly #server: string | undefined;
+  readonly #known = new Map<number, Counted | undefined>();
 
-  constructor(db: Database, stats: CallStats) {
+  constructor(db: Database, stats: CallStats, server: string | undefined) {
     this.#db = db;
     this.#stats = stats;
+    this.#server = server;
   }
 
-  get(route: number): Counted {
+  get(route: number): Counted | undefined {
     const known = this.#known.get(route);
-    if (known !== undefined) return known;
+    return known !== undefined || this.#known.has(route) ? known : this.#find(route);
+  }
+
+  #find(route: number): Counted | undefined {
     const row = this.#db.prepare("SELECT server, tool, success FROM route WHERE id = ?").get(route);
-    const tally = this.#stats.tallyOf(textOf(row?.["server"]), textOf(row?.["tool"]));
-    const counted = { tally, success: row?.["success"] === 1 };
+    const server = textOf(row?.["server"]);
+    const isWanted = this.#server === undefined || server === this.#server;
+    const counted = isWanted
+      ? { tally: this.#stats.tallyOf(server, textOf(row?.["tool"])), success: row?.["success"] === 1 }
+      : undefined;
     this.#known.set(route, counted);
     return counted;
-  }
-}
-
-/**
- * Whole numbers with a space between them, by turns a route and a duration. A damaged file may hold other numbers, whose signs
- * and points are passed over.
- */
-function countAll(calls: string, tallies: Tallies): void {
-  let route: number | undefined;
-  let value = 0;
-  for (let at = 0; at <= calls.length; at++) {
-    const code = at === calls.length ? SPACE : calls.charCodeAt(at);
-    if (code !== SPACE) {
-      const digit = code - ZERO;
-      if (digit >= 0 && digit <= 9) value = value * 10 + digit;
-    } else if (route === undefined) {
-      route = value;
-      value = 0;
-    } else {
-      const { tally, success } = tallies.get(route);
-      tally.count(value, success);
-      route = undefined;
-      value = 0;
-    }
   }
 }
 

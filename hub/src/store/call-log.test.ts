@@ -11,6 +11,7 @@ import { Redactor } from "../calls/redact.ts";
 import { journalsOf, SqliteCallLog, type CallLogOptions } from "./call-log.ts";
 import type { Retention } from "./retention.ts";
 import { connect } from "./driver.ts";
+import { MAX_HEADS } from "./head-pack.ts";
 import { findBlock } from "./journal-block.ts";
 
 let dir: string;
@@ -55,7 +56,7 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
 async function countRows(): Promise<unknown> {
   const other = await openRaw();
   try {
-    return other.prepare("SELECT count(*) AS count FROM call").get()?.["count"];
+    return other.prepare("SELECT count(*) AS count FROM mcp_call_log").get()?.["count"];
   } finally {
     await other.close();
   }
@@ -198,6 +199,29 @@ describe("SqliteCallLog", () => {
     for (let count = 0; count < 4; count++) await waits();
     expect(await waits()).toBe(false);
     expect(await countOf(log)).toBe(37);
+  });
+
+  it("RS-4 calls that come one by one stand as close together as those that come at once, and leave nothing when they are pruned", async () => {
+    const log = open();
+    for (let index = 0; index < MAX_HEADS + 30; index++) {
+      await append(log, entry({ workflowId: `w${index}` }));
+      if (index % 10 === 0) await log.query({ limit: 1 });
+    }
+    expect(await countOf(log)).toBe(MAX_HEADS + 30);
+    const counts = async () => {
+      const raw = await openRaw();
+      const rows = ["head", "workflow", "payload"].map(
+        (table) => raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.["rows"],
+      );
+      await raw.close();
+      return rows;
+    };
+    expect((await counts()).slice(0, 2)).toEqual([2, MAX_HEADS + 30]);
+    expect(await log.prune(Date.now() + 365 * 24 * 3_600_000)).toBe(MAX_HEADS + 30);
+    // The one row that is left has no calls: it says which id comes next.
+    expect(await counts()).toEqual([1, 0, 0]);
+    await append(log, entry());
+    expect((await log.query({})).items.map(({ id }) => id)).toEqual([MAX_HEADS + 31]);
   });
 
   it("RS-4 calls get into the database without being asked for", async () => {

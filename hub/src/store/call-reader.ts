@@ -1,115 +1,107 @@
-// Answers queries of the call log: walks from the newest call to the oldest, a stretch at a time, and lets the event loop
-// go on in between. There is no index to choose (see call-schema.ts); what can be left out is known to stretches.ts.
+// Answers queries of the call log: looks at the heads of calls from the newest to the oldest until a page is full, then
+// reads what else there is of those on it. There is no index to choose: see call-schema.ts.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseBounds, toCursor, type PageBounds } from "../calls/call-query.ts";
 import type { CallPage, CallQuery, CallRow } from "../calls/log.ts";
 import { sizeBytes, toCallRow, type StoredCall } from "../calls/stored-call.ts";
-import type { Database, SqlRow, SqlValue } from "./driver.ts";
+import type { Database, SqlRow } from "./driver.ts";
+import type { HeadPack } from "./head-pack.ts";
+import { walkHeads } from "./head-walk.ts";
 import { PackReader, type Payload } from "./payload-pack.ts";
-import { readNumber } from "./sqlite.ts";
-import { Stretch, Stretches, type CallFilter } from "./stretches.ts";
 
-/** After this long, others get their turn. */
-const MAX_HOLD_MS = 2;
-/** Rows that one statement reads. */
+/** Calls that are read in one go; then others get their turn. */
 const MAX_READ = 32;
 /** A page holds no more than this, so that a large limit does not fill the memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
+interface Head {
+  readonly id: number;
+  readonly at: number;
+  readonly route: number;
+  readonly durationUs: number;
+}
+
+/** What must be true of a call, besides its id. */
+interface Filter {
+  readonly since: number;
+  readonly until: number;
+  readonly longerThanUs: number;
+  /** Undefined where any will do. */
+  readonly routes: ReadonlySet<number> | undefined;
+  readonly workflowId: string | undefined;
+}
+
 export class CallReader {
   readonly #db: Database;
-  readonly #stretches: Stretches;
 
   constructor(db: Database) {
     this.#db = db;
-    this.#stretches = new Stretches(db);
   }
 
   async query(query: CallQuery): Promise<CallPage> {
-    const { limit, below, above } = parseBounds(query);
+    const bounds = parseBounds(query);
     const filter = this.#filterOf(query);
-    if (filter === undefined) return { items: [], next_cursor: null };
-    const ids = await this.#findIds(filter, { limit: limit + 1, below, above });
-    return this.#read(ids, limit);
+    if (filter.routes?.size === 0) return { items: [], next_cursor: null };
+    // One more tells whether another page follows.
+    const heads = await this.#find(filter, { ...bounds, limit: bounds.limit + 1 });
+    return this.#read(heads, bounds.limit);
   }
 
-  /** The newest ids that match, newest first. */
-  async #findIds(filter: CallFilter, { limit, below, above }: PageBounds): Promise<number[]> {
-    const last = this.#newestId(Number.MAX_SAFE_INTEGER);
-    const oldest = Math.max(above, readNumber(this.#db, "SELECT min(id) FROM call") - 1);
-    const ids: number[] = [];
-    let newest = Math.min(below - 1, last);
-    let turnAt = performance.now();
-    while (newest > oldest && ids.length < limit) {
-      const stretch = new Stretch(newest, { oldest, last });
-      const found = this.#stretches.hasNone(stretch, filter) ? [] : this.#findIn(stretch, filter, limit - ids.length);
-      if (found.length === 0) this.#stretches.learnNone(stretch, filter);
-      ids.push(...found);
-      // Over what was pruned, or never was, in one step.
-      newest = found.length === 0 ? this.#newestId(stretch.from) : stretch.from;
-      if (performance.now() - turnAt < MAX_HOLD_MS) continue;
-      await nextTurn();
-      turnAt = performance.now();
+  /** The newest that match, newest first. */
+  async #find(filter: Filter, { limit, below, above }: PageBounds): Promise<Head[]> {
+    const found: Head[] = [];
+    const { since, until } = filter;
+    for await (const pack of walkHeads(this.#db, { below, above, since, until })) {
+      const ids = filter.workflowId === undefined ? undefined : this.#callsOf(filter.workflowId, pack);
+      for (let index = Math.min(pack.count, below - pack.first) - 1; index >= 0; index--) {
+        const id = pack.first + index;
+        if (id <= above) break;
+        if (ids?.has(id) === false || !matches(pack, index, filter)) continue;
+        found.push({ id, at: pack.at(index), route: pack.route(index), durationUs: pack.durationUs(index) });
+        if (found.length === limit) return found;
+      }
     }
-    return ids;
+    return found;
   }
 
-  #findIn({ from, to }: Stretch, { sql, values, since, until }: CallFilter, limit: number): number[] {
-    const find = this.#db.prepare(
-      `SELECT id FROM call WHERE id > ? AND id <= ? AND at >= ? AND at < ?${sql} ORDER BY id DESC LIMIT ?`,
-    );
-    return find.all(from, to, since, until, ...values, limit).map(({ id }) => Number(id));
+  /** Those of the pack that belong to it. */
+  #callsOf(workflowId: string, { first, count }: HeadPack): ReadonlySet<number> {
+    const find = this.#db.prepare("SELECT call FROM workflow WHERE call >= ? AND call < ? AND id = ?");
+    return new Set(find.all(first, first + count, workflowId).map(({ call }) => Number(call)));
   }
 
-  #newestId(upTo: number): number {
-    return Number(this.#db.prepare("SELECT max(id) AS id FROM call WHERE id <= ?").get(upTo)?.["id"] ?? 0);
-  }
-
-  async #read(ids: readonly number[], limit: number): Promise<CallPage> {
-    const read = this.#db.prepare(
-      `SELECT call.*, server, tool, group_name, client, error_code, success, truncated
-       FROM json_each(?) AS wanted JOIN call ON call.id = wanted.value
-       LEFT JOIN route ON route.id = call.route ORDER BY call.id DESC`,
-    );
+  async #read(heads: readonly Head[], limit: number): Promise<CallPage> {
+    const findWorkflow = this.#db.prepare("SELECT id FROM workflow WHERE call = ?");
+    const routes = new Routes(this.#db);
     const payloads = new Payloads(this.#db);
     const items: CallRow[] = [];
     let bytes = 0;
-    for (let at = 0; at < ids.length; at += MAX_READ) {
-      for (const row of read.all(JSON.stringify(ids.slice(at, at + MAX_READ)))) {
-        const last = items.at(-1);
-        if (last !== undefined && (items.length === limit || bytes > MAX_PAGE_BYTES)) {
-          return { items, next_cursor: toCursor(last.id) };
-        }
-        const id = Number(row["id"]);
-        const call = toStoredCall(row, payloads.get(id));
-        bytes += sizeBytes(call);
-        items.push(toCallRow(id, call));
+    for (const [index, head] of heads.entries()) {
+      const last = items.at(-1);
+      if (last !== undefined && (items.length === limit || bytes > MAX_PAGE_BYTES)) {
+        return { items, next_cursor: toCursor(last.id) };
       }
-      await nextTurn();
+      const workflowId = text(findWorkflow.get(head.id)?.["id"]);
+      const call = toStoredCall(head, routes.get(head.route), payloads.get(head.id), workflowId);
+      bytes += sizeBytes(call);
+      items.push(toCallRow(head.id, call));
+      if (index % MAX_READ === MAX_READ - 1) await nextTurn();
     }
     return { items, next_cursor: null };
   }
 
-  /** Undefined where nothing can match. */
-  #filterOf(query: CallQuery): CallFilter | undefined {
-    const conditions: [sql: string, value: SqlValue][] = [];
-    const add = (sql: string, value: SqlValue | undefined) => {
-      if (value !== undefined) conditions.push([sql, value]);
+  #filterOf(query: CallQuery): Filter {
+    return {
+      since: query.since ?? -Number.MAX_VALUE,
+      until: query.until ?? Number.MAX_VALUE,
+      longerThanUs: query.slowerThanMs === undefined ? -Infinity : query.slowerThanMs * 1000,
+      routes: this.#findRoutes(query),
+      workflowId: query.workflowId,
     };
-    const routes = this.#findRoutes(query);
-    if (routes?.length === 0) return undefined;
-    add("route IN (SELECT value FROM json_each(?))", routes && JSON.stringify(routes));
-    add("duration_us > ?", query.slowerThanMs === undefined ? undefined : query.slowerThanMs * 1000);
-    add("workflow_id = ?", query.workflowId);
-    const sql = conditions.map(([condition]) => ` AND ${condition}`).join("");
-    const values = conditions.map(([, value]) => value);
-    const { since = -Number.MAX_VALUE, until = Number.MAX_VALUE } = query;
-    return { sql, values, since, until, key: JSON.stringify([sql, values]) };
   }
 
-  /** Undefined where any will do. */
-  #findRoutes({ server, tool, group, client, success: ok }: CallQuery): number[] | undefined {
+  #findRoutes({ server, tool, group, client, success: ok }: CallQuery): ReadonlySet<number> | undefined {
     const wanted = { server, tool, group_name: group, client, success: ok === undefined ? undefined : Number(ok) };
     const columns = Object.entries(wanted).flatMap(([column, value]) =>
       value === undefined ? [] : [{ column, value }],
@@ -117,7 +109,34 @@ export class CallReader {
     if (columns.length === 0) return undefined;
     const where = columns.map(({ column }) => `${column} = ?`).join(" AND ");
     const find = this.#db.prepare(`SELECT id FROM route WHERE ${where}`);
-    return find.all(...columns.map(({ value }) => value)).map(({ id }) => Number(id));
+    return new Set(find.all(...columns.map(({ value }) => value)).map(({ id }) => Number(id)));
+  }
+}
+
+/** What costs least to look at comes first: of a million calls, most fail there. */
+function matches(pack: HeadPack, index: number, { routes, longerThanUs, since, until }: Filter): boolean {
+  if (routes?.has(pack.route(index)) === false) return false;
+  if (longerThanUs >= 0 && !(pack.durationUs(index) > longerThanUs)) return false;
+  if (since === -Number.MAX_VALUE && until === Number.MAX_VALUE) return true;
+  const at = pack.at(index);
+  return at >= since && at < until;
+}
+
+/** Many calls of a page have the same. */
+class Routes {
+  readonly #db: Database;
+  readonly #known = new Map<number, SqlRow>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  get(id: number): SqlRow {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const row = this.#db.prepare("SELECT * FROM route WHERE id = ?").get(id) ?? {};
+    this.#known.set(id, row);
+    return row;
   }
 }
 
@@ -144,20 +163,25 @@ class Payloads {
   }
 }
 
-function toStoredCall(row: SqlRow, { params, result }: Payload): StoredCall {
+function toStoredCall(
+  { at, durationUs }: Head,
+  route: SqlRow,
+  { params, result }: Payload,
+  workflowId: string | null,
+): StoredCall {
   return {
-    at: Number(row["at"]),
-    server: text(row["server"]) ?? "",
-    tool: text(row["tool"]) ?? "",
-    group: text(row["group_name"]) ?? "",
-    client: text(row["client"]) || null,
-    workflowId: text(row["workflow_id"]),
+    at,
+    server: text(route["server"]) ?? "",
+    tool: text(route["tool"]) ?? "",
+    group: text(route["group_name"]) ?? "",
+    client: text(route["client"]) || null,
+    workflowId,
     params,
     result,
-    success: row["success"] === 1,
-    durationUs: Number(row["duration_us"]),
-    errorCode: text(row["error_code"]) || null,
-    truncated: row["truncated"] === 1,
+    success: route["success"] === 1,
+    durationUs,
+    errorCode: text(route["error_code"]) || null,
+    truncated: route["truncated"] === 1,
   };
 }
 

@@ -1,13 +1,11 @@
 // Writes calls into the tables, many in one transaction. When, and what happens where it fails, is left to call-log.ts.
 
 import type { Route, StoredParts } from "../calls/stored-call.ts";
-import type { Database, SqlValue, Statement } from "./driver.ts";
+import type { Database, Statement } from "./driver.ts";
+import { HeadPack, HeadPackWriter } from "./head-pack.ts";
 import { PackWriter } from "./payload-pack.ts";
 import { rollBack } from "./sqlite.ts";
 
-/** Rows of one statement: each run of one costs as much as a row or two. Powers of two, so that few statements do. */
-const MAX_ROWS = 32;
-const COLUMNS = ["at", "route", "duration_us"] as const;
 /** Up to so many calls there is no hurry. */
 const FEW_CALLS = 500;
 /**
@@ -37,15 +35,17 @@ export class CallWriter {
   readonly #addDone: Statement;
   readonly #setDone: Statement;
   readonly #removeDone: Statement;
+  readonly #findNewest: Statement;
+  readonly #putHeads: Statement;
+  readonly #addWorkflow: Statement;
   readonly #addPayload: Statement;
-  /** By the numbers of rows and columns. */
-  readonly #addCalls = new Map<string, Statement>();
   /** Those of one object are of one journal; another one's are looked up again. */
   readonly #routes = new Map<Route, RoutesByOutcome>();
   readonly #findVersion: Statement;
   /** Of the database: another one after each change by somebody else. */
   #version: unknown;
-  readonly #pack = new PackWriter();
+  readonly #heads = new HeadPackWriter();
+  readonly #payloads = new PackWriter();
   /** Nobody ever wakes who waits for it. */
   readonly #nothing = new Int32Array(new SharedArrayBuffer(4));
 
@@ -53,6 +53,9 @@ export class CallWriter {
     this.#db = db;
     this.#begin = db.prepare("BEGIN IMMEDIATE");
     this.#commit = db.prepare("COMMIT");
+    this.#findNewest = db.prepare("SELECT first, heads FROM head ORDER BY first DESC LIMIT 1");
+    this.#putHeads = db.prepare("REPLACE INTO head (first, earliest, latest, heads) VALUES (?, ?, ?, ?)");
+    this.#addWorkflow = db.prepare("INSERT INTO workflow (call, id) VALUES (?, ?)");
     this.#addPayload = db.prepare("INSERT INTO payload (first, sizes, bytes) VALUES (?, ?, ?)");
     const columns = "server, tool, group_name, client, error_code, success, truncated";
     this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?, ?, ?, ?)`);
@@ -86,7 +89,7 @@ export class CallWriter {
       if (Number(this.#setDone.run(to, journal, from).changes) !== 1) {
         throw new EnteredElsewhere(`${journal} is being entered by somebody else`);
       }
-      const bytes = this.#writePayloads(calls, this.#writeCalls(calls));
+      const bytes = calls.length === 0 ? 0 : this.#writePayloads(calls, this.#writeHeads(calls));
       this.#commit.run();
       return bytes;
     } catch (error) {
@@ -97,43 +100,33 @@ export class CallWriter {
     }
   }
 
-  /** Returns the id of the first one. Nobody else writes during the transaction, so the others follow it. */
-  #writeCalls(calls: readonly StoredParts[]): number {
-    let last = 0;
-    for (let at = 0; at < calls.length;) {
-      const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(calls.length - at)));
-      last = this.#writeRows(calls.slice(at, at + count));
-      at += count;
-      if (calls.length < FEW_CALLS && at < calls.length) this.#rest();
-    }
-    return last - calls.length + 1;
-  }
-
-  #writeRows(calls: readonly StoredParts[]): number {
-    const hasWorkflow = calls.some(({ opening }) => opening.workflowId !== null);
-    const values: SqlValue[] = [];
+  /** Returns the id of the first one. They go on where the newest pack ends, so that packs are full however few come at a time. */
+  #writeHeads(calls: readonly StoredParts[]): number {
+    const heads = this.#heads;
+    const newest = this.#findNewest.get();
+    if (newest === undefined) heads.start(1);
+    else heads.startWith(new HeadPack(newest["first"], newest["heads"]));
+    const first = heads.next;
     for (const call of calls) {
-      values.push(call.opening.at, this.#routeOf(call), call.end.durationUs);
-      // Each value costs, and hardly a call has this one.
-      if (hasWorkflow) values.push(call.opening.workflowId);
+      if (heads.isFull) {
+        this.#putPack();
+        heads.start(heads.next);
+      }
+      const { at, workflowId } = call.opening;
+      if (workflowId !== null) this.#addWorkflow.run(heads.next, workflowId);
+      heads.add(at, this.#routeOf(call), call.end.durationUs);
     }
-    const columns = hasWorkflow ? [...COLUMNS, "workflow_id"] : COLUMNS;
-    return Number(this.#adding(calls.length, columns).run(...values).lastInsertRowid);
+    this.#putPack();
+    return first;
   }
 
-  #adding(count: number, columns: readonly string[]): Statement {
-    const key = `${count} ${columns.length}`;
-    const known = this.#addCalls.get(key);
-    if (known !== undefined) return known;
-    const row = `(${columns.map(() => "?").join(", ")})`;
-    const rows = Array.from({ length: count }, () => row).join(", ");
-    const statement = this.#db.prepare(`INSERT INTO call (${columns.join(", ")}) VALUES ${rows}`);
-    this.#addCalls.set(key, statement);
-    return statement;
+  #putPack(): void {
+    const { first, earliest, latest, bytes } = this.#heads;
+    this.#putHeads.run(first, earliest, latest, bytes);
   }
 
   #writePayloads(calls: readonly StoredParts[], first: number): number {
-    const pack = this.#pack;
+    const pack = this.#payloads;
     let next = first;
     let written = 0;
     const write = () => {
@@ -145,7 +138,9 @@ export class CallWriter {
     };
     for (const { opening, end } of calls) {
       pack.add(opening.params, end.result);
-      if (pack.isFull) write();
+      if (!pack.isFull) continue;
+      write();
+      if (calls.length < FEW_CALLS) this.#rest();
     }
     if (pack.calls > 0) write();
     return written;
