@@ -10,6 +10,8 @@ import type { Keeping, StoredEnd, StoredOpening } from "../calls/stored-call.ts"
 import { HubError } from "../errors.ts";
 import { DEFAULT_RETENTION, type Retention } from "./retention.ts";
 import { CallThread } from "./call-thread.ts";
+import { Entering } from "./entering.ts";
+import { Gathering } from "./gathering.ts";
 import { BlockWriter, findBlock, readBlock } from "./journal-block.ts";
 import { JournalRoutes } from "./journal-routes.ts";
 import { Journal } from "./journal.ts";
@@ -18,20 +20,6 @@ import { LoopLoad } from "./loop-load.ts";
 import { OpenRecord, OpenRecords } from "./open-records.ts";
 import { WaitingRecords } from "./waiting-records.ts";
 
-/** The thread is told of new calls so often at most: what it takes in one go is cheaper than one by one. */
-const ENTER_EVERY_MS = 250;
-/**
- * While this thread has much to do, the time of a core that both may share is left to calls: the other one waits until so much has
- * come together, of which each call takes it half as long. Whoever asks for calls then waits for some tenths of a second.
- */
-const BULK_BYTES = 16 << 20;
-/** Until it runs, calls wait in the journal, where they are as safe: it is started for so many bytes, or after this time. */
-const WAKE_BYTES = 64 << 10;
-const WAKE_AFTER_MS = 10_000;
-/** Turns of the event loop that records are gathered for, while each brings more: longer, and servers and clients have to wait. */
-const MAX_TURNS = 2;
-/** Where fewer records come together, a second turn brings too little for the wait. */
-const MANY_RECORDS = 5;
 const RETRY_MS = 500;
 /** Then they begin anew: in the journal they have 32 bits. */
 const IDS = 2 ** 32;
@@ -59,8 +47,6 @@ export class SqliteCallLog implements CallLog {
   readonly #keeping: Keeping;
   readonly #warn: (message: string) => void;
   readonly #maxBehindBytes: number;
-  readonly #wakeAfterMs: number;
-  readonly #isBusy: () => boolean;
   readonly #journal: Journal;
   readonly #thread: CallThread;
   /** The beginnings of calls that are under way: a new journal starts with them. */
@@ -74,15 +60,9 @@ export class SqliteCallLog implements CallLog {
   #begun: OpenRecord[] = [];
   #ended: OpenRecord[] = [];
   readonly #block = new BlockWriter();
-  /** Settled when the records of this turn are written. */
-  #turn: Promise<void> | undefined;
-  /** How many records were written together of late; fewer count only after a while. */
-  #crowd = 1;
+  readonly #gathering: Gathering;
+  readonly #entering: Entering;
   #lastId = 0;
-  /** Bytes, of all journals. */
-  #written = 0;
-  #told = 0;
-  #entered = 0;
   #lost = 0;
   #isClosed = false;
   /** Why the journal, or the database behind it, cannot be written. */
@@ -90,7 +70,6 @@ export class SqliteCallLog implements CallLog {
     journal: undefined,
     database: undefined,
   };
-  #enterTimer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
 
   constructor(path: string, options: CallLogOptions) {
@@ -102,18 +81,29 @@ export class SqliteCallLog implements CallLog {
     this.#keeping = keeping;
     this.#warn = onWarning;
     this.#maxBehindBytes = maxBehindBytes ?? MAX_BEHIND_BYTES;
-    this.#wakeAfterMs = wakeAfterMs ?? WAKE_AFTER_MS;
-    this.#isBusy = isBusy ?? (() => load.isBusy());
     this.#journal = new Journal(this.#folder, writer, () => this.#startNewJournal());
     this.#thread = new CallThread(
       { path, folder: this.#folder, writer, retention: { ...DEFAULT_RETENTION, ...retention } },
       {
-        onEntered: (upTo) => (this.#entered = upTo),
+        onEntered: (upTo) => this.#entering.entered(upTo),
         onDegraded: (why) => (this.#degraded = { ...this.#degraded, database: why }),
         onWarning,
       },
       restAfterMs,
     );
+    this.#gathering = new Gathering({
+      waiting: () => this.#begun.length + this.#ended.length,
+      write: () => {
+        this.#writeTurn();
+        this.#entering.soon();
+      },
+    });
+    this.#entering = new Entering({
+      isRunning: () => this.#thread.isRunning,
+      isBusy: isBusy ?? (() => load.isBusy()),
+      enter: () => this.#enter(),
+      wakeAfterMs,
+    });
   }
 
   get degraded(): string | undefined {
@@ -131,7 +121,7 @@ export class SqliteCallLog implements CallLog {
     if (this.#isRefusing) return record;
     this.#open.add(record);
     this.#begun.push(record);
-    record.begun = this.#gathered();
+    record.begun = this.#gathering.add({ isAlone: this.#open.size <= 1 });
     return record;
   }
 
@@ -156,21 +146,21 @@ export class SqliteCallLog implements CallLog {
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    clearTimeout(this.#enterTimer);
+    this.#entering.stop();
     clearTimeout(this.#retryTimer);
     this.#writeTurn();
     this.#writeWaiting();
     this.#isClosed = true;
     this.#lost += this.#waiting.calls;
     this.#journal.close();
-    if (this.#written > 0 || this.#thread.isRunning) await this.#thread.close();
+    if (this.#entering.written > 0 || this.#thread.isRunning) await this.#thread.close();
   }
 
   readonly #finish = (record: OpenRecord, end: CallEnd): Promise<void> | undefined => {
     if (!this.#open.remove(record) || this.#isRefusing) return this.#lose();
     record.end = end;
     this.#ended.push(record);
-    return this.#gathered();
+    return this.#gathering.add({ isAlone: this.#open.size <= 1 });
   };
 
   #writeBegin(block: BlockWriter, { id, call }: OpenRecord, opening: StoredOpening): void {
@@ -185,47 +175,14 @@ export class SqliteCallLog implements CallLog {
 
   /** After closing it is a call that outlasted the hub's patience: its answer must not fail for that. */
   get #isRefusing(): boolean {
-    return this.#isClosed || this.#written - this.#entered > this.#maxBehindBytes;
+    return this.#isClosed || this.#entering.behind > this.#maxBehindBytes;
   }
 
-  /** Settled when what was recorded last is written: with all else of this turn, or at once and then nothing comes back. */
-  #gathered(): Promise<void> | undefined {
-    // Where calls come one at a time there is nothing to wait for. What is under way does not tell: of many that come together
-    // the first one and the last one are alone, too.
-    if (this.#crowd <= 1 && this.#turn === undefined && this.#open.size <= 1) return this.#endTurn();
-    this.#turn ??= this.#gather();
-    return this.#turn;
-  }
-
-  /** What is written together costs less, and so does what is then sent together. */
-  #gather(): Promise<void> {
-    return new Promise((resolve) => {
-      let gathered = 0;
-      let turns = 0;
-      const onTurn = () => {
-        const before = gathered;
-        gathered = this.#begun.length + this.#ended.length;
-        const maxTurns = Math.max(gathered, this.#crowd) < MANY_RECORDS ? 1 : MAX_TURNS;
-        if (gathered > before && ++turns < maxTurns) return void setImmediate(onTurn);
-        this.#endTurn();
-        resolve();
-      };
-      setImmediate(onTurn);
-    });
-  }
-
-  #endTurn(): undefined {
-    this.#writeTurn();
-    this.#enterSoon();
-  }
-
+  /** All that waits, whosever turn it is. */
   #writeTurn(): void {
-    this.#turn = undefined;
     const begun = this.#begun;
     const ended = this.#ended;
-    const count = begun.length + ended.length;
-    if (count === 0) return;
-    this.#crowd = Math.max(count, this.#crowd >>> 1);
+    this.#gathering.written(begun.length + ended.length);
     this.#begun = [];
     this.#ended = [];
     for (const record of begun) {
@@ -278,38 +235,19 @@ export class SqliteCallLog implements CallLog {
 
   #write(bytes: Buffer): void {
     this.#journal.write(bytes);
-    this.#written += bytes.length;
-  }
-
-  /** Has the thread enter what was written, in a while or at once. */
-  #enterSoon(): void {
-    if (this.#written === this.#told) return;
-    const { isRunning } = this.#thread;
-    if (!isRunning && this.#written - this.#entered > WAKE_BYTES) return this.#enter();
-    this.#enterTimer ??= setTimeout(
-      () => this.#enterUnlessBusy(),
-      isRunning ? ENTER_EVERY_MS : this.#wakeAfterMs,
-    ).unref();
-  }
-
-  #enterUnlessBusy(): void {
-    if (!this.#isBusy() || this.#written - this.#entered > BULK_BYTES) return this.#enter();
-    this.#enterTimer = setTimeout(() => this.#enterUnlessBusy(), ENTER_EVERY_MS).unref();
+    this.#entering.wrote(bytes.length);
   }
 
   /** Whoever asks next finds every call. */
   #enterNow(): void {
     if (this.#isClosed) throw new HubError("DatabaseError", "The call log is closed");
     this.#writeTurn();
-    this.#enter();
+    this.#entering.now();
   }
 
   #enter(): void {
-    clearTimeout(this.#enterTimer);
-    this.#enterTimer = undefined;
     if (this.#journal.size > MAX_JOURNAL_BYTES) this.#startNewJournal();
-    this.#told = this.#written;
-    this.#thread.tell({ type: "more", written: this.#written });
+    this.#thread.tell({ type: "more", written: this.#entering.written });
   }
 
   #startNewJournal(): void {
@@ -352,7 +290,7 @@ export class SqliteCallLog implements CallLog {
       return this.#degrade(error);
     }
     this.#degraded = { ...this.#degraded, journal: undefined };
-    this.#enterSoon();
+    this.#entering.soon();
     this.#warn(`The call log is written again; ${this.#lost} calls were not recorded since the start`);
   }
 
