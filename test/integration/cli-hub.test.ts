@@ -293,7 +293,7 @@ describe("looking, with a hub that runs", () => {
       /^✔ off: \d+ tools, 1 resource in \d+\.\ds\n {2}echo\n/,
     );
     const { command, args } = fixture("echo");
-    expect((await plugboard(home, ["test", command, ...args])).stdout).toMatch(/^✔ test: /);
+    expect((await plugboard(home, ["test", command, ...args])).stdout).toMatch(/^✔ echo: /);
     const { code, stderr } = await plugboard(home, ["test", "broken"]);
     expect(code).toBe(4);
     expect(stderr).toMatch(/^error: broken: The server exited with code 3.*\n {2}cause: fatal/);
@@ -311,6 +311,19 @@ describe("looking, with a hub that runs", () => {
       code: 6,
       stderr: expect.stringContaining("Groups: "),
     });
+  });
+
+  it("GR-1 a group keeps out what it is told to, and one that offers nothing is warned about", async () => {
+    const add = (name: string, tools: string) =>
+      plugboard(home, ["group", "add", name, "--servers", "it", "--tools", tools]);
+    expect((await add("some", "it.*,!it.add")).stderr).toBe("");
+    const { exposed_tools } = await json(home, "group", "get", "some");
+    expect(exposed_tools).toContain("echo");
+    expect(exposed_tools).not.toContain("add");
+    expect((await add("none", "ehco")).stderr).toBe(
+      "warning: The group none offers no tool: ehco. See plugboard tools\n",
+    );
+    for (const name of ["some", "none"]) await plugboard(home, ["group", "rm", name]);
   });
 
   it("config path, show, validate and schema", async () => {
@@ -596,7 +609,7 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     expect(await json(home, "get", "off")).toMatchObject({ status: "disabled" });
   });
 
-  it("CF-10 groups are added, changed and removed", async (context) => {
+  it("CF-10 GR-1 groups are added, changed and removed", async (context) => {
     const home = await open(context);
     const add = await plugboard(home, [
       "group",
@@ -615,6 +628,9 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     expect(await saved()).toEqual({
       work: { servers: ["it", "later"], tools: ["it:*", "echo"], description: "For work" },
     });
+    // As tools are written everywhere else; a dot after what is no server stays.
+    await plugboard(home, ["-q", "group", "set", "work", "--tools", "it.*,!it.add,!later.*,page.open"]);
+    expect((await saved()).work.tools).toEqual(["it:*", "!it:add", "!later:*", "page.open"]);
     expect((await plugboard(home, ["-q", "group", "set", "work", "--tools", ""])).code).toBe(0);
     expect(await saved()).toEqual({ work: { servers: ["it", "later"], tools: [], description: "For work" } });
     expect(await plugboard(home, ["group", "rm", "work"])).toMatchObject({

@@ -54,11 +54,20 @@ describe("GR-1 the tools entries of a group", () => {
     [["git:ns:tool"], "git", "ns:tool", true],
     [["*:ns:tool"], "git", "ns:tool", true],
     [["git:push"], "evil", "git:push", false],
+    [["!push"], "git", "push", false],
+    [["!push"], "git", "log", true],
+    [["!git:*"], "fs", "push", true],
+    [["git:*", "!git:push*"], "git", "log", true],
+    [["git:*", "!git:push*"], "git", "push_all", false],
+    [["!git:push*", "git:*"], "git", "push_all", false],
+    [["git:*", "!git:push*"], "fs", "log", false],
+    [["!*"], "git", "log", false],
   ])("%j on %s:%s: %s", (entries, server, tool, expected) => {
     expect(new ToolFilter(entries).admits(server, tool)).toBe(expected);
   });
 
   it("knows which entries match nothing", () => {
-    expect(new ToolFilter(["log", "lgo", "git:*"]).unused([{ server: "git", tool: "log" }])).toEqual(["lgo"]);
+    const filter = new ToolFilter(["log", "lgo", "git:*", "!git:push", "!log"]);
+    expect(filter.unused([{ server: "git", tool: "log" }])).toEqual(["lgo", "!git:push"]);
   });
 });

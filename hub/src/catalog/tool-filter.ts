@@ -3,6 +3,8 @@ import { matchesGlob, parseGlob } from "./glob.ts";
 
 interface Entry {
   readonly text: string;
+  /** Keeps out what it matches, whatever lets it in. */
+  readonly isExclusion: boolean;
   /** Absent: any server. */
   readonly server?: readonly string[];
   readonly tool: readonly string[];
@@ -10,15 +12,20 @@ interface Entry {
 
 export class ToolFilter {
   readonly #entries: readonly Entry[];
+  readonly #admitting: readonly Entry[];
+  readonly #excluding: readonly Entry[];
 
-  /** @example new ToolFilter(["search", "git:*", "*:read_*"]) */
+  /** @example new ToolFilter(["search", "git:*", "!git:push", "*:read_*"]) */
   constructor(entries: readonly string[]) {
     this.#entries = entries.map(parseEntry);
+    this.#admitting = this.#entries.filter(({ isExclusion }) => !isExclusion);
+    this.#excluding = this.#entries.filter(({ isExclusion }) => isExclusion);
   }
 
-  /** No entries let everything through. */
+  /** Where no entry lets anything in, all is let in but what is kept out. */
   admits(server: string, tool: string): boolean {
-    return this.#entries.length === 0 || this.#entries.some((entry) => matches(entry, server, tool));
+    const isMatch = (entry: Entry) => matches(entry, server, tool);
+    return (this.#admitting.length === 0 || this.#admitting.some(isMatch)) && !this.#excluding.some(isMatch);
   }
 
   /** The entries that match none of these tools: most likely a slip of the pen. */
@@ -32,9 +39,12 @@ export class ToolFilter {
 // A colon always ends the server's part. Otherwise a server could name a tool `git:push` and so slip through an entry
 // that was meant for the server git. A tool with a colon in its own name is written `*:its:name`.
 function parseEntry(text: string): Entry {
-  const colon = text.indexOf(":");
-  if (colon === -1) return { text, tool: parseGlob(text) };
-  return { text, server: parseGlob(text.slice(0, colon)), tool: parseGlob(text.slice(colon + 1)) };
+  const isExclusion = text.startsWith("!");
+  const pattern = isExclusion ? text.slice(1) : text;
+  const colon = pattern.indexOf(":");
+  if (colon === -1) return { text, isExclusion, tool: parseGlob(pattern) };
+  const server = parseGlob(pattern.slice(0, colon));
+  return { text, isExclusion, server, tool: parseGlob(pattern.slice(colon + 1)) };
 }
 
 function matches(entry: Entry, server: string, tool: string): boolean {

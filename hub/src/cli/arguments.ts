@@ -51,7 +51,10 @@ function parseValue(key: string, text: string, schema: unknown): string {
   if (typeof value !== "string" && types.some((type) => isOfType(value, type))) return text.trim();
   if (types.includes("string")) return JSON.stringify(text);
   if (types.length === 0) return value === undefined || typeof value === "string" ? JSON.stringify(text) : text.trim();
-  throw new HubError("InvalidConfig", `"${text}" is not a valid ${types.join(" or ")}`, { field: key });
+  throw new HubError("InvalidConfig", `"${text}" is not a valid ${types.join(" or ")}`, {
+    field: key,
+    hint: "plugboard tools --schema",
+  });
 }
 
 /** As servers write that a value is of one type, or of one of several. */

@@ -39,7 +39,10 @@ export const groupCommand: Register = (program, { io, done }) => {
       .description(description)
       .argument("<name>")
       .option("--servers <names>", "its servers, by comma")
-      .option("--tools <patterns>", "the tools it lets through, by comma: tool, server:tool, with * (default: all)")
+      .option(
+        "--tools <patterns>",
+        "the tools it lets through, by comma: tool, server.tool, with *; !… keeps out (default: all)",
+      )
       .option("--description <text>", "what it is for")
       .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
   }
@@ -100,16 +103,26 @@ async function rm({ api, out, where }: Access, name: string): Promise<void> {
 }
 
 async function save(
-  { api, out, where }: Access,
+  { api, out, hub, where }: Access,
   name: string,
   entry: GroupInput,
   did: "Added" | "Changed",
 ): Promise<void> {
-  const group = await (did === "Added" ? api.createGroup(name, entry) : api.setGroup(name, entry));
-  const servers = new Set((await api.listServers()).map(({ config }) => config.name));
+  const known = await api.listServers();
+  const servers = new Set(known.map(({ config }) => config.name));
+  const tools = entry.tools?.map((pattern) => withColon(pattern, new Set([...servers, ...(entry.servers ?? [])])));
+  const input = { ...entry, ...(tools === undefined ? {} : { tools }) };
+  const group = await (did === "Added" ? api.createGroup(name, input) : api.setGroup(name, input));
   for (const server of entry.servers ?? []) {
     if (!servers.has(server))
       out.warn(`There is no server "${server}" yet; servers: ${[...servers].join(", ") || "none"}`);
+  }
+  // One that does not run may have them.
+  const isKnown = known.every(({ config, status }) => !group.servers.includes(config.name) || status === "running");
+  if (hub !== undefined && isKnown && group.servers.length > 0 && group.tool_count === 0) {
+    out.warn(
+      `The group ${name} offers no tool: ${group.tools.join(", ") || "its servers have none"}. See plugboard tools`,
+    );
   }
   const file = where("group.json");
   out.changed(`${did} the group ${name} (${count(group.servers.length, "server")}) in ${file}`, { group, file });
@@ -121,6 +134,12 @@ function toInput({ servers, tools, description }: GroupOptions): GroupInput {
     ...(tools === undefined ? {} : { tools: parseList(tools) }),
     ...(description === undefined ? {} : { description }),
   };
+}
+
+/** As people write it everywhere else: `server.tool`. A tool may have a dot in its own name, so only a known server counts. */
+function withColon(pattern: string, servers: ReadonlySet<string>): string {
+  const [, exclusion = "", server = "", tool = ""] = /^(!?)([^.:]*)\.(.*)$/s.exec(pattern) ?? [];
+  return servers.has(server) ? `${exclusion}${server}:${tool}` : pattern;
 }
 
 function parseList(text: string): string[] {

@@ -54,8 +54,8 @@ async function start(
   if (known !== undefined) return { name: first, result: api.testSavedServer(known.config.id) };
   const cwd = process.cwd();
   const prefixed = words.length === 1 && /^(?:https?|wss?|uvx|pypi|npm|npx|docker):/.test(first);
-  const { entry } = prefixed || first.startsWith("{") ? parseTarget(first, { cwd }) : fromCommand(words, cwd);
-  return { name: "test", result: api.testServer(entry) };
+  const { name, entry } = prefixed || first.startsWith("{") ? parseTarget(first, { cwd }) : fromCommand(words, cwd);
+  return { name, result: api.testServer(entry) };
 }
 
 function exitCodeOf({ error }: TestResult): number {

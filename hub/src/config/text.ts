@@ -67,11 +67,11 @@ export const command = text("Command", { max: limits.COMMAND_MAX, oneLine: true 
   z.refine((value) => !/^(npx|uvx|docker|podman)\s/.test(value), "Command names one program; put arguments in args"),
 );
 
-/** An entry of a group's `tools`: `tool`, `server:tool`, either with `*`. The limit is the tool's own part. */
+/** An entry of a group's `tools`: `tool`, `server:tool`, either with `*` or after `!`. The limit is the tool's own part. */
 export const toolPattern = z.string().check(
-  z.minLength(1, "Tool name is required"),
+  z.refine((value) => value !== "" && value !== "!", "Tool name is required"),
   z.refine((value) => {
-    const withoutServer = value.replace(/^[A-Za-z0-9_*-]{1,64}:/, "");
+    const withoutServer = value.replace(/^!?[A-Za-z0-9_*-]{1,64}:/, "");
     return isWithin(value, limits.TOOL_NAME_MAX) || isWithin(withoutServer, limits.TOOL_NAME_MAX);
   }, `Tool name is longer than ${limits.TOOL_NAME_MAX} characters`),
   z.refine((value) => !CONTROL.test(value), "Tool name must not contain control characters"),

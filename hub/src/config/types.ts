@@ -75,7 +75,7 @@ export interface GroupConfig {
   readonly name: string;
   readonly description?: string;
   readonly servers: readonly string[];
-  /** Tool names, `server:tool`, either with `*`. Empty: all tools of the servers. */
+  /** Tool names, `server:tool`, either with `*`, or after `!` what is kept out. Empty: all tools of the servers. */
   readonly tools: readonly string[];
 }
 

@@ -9,7 +9,9 @@ export const group = z
     name: z.string(),
     description: z.string().nullable(),
     servers: z.array(z.string()),
-    tools: z.array(z.string()).openapi({ description: "Which tools it lets through; empty: all" }),
+    tools: z
+      .array(z.string())
+      .openapi({ description: "Which tools it lets through, and after ! which it does not; empty: all" }),
     declared: z
       .boolean()
       .openapi({ description: "False for a group that no config names: the default one, or a hint's" }),
