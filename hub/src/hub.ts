@@ -221,7 +221,16 @@ export class Hub {
       onUnexpected: (error, requestId) => void this.reportUnexpected(error, requestId),
     });
     const admin = createAdminEndpoint(managed, token);
-    const metrics = createMetrics({ supervisor, calls, latency: this.latency, callLog: this.callLog, token });
+    const metrics = createMetrics({
+      supervisor,
+      calls,
+      latency: this.latency,
+      callLog: this.callLog,
+      secrets: this.secrets,
+      sessions: () => mcp.sessions(),
+      eventClients: () => api.eventClients(),
+      token,
+    });
     // What is asked most comes first; `@admin` before the groups, of which it is none.
     const own: Edge[] = [admin, (request, response) => mcp.handle(request, response), api, metrics];
     const upgrades: UpgradeEdge[] = [(request, socket, parts) => mcp.upgrade(request, socket, parts)];

@@ -64,6 +64,16 @@ family("a call whose outcome is unknown", (of) => {
     expect(ids).toEqual(steps.map((_, n) => `n${n}`));
   });
 
+  it("MG-3 RS-1 requests that were sent again are counted, with the reason", async () => {
+    const busy: Fault = { do: "status", status: 429, headers: { "retry-after": "0" } };
+    const { name } = await of.hub().add({ transport: "http", steps: [{ ...busy, first: 2 }] });
+    requireSeen(await of.hub().call(name, "act", { id: "x1" }), "answer");
+    const line = (await of.hub().metrics())
+      .split("\n")
+      .find((text) => text.startsWith(`hub_retries_total{server="${name}"`));
+    expect(line).toBe(`hub_retries_total{server="${name}",reason="RateLimited"} 2`);
+  });
+
   it("RS-5 a call that ends after its server was removed leaves no figures of it", async () => {
     const busy: Fault = { do: "status", status: 429, headers: { "retry-after": "1" } };
     const { name, up } = await of.hub().add({ transport: "http", steps: [busy] });

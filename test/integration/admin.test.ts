@@ -103,6 +103,11 @@ describe("the admin endpoint", () => {
     expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
     expect(body).toContain('hub_server_up{server="echo"} 1');
     expect(body).toMatch(/mcp_client_operation_duration_seconds_count\{[^}]*tool="add"[^}]*\} [1-9]/);
+    expect(body).toMatch(
+      /mcp_server_operation_duration_seconds_count\{group="@api",client="[^"]*",method="tools\/call",outcome="success"\} [1-9]/,
+    );
+    for (const name of ["hub_event_clients", "hub_secret_errors_total", "hub_calls_inflight"])
+      expect(body).toMatch(new RegExp(`^${name} 0$`, "m"));
     expect(body).not.toContain(SECRET);
     for (const line of body.split("\n").filter((text) => text !== "" && !text.startsWith("#"))) {
       expect(line).toMatch(/^[a-z_]+(\{([a-z_]+="(?:[^"\\]|\\.)*",?)*\})? [\d.e+-]+$/);

@@ -20,6 +20,8 @@ export interface ApiOptions extends Managed {
 /** An Edge of the listener, and the end of its streams. */
 export interface Api {
   (request: IncomingMessage, response: ServerResponse): boolean;
+  /** How many read live events now. */
+  eventClients(): number;
   /** Ends every event stream. Comes before the listener's own close. */
   close(): void;
 }
@@ -70,6 +72,7 @@ export function createApi(options: ApiOptions): Api {
     return true;
   };
   return Object.assign(edge, {
+    eventClients: () => streams.count,
     close: () => {
       closed = true;
       streams.close();

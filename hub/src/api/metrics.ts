@@ -1,11 +1,13 @@
 // `/metrics`: the hub's figures as Prometheus reads them. Names follow the conventions for MCP where there are any.
-// Labels are names from the config and known tools only: never an argument, a URI or the text of an error.
+// Labels are names from the config, known tools, and what clients call themselves: never an argument, a URI or the text of an error.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ManagementToken } from "../auth/management-token.ts";
 import type { Calls } from "../calls/call.ts";
 import type { CallLog } from "../calls/log.ts";
+import type { SecretStore } from "../secrets/store.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
+import { metric, type Sample } from "../telemetry/prometheus.ts";
 import { sendJson } from "../wire/http-answer.ts";
 import { VERSION } from "../version.ts";
 import { wrongMethod } from "./problem.ts";
@@ -14,9 +16,13 @@ import { identify } from "./request-id.ts";
 
 export interface MetricsOptions {
   readonly supervisor: Supervisor;
-  readonly calls: Pick<Calls, "retries" | "underWay">;
+  readonly calls: Pick<Calls, "retriesOf" | "served" | "underWay">;
   readonly latency: { prometheus(): string };
   readonly callLog: Pick<CallLog, "lost">;
+  readonly secrets: Pick<SecretStore, "failures">;
+  /** How many clients of MCP have one now. */
+  readonly sessions: () => Promise<readonly { group: string; transport: string; count: number }[]>;
+  readonly eventClients: () => number;
   readonly token: ManagementToken;
 }
 
@@ -33,7 +39,10 @@ export function createMetrics(
     try {
       options.token.require(request.headers.authorization, request.socket.remoteAddress ?? "");
       if (request.method !== "GET" && request.method !== "HEAD") throw wrongMethod(["GET", "HEAD"]);
-      sendJson(response, 200, Buffer.from(render(options)), { "content-type": CONTENT_TYPE });
+      render(options).then(
+        (text) => sendJson(response, 200, Buffer.from(text), { "content-type": CONTENT_TYPE }),
+        (error: unknown) => sendProblem(response, error, requestId),
+      );
     } catch (error) {
       sendProblem(response, error, requestId);
     }
@@ -41,12 +50,15 @@ export function createMetrics(
   };
 }
 
-function render({ supervisor, calls, latency, callLog }: MetricsOptions): string {
+async function render(options: MetricsOptions): Promise<string> {
+  const { supervisor, calls, latency, callLog, secrets, eventClients } = options;
   const { servers } = supervisor;
+  const sessions = await options.sessions();
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
   return [
-    latency.prometheus().trimEnd(),
+    latency.prometheus(),
+    calls.served.prometheus(),
     metric(
       "hub_server_up",
       "gauge",
@@ -77,7 +89,7 @@ function render({ supervisor, calls, latency, callLog }: MetricsOptions): string
       "hub_server_restarts_total",
       "counter",
       "How often a server was started again by itself",
-      servers.map(({ name, restartCount }) => [{ server: name }, restartCount]),
+      servers.flatMap(({ name, restartCounts }) => byReason(name, restartCounts)),
     ),
     metric(
       "hub_circuit_state",
@@ -89,8 +101,18 @@ function render({ supervisor, calls, latency, callLog }: MetricsOptions): string
       "hub_retries_total",
       "counter",
       "Requests that were sent to a server again",
-      servers.map(({ name }) => [{ server: name }, calls.retries.get(name) ?? 0]),
+      servers.flatMap(({ name }) => byReason(name, calls.retriesOf(name))),
     ),
+    metric(
+      "hub_sessions_active",
+      "gauge",
+      "Clients that have a session or a connection now",
+      sessions.map(({ group, transport, count }) => [{ group, transport }, count]),
+    ),
+    metric("hub_event_clients", "gauge", "Readers of live events", [[{}, eventClients()]]),
+    metric("hub_secret_errors_total", "counter", "Secrets that were there and could not be read", [
+      [{}, secrets.failures ?? 0],
+    ]),
     metric("hub_calls_inflight", "gauge", "Requests that servers are working on", [[{}, calls.underWay]]),
     metric("hub_audit_dropped_total", "counter", "Calls that could not be recorded", [[{}, callLog.lost]]),
     metric("hub_build_info", "gauge", "Versions", [[{ version: VERSION, node: process.versions.node }, 1]]),
@@ -102,17 +124,7 @@ function render({ supervisor, calls, latency, callLog }: MetricsOptions): string
   ].join("\n");
 }
 
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
-
-function metric(name: string, type: "gauge" | "counter", help: string, samples: readonly Sample[]): string {
-  const lines = samples.map(([labels, value]) => {
-    const shown = Object.entries(labels).map(([label, text]) => `${label}=${quote(text)}`);
-    return `${name}${shown.length === 0 ? "" : `{${shown.join(",")}}`} ${value}`;
-  });
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join("\n");
-}
-
-/** As the exposition format has it: backslash, quote and line feed are escaped, and nothing else. */
-function quote(text: string): string {
-  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+/** What has not happened yet has no reason, and so no line. */
+function byReason(server: string, counts: ReadonlyMap<string, number>): Sample[] {
+  return [...counts].map(([reason, count]) => [{ server, reason }, count]);
 }

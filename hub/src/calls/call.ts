@@ -1,7 +1,7 @@
 // One call, from any edge: finds the server, asks it, and tells the hub how it went. The place where a call's ordered
 // steps stand (breaker and retries: attempts.ts), so that no edge has its own idea of them.
 
-import { toHubError, type HubError } from "../errors.ts";
+import { toHubError, type ErrorKind, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
 import type { Caller } from "../servers/caller.ts";
 import type { ManagedServer } from "../servers/server.ts";
@@ -15,11 +15,14 @@ import { attempt, type Attempts } from "./attempts.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog, OpenCall } from "./log.ts";
 import { repeatOf, type Repeat } from "./retry.ts";
+import { ServedDurations } from "./served.ts";
 
 /** Any question to a server, through whatever edge it came. */
 export interface Question extends Ask {
   readonly caller: Caller;
   readonly group?: string;
+  /** What the caller calls itself. */
+  readonly client?: string | undefined;
   /** How it came, for its trace. */
   readonly arrival?: Arrival | undefined;
 }
@@ -29,8 +32,6 @@ export interface ToolCall extends Question {
   readonly server: string;
   /** The name that the server knows. */
   readonly name: string;
-  /** What the caller calls itself. */
-  readonly client?: string | undefined;
 }
 
 export interface CallsOptions {
@@ -50,16 +51,18 @@ const WORKFLOW_META = "io.plugboard/workflow_id";
 
 export class Calls {
   readonly #options: CallsOptions;
-  readonly #retries = new Map<string, number>();
+  /** How long callers waited. */
+  readonly served = new ServedDurations();
+  readonly #retries = new Map<string, Map<ErrorKind, number>>();
   readonly #slots = new Slots("The hub", () => LIMITS);
 
   constructor(options: CallsOptions) {
     this.#options = options;
   }
 
-  /** How often requests to each server were sent again. */
-  get retries(): ReadonlyMap<string, number> {
-    return this.#retries;
+  /** How often requests to a server were sent again, by why. */
+  retriesOf(server: string): ReadonlyMap<ErrorKind, number> {
+    return this.#retries.get(server) ?? new Map<ErrorKind, number>();
   }
 
   /** Of one that was removed no figures are kept: else a hub whose servers come and go would grow. */
@@ -111,12 +114,15 @@ export class Calls {
   async ask(server: string, question: Question): Promise<Reply> {
     const turn = this.#slots.take({ signal: question.signal, limitMs: MAX_WAIT_MS });
     if (turn !== undefined) await turn;
+    const startedAt = performance.now();
     const span = this.#options.tracing?.serve({ ...question, server });
     try {
       const reply = await this.#forward(server, question, { repeat: "safe", span });
+      this.served.record(question, performance.now() - startedAt, reply.ok);
       span?.end({ reply });
       return reply;
     } catch (thrown) {
+      this.served.record(question, performance.now() - startedAt, false);
       span?.end({ error: toHubError(thrown) });
       throw thrown;
     } finally {
@@ -128,7 +134,7 @@ export class Calls {
     const find = () => this.#options.supervisor.answering(server);
     const attempts: Attempts = {
       repeat,
-      onRetry: () => this.#retries.set(server, (this.#retries.get(server) ?? 0) + 1),
+      onRetry: ({ kind }) => this.#countRetry(server, kind),
       ...(span === undefined ? {} : { send: (to, tried) => forwardTraced(to, tried, span.forward()) }),
     };
     let reply = await attempt(find, ask, attempts);
@@ -137,6 +143,11 @@ export class Calls {
       reply = await attempt(find, { ...ask, params: await next }, attempts);
     }
     return reply;
+  }
+
+  #countRetry(server: string, kind: ErrorKind): void {
+    const byKind = this.#retries.get(server) ?? new Map<ErrorKind, number>();
+    this.#retries.set(server, byKind.set(kind, (byKind.get(kind) ?? 0) + 1));
   }
 
   #begin(call: ToolCall): OpenCall {
@@ -164,6 +175,7 @@ export class Calls {
     const durationMs = performance.now() - startedAt;
     const result = reply === undefined ? undefined : reply.ok ? reply.result.bytes : reply.error.bytes;
     this.#options.latency.record(server, tool, durationMs, ok);
+    this.served.record(call, durationMs, ok);
     const recorded = entry.finish({ result, success: ok, durationMs, errorCode: error?.code });
     this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, error: error?.toJSON() });
     return recorded;

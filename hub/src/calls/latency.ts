@@ -1,6 +1,7 @@
 // How long calls take: percentiles of the last hour and totals since the start, per server and per tool, and the same as a
 // histogram for Prometheus. All in memory; what must outlive the hub is in the call log.
 
+import { Histogram, histograms } from "../telemetry/prometheus.ts";
 import { RecentCounts } from "./recent-counts.ts";
 import { RecentDurations } from "./recent-durations.ts";
 
@@ -10,9 +11,8 @@ const MAX_MS = 24 * 3_600_000;
 /** Stands for all that is beyond the bound. */
 const OTHER = "_other";
 const SHARES = [0.5, 0.95, 0.99] as const;
-/** In seconds: those that OpenTelemetry recommends for MCP. */
-const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const;
 const METRIC = "mcp_client_operation_duration_seconds";
+const HELP = "Time that servers took to answer a call.";
 
 export interface LatencyMetrics {
   readonly p50_ms: number;
@@ -33,13 +33,6 @@ export interface MCPLatencyMetrics extends LatencyMetrics {
 
 export interface ToolLatencyMetrics extends LatencyMetrics {
   readonly tool_name: string;
-}
-
-/** Calls of one outcome: how many ended within each bound, and how long they took together. */
-interface Histogram {
-  /** One more for those beyond the last bound. */
-  readonly counts: number[];
-  sumSeconds: number;
 }
 
 interface Series {
@@ -73,12 +66,7 @@ export class Latency {
     ofServer.recent.record(ms, now);
     ofServer.counts.record(ok, now);
     recent.record(ms, now);
-    const histogram = ok ? success : error;
-    const seconds = ms / 1000;
-    const found = BOUNDS.findIndex((bound) => seconds <= bound);
-    const index = found < 0 ? BOUNDS.length : found;
-    histogram.counts[index] = (histogram.counts[index] ?? 0) + 1;
-    histogram.sumSeconds += seconds;
+    (ok ? success : error).record(ms);
   }
 
   forget(server: string): void {
@@ -107,14 +95,15 @@ export class Latency {
 
   /** The text that Prometheus reads. */
   prometheus(): string {
-    const lines = [`# HELP ${METRIC} Time that servers took to answer a call.`, `# TYPE ${METRIC} histogram`];
+    const lines: string[] = [];
     for (const [server, { tools }] of this.#servers) {
       for (const [tool, { success, error }] of tools) {
-        const labels = `server="${escape(server)}",method="tools/call",tool="${escape(tool)}"`;
-        lines.push(...toLines(`${labels},outcome="success"`, success), ...toLines(`${labels},outcome="error"`, error));
+        const labels = { server, method: "tools/call", tool };
+        lines.push(...success.lines(METRIC, { ...labels, outcome: "success" }));
+        lines.push(...error.lines(METRIC, { ...labels, outcome: "error" }));
       }
     }
-    return `${lines.join("\n")}\n`;
+    return histograms(METRIC, HELP, lines);
   }
 
   #serverOf(name: string): Server {
@@ -130,7 +119,7 @@ export class Latency {
     const known = server.tools.get(tool);
     if (known !== undefined) return known;
     if (this.#toolCount >= MAX_TOOLS && tool !== OTHER) return this.#seriesOf(server, OTHER);
-    const series = { recent: new RecentDurations(), success: createHistogram(), error: createHistogram() };
+    const series = { recent: new RecentDurations(), success: new Histogram(), error: new Histogram() };
     server.tools.set(tool, series);
     this.#toolCount++;
     return series;
@@ -138,37 +127,8 @@ export class Latency {
 
   #metricsOf(recent: RecentDurations, series: readonly Series[]): LatencyMetrics {
     const [p50_ms = 0, p95_ms = 0, p99_ms = 0] = recent.percentiles(SHARES, this.#now());
-    const errors = series.reduce((sum, { error }) => sum + countOf(error), 0);
-    const successes = series.reduce((sum, { success }) => sum + countOf(success), 0);
+    const errors = series.reduce((sum, { error }) => sum + error.count, 0);
+    const successes = series.reduce((sum, { success }) => sum + success.count, 0);
     return { p50_ms, p95_ms, p99_ms, total_calls: successes + errors, errors };
   }
-}
-
-function createHistogram(): Histogram {
-  return { counts: Array.from({ length: BOUNDS.length + 1 }, () => 0), sumSeconds: 0 };
-}
-
-function countOf({ counts }: Histogram): number {
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-function toLines(labels: string, histogram: Histogram): string[] {
-  const total = countOf(histogram);
-  if (total === 0) return [];
-  let sum = 0;
-  const buckets = BOUNDS.map((bound, index) => {
-    sum += histogram.counts[index] ?? 0;
-    return `${METRIC}_bucket{${labels},le="${bound}"} ${sum}`;
-  });
-  return [
-    ...buckets,
-    `${METRIC}_bucket{${labels},le="+Inf"} ${total}`,
-    `${METRIC}_sum{${labels}} ${histogram.sumSeconds}`,
-    `${METRIC}_count{${labels}} ${total}`,
-  ];
-}
-
-/** A name must not end its label, nor its line. */
-function escape(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

@@ -285,6 +285,7 @@ export class Endpoint implements Service {
       logLevel,
       caller: callerOf(exchange),
       group: group.name,
+      client: clientOf(exchange),
       arrival: exchange,
       respondent: this.#conversations.respondent(exchange, server),
       onNotification: this.#notifying(exchange, server),

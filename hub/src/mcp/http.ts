@@ -84,6 +84,16 @@ export class McpHttp {
     return true;
   }
 
+  /** How many clients have one now, by group and transport. */
+  async sessions(): Promise<SessionCount[]> {
+    const counts = [...this.#groups].map(async ([group, { http, sse, webSocket }]) => [
+      { group, transport: "streamable-http", count: http.sessionCount } as const,
+      { group, transport: "sse", count: sse.sessionCount } as const,
+      { group, transport: "websocket", count: (await webSocket)?.sessionCount ?? 0 } as const,
+    ]);
+    return (await Promise.all(counts)).flat();
+  }
+
   catalogChanged(): void {
     for (const { endpoint } of this.#groups.values()) endpoint.catalogChanged();
   }
@@ -136,6 +146,12 @@ export class McpHttp {
     this.#groups.set(key, made);
     return made;
   }
+}
+
+interface SessionCount {
+  readonly group: string;
+  readonly transport: "streamable-http" | "sse" | "websocket";
+  readonly count: number;
 }
 
 /** What comes with a request for an upgrade. */

@@ -29,13 +29,27 @@ export class FileSecrets implements SecretStore {
   #givenKeys: Promise<Keys | undefined> | undefined;
   /** The last change; the next one waits for it, so that two never make two files for one name. */
   #changes: Promise<unknown> = Promise.resolve();
+  #failures = 0;
 
   constructor(dataDir: string, { key }: { key?: string | undefined } = {}) {
     this.#folder = join(dataDir, "secrets");
     this.#given = key || undefined;
   }
 
+  get failures(): number {
+    return this.#failures;
+  }
+
   async get(name: string): Promise<string | undefined> {
+    try {
+      return await this.#get(name);
+    } catch (error) {
+      this.#failures++;
+      throw error;
+    }
+  }
+
+  async #get(name: string): Promise<string | undefined> {
     for (let looks = 1, files = await readSecretFiles(this.#folder); ; looks++) {
       try {
         return await this.#find(name, files);

@@ -2,6 +2,8 @@
 
 /** Every method throws a HubError where the store itself fails. */
 export interface SecretStore {
+  /** How often one was there and could not be read, since the start. Absent where that cannot happen. */
+  readonly failures?: number;
   /** The value; undefined where there is no such secret. One that cannot be decrypted throws. */
   get(name: string): Promise<string | undefined>;
   /** Adds or replaces. */

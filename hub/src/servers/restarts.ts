@@ -1,5 +1,6 @@
 // Brings one server back after it went down, again and again until it is up or no longer wanted.
 
+import type { ErrorKind } from "../errors.ts";
 import { nextAttempt, RESTED, type Backoff } from "./backoff.ts";
 import type { RestartRule } from "./resilience.ts";
 
@@ -26,7 +27,7 @@ export class Restarts {
   #upSince: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #next: NextTry | undefined;
-  #count = 0;
+  readonly #counts = new Map<ErrorKind, number>();
 
   constructor(options: RestartsOptions) {
     this.#options = options;
@@ -37,9 +38,9 @@ export class Restarts {
     return this.#next;
   }
 
-  /** How many tries there were, ever. */
-  get count(): number {
-    return this.#count;
+  /** How many tries there were, ever, by why it had gone down. */
+  get counts(): ReadonlyMap<ErrorKind, number> {
+    return this.#counts;
   }
 
   up(): void {
@@ -48,7 +49,7 @@ export class Restarts {
   }
 
   /** Plans the next try. */
-  down(): void {
+  down(reason: ErrorKind): void {
     const rule = this.#options.rule();
     if (!rule.enabled) return;
     const given = { at: performance.now(), upSince: this.#upSince, chance: Math.random() };
@@ -58,7 +59,7 @@ export class Restarts {
     this.#next = { tries: backoff.failures, at: Date.now() + delayMs, dueAt: given.at + delayMs, crashLoop };
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#count++;
+      this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
       this.#options.start();
     }, delayMs).unref();
   }

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
 import type { Isolation, ServerConfig } from "../config/types.ts";
-import { HubError, toHubError } from "../errors.ts";
+import { HubError, toHubError, type ErrorKind } from "../errors.ts";
 import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { LOCAL } from "./caller.ts";
@@ -197,9 +197,9 @@ export class ManagedServer {
     return this.#restarts.next;
   }
 
-  /** How often it was started again by itself. */
-  get restartCount(): number {
-    return this.#restarts.count;
+  /** How often it was started again by itself, by why it had gone down. */
+  get restartCounts(): ReadonlyMap<ErrorKind, number> {
+    return this.#restarts.counts;
   }
 
   get hello() {
@@ -522,7 +522,7 @@ export class ManagedServer {
     this.#wakeNoMore();
     if (isRefusal(error)) return this.#refused(error);
     const isHopeless = error.code === "VALIDATION_ERROR" || error.code === "NOT_FOUND";
-    if (!isHopeless && !this.#isRetired) this.#restarts.down();
+    if (!isHopeless && !this.#isRetired) this.#restarts.down(error.kind);
     const isLost = this.config.transport.type !== "stdio" && this.#wasConnected;
     this.#set({ type: isLost ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
   }

@@ -41,6 +41,11 @@ export class StreamableHttpServer {
     this.#sessions = new HttpSessions((session) => service.onSessionEnd(session));
   }
 
+  /** Of legacy clients; modern ones have none. */
+  get sessionCount(): number {
+    return this.#sessions.count;
+  }
+
   handle(request: HttpRequest, response: HttpResponse): void {
     if (request.method === "POST") this.#post(request, response);
     else if (request.method === "GET") this.#get(request, response);

@@ -138,6 +138,10 @@ export class HttpSessions {
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS).unref();
   }
 
+  get count(): number {
+    return this.#sessions.size;
+  }
+
   add(session: HttpSession): void {
     if (this.#sessions.size >= MAX_SESSIONS) this.#evict();
     session.lastUse = ++this.#uses;

@@ -26,6 +26,10 @@ export class SseServer {
     this.#service = service;
   }
 
+  get sessionCount(): number {
+    return this.#clients.size;
+  }
+
   /** A client opens its stream. `address` is where its messages go; the session is added to it. */
   open(request: IncomingMessage, response: ServerResponse, address: string): void {
     if (request.method !== "GET") return notAllowed(request, response, "GET");

@@ -39,6 +39,10 @@ export class WebSocketServer {
     });
   }
 
+  get sessionCount(): number {
+    return this.#sockets.size;
+  }
+
   /** Why a request for an upgrade is turned away, if it is: as an HTTP status with its reason. */
   refuse({ headers }: IncomingMessage): { readonly status: 400 | 503; readonly message: string } | undefined {
     const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());

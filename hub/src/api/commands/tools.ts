@@ -101,7 +101,7 @@ export class ToolCommands {
     { method, params }: { method: string; params: JsonObject },
     options: UseOptions,
   ): Promise<Raw> {
-    const ask = { method, params: rawParams(params), group: group.name, ...toAsk(options) };
+    const ask = { method, params: rawParams(params), group: group.name, client: options.client, ...toAsk(options) };
     const reply = withExposedUris(await this.#managed.hub.calls.ask(server, ask), group.rewrittenUris(server));
     if (reply.ok) return reply.result;
     const { message } = isObject(reply.error.value) ? reply.error.value : {};
