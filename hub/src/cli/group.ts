@@ -108,8 +108,8 @@ async function save(
   entry: GroupInput,
   did: "Added" | "Changed",
 ): Promise<void> {
-  const known = await api.listServers();
-  const servers = new Set(known.map(({ config }) => config.name));
+  const all = await api.listServers();
+  const servers = new Set(all.map(({ config }) => config.name));
   const tools = entry.tools?.map((pattern) => withColon(pattern, new Set([...servers, ...(entry.servers ?? [])])));
   const input = { ...entry, ...(tools === undefined ? {} : { tools }) };
   const group = await (did === "Added" ? api.createGroup(name, input) : api.setGroup(name, input));
@@ -118,7 +118,7 @@ async function save(
       out.warn(`There is no server "${server}" yet; servers: ${[...servers].join(", ") || "none"}`);
   }
   // One that does not run may have them.
-  const isKnown = known.every(({ config, status }) => !group.servers.includes(config.name) || status === "running");
+  const isKnown = all.every(({ config, status }) => !group.servers.includes(config.name) || status === "running");
   if (hub !== undefined && isKnown && group.servers.length > 0 && group.tool_count === 0) {
     out.warn(
       `The group ${name} offers no tool: ${group.tools.join(", ") || "its servers have none"}. See plugboard tools`,
