@@ -1,0 +1,84 @@
+// The servers of other clients taken over into the hub: what there is to take, against what the hub has, and the taking.
+// How it is asked for and told is left to `plugboard import` and the first run.
+
+import { planImport, type Plan, type PlannedServer, type RefusedServer } from "../clients/plan.ts";
+import type { ScannedFile } from "../clients/scan.ts";
+import { HubError } from "../errors.ts";
+import type { Access } from "./access.ts";
+import type { Io } from "./io.ts";
+
+export interface ImportOptions {
+  readonly keepSecrets: boolean;
+}
+
+export interface Imported {
+  readonly added: readonly PlannedServer[];
+  readonly refused: readonly RefusedServer[];
+  readonly groups: readonly string[];
+}
+
+/** What there is to import into a hub that has nothing yet. */
+export function planAnew(io: Io, files: readonly ScannedFile[], { keepSecrets }: ImportOptions): Plan {
+  return planImport(files, { surroundings: io, keepSecrets, servers: [], groups: {}, secrets: [] });
+}
+
+export async function planFor(
+  io: Io,
+  { api, hub }: Access,
+  files: readonly ScannedFile[],
+  { keepSecrets }: ImportOptions,
+): Promise<Plan> {
+  const [{ demo, config }, servers, secrets] = await Promise.all([api.config(), api.listServers(), api.listSecrets()]);
+  return planImport(files, {
+    surroundings: io,
+    keepSecrets,
+    // The demo is there only as long as nothing else is.
+    servers: demo ? [] : servers.map((server) => server.config),
+    groups: groupsOf(config.groups),
+    secrets: secrets.map(({ name }) => name),
+    address: hub?.url,
+  });
+}
+
+/** One after the other; one that is refused does not keep the others out. */
+export async function carryOut({ api }: Access, plan: Plan): Promise<Imported> {
+  const added: PlannedServer[] = [];
+  const refused: RefusedServer[] = [];
+  for (const server of plan.add) {
+    try {
+      await save(api, server);
+      added.push(server);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      refused.push({ from: server.from, error });
+    }
+  }
+  const left = new Set(refused.map(({ from }) => plan.add.find((server) => server.from === from)?.name));
+  for (const { name, entry } of plan.groups) {
+    const servers = entry.servers.filter((server) => !left.has(server));
+    if (servers.length > 0) await api.setGroup(name, { ...entry, servers });
+  }
+  return { added, refused, groups: plan.groups.map(({ name }) => name) };
+}
+
+/** The secrets first: a server that starts at once needs them. Without it they are of no use. */
+async function save(api: Access["api"], { name, entry, secrets }: PlannedServer): Promise<void> {
+  const stored: string[] = [];
+  try {
+    for (const [secret, value] of secrets) {
+      await api.setSecret(secret, value);
+      stored.push(secret);
+    }
+    await api.createServer({ name, ...entry });
+  } catch (error) {
+    for (const secret of stored) await api.deleteSecret(secret).catch(() => undefined); // the first error is the one to tell
+    throw error;
+  }
+}
+
+type Groups = Record<string, { servers?: string[]; tools?: string[] }>;
+
+function groupsOf(groups: Readonly<Record<string, unknown>>): Groups {
+  // As the config itself shows them, which has been checked.
+  return groups as Groups;
+}
