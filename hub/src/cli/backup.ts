@@ -19,10 +19,18 @@ export const backupCommand: Register = (program, { io, done }) => {
       const out = new Output(io, options);
       const backups = new Backups(placesOf(io, options).data);
       const all = (await Promise.all(CLIENTS.map(({ id }) => backups.list(id)))).flat();
-      if (out.json) out.data(all.map(({ client, when, path, text }) => ({ client, when, file: path, existed: text !== undefined })));
+      if (out.json)
+        out.data(
+          all.map(({ client, when, path, text }) => ({ client, when, file: path, existed: text !== undefined })),
+        );
       else if (all.length === 0) out.note("There are no backups: plugboard install makes them");
       else {
-        const rows = all.map(({ client, when, path, text }) => [client, when, path, text === undefined ? "was not there" : ""]);
+        const rows = all.map(({ client, when, path, text }) => [
+          client,
+          when,
+          path,
+          text === undefined ? "was not there" : "",
+        ]);
         out.table([["CLIENT", "WHEN", "FILE", ""], ...rows]);
       }
       done(0);

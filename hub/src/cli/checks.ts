@@ -194,7 +194,9 @@ async function checkClients(io: Io): Promise<CheckResult[]> {
   const files = await scan({ clients: CLIENTS, surroundings: io, folder: undefined });
   return files.flatMap(({ file, error }): CheckResult[] => {
     if (error === undefined) return [];
-    return [{ name: file.client.id, state: "warning", message: error.message, fix: error.hint ?? `correct ${file.path}` }];
+    return [
+      { name: file.client.id, state: "warning", message: error.message, fix: error.hint ?? `correct ${file.path}` },
+    ];
   });
 }
 

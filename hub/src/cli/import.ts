@@ -108,7 +108,8 @@ function remark(out: Output, { name, notes, missing }: PlannedServer): void {
 
 /** What it is, without a value that could be a credential. */
 function line({ name, from, entry }: PlannedServer): string {
-  const what = typeof entry["url"] === "string" ? originOf(entry["url"]) : String(entry["command"]);
+  const { url, command } = entry;
+  const what = typeof url === "string" ? originOf(url) : typeof command === "string" ? command : "";
   return `${name}  ${what}  from ${from.file.client.id}${entry["enabled"] === false ? ", off" : ""}`;
 }
 

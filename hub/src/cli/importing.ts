@@ -3,6 +3,7 @@
 
 import { planImport, type Plan, type PlannedServer, type RefusedServer } from "../clients/plan.ts";
 import type { ScannedFile } from "../clients/scan.ts";
+import { isObject } from "../config/plain.ts";
 import { HubError } from "../errors.ts";
 import type { Access } from "./access.ts";
 import type { Io } from "./io.ts";
@@ -76,9 +77,15 @@ async function save(api: Access["api"], { name, entry, secrets }: PlannedServer)
   }
 }
 
-type Groups = Record<string, { servers?: string[]; tools?: string[] }>;
+function groupsOf(groups: Readonly<Record<string, unknown>>): Record<string, { servers: string[]; tools: string[] }> {
+  return Object.fromEntries(
+    Object.entries(groups).map(([name, group]) => {
+      const { servers, tools } = isObject(group) ? group : {};
+      return [name, { ...(isObject(group) ? group : {}), servers: textsOf(servers), tools: textsOf(tools) }];
+    }),
+  );
+}
 
-function groupsOf(groups: Readonly<Record<string, unknown>>): Groups {
-  // As the config itself shows them, which has been checked.
-  return groups as Groups;
+function textsOf(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }

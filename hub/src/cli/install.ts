@@ -1,5 +1,6 @@
 // `plugboard install`: the hub into the config files of other clients, so that they use it. Nothing else in them changes.
 
+import { dirname } from "node:path";
 import type { Change } from "../clients/change.ts";
 import type { Client } from "../clients/client.ts";
 import type { ClientFile } from "../clients/file.ts";
@@ -34,11 +35,12 @@ export const installCommand: Register = (program, { io, done }) => {
 async function install(io: Io, names: readonly string[], options: InstallOptions): Promise<number> {
   refuseRemote(io, options);
   const out = new Output(io, options);
-  const [{ clientsNamed }, { installInto }, { toOwnEntry }, { Backups }, own] = await Promise.all([
+  const [{ clientsNamed }, { installInto }, { toOwnEntry }, { Backups }, { exists }, own] = await Promise.all([
     import("../clients/table.ts"),
     import("../clients/change.ts"),
     import("../clients/own-entry.ts"),
     import("../clients/backups.ts"),
+    import("../clients/places.ts"),
     import("./own-server.ts"),
   ]);
   const clients = clientsNamed(names);
@@ -60,9 +62,13 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
     const address = options.http === true ? hub?.url : undefined;
     const server = address === undefined ? own.ownProgram(io, options, group) : own.ownAddress(address, group);
     const file = await fileOf(io, client, options);
+    if (file.scope === "user" && !(await exists(dirname(file.path))))
+      out.warn(`${client.name} has no folder here yet: is it installed?`);
     const change = await installInto(file, toOwnEntry(server, client), { backups, dryRun, address: hub?.url });
     if (tools !== undefined && client.toolLimit !== undefined && tools > client.toolLimit)
-      out.warn(`${client.name} takes at most ${client.toolLimit} tools; the group has ${tools}. --group gives it fewer`);
+      out.warn(
+        `${client.name} takes at most ${client.toolLimit} tools; the group has ${tools}. --group gives it fewer`,
+      );
     return change;
   });
 }
@@ -132,7 +138,8 @@ function tell(out: Output, change: Change, isDry: boolean): void {
     out.changed(`${after === undefined ? "Not in" : "Already in"} ${client.name}: ${path}`, change);
   } else {
     out.changed(`${DONE[kind]} ${client.name}: ${path}`, change);
-    if (backup?.text !== undefined) out.note(`  before: plugboard backup restore ${client.id} ${backup.when}`);
+    if (after !== undefined && backup?.text !== undefined)
+      out.note(`  undo: plugboard uninstall ${client.id}, or plugboard backup restore ${client.id} ${backup.when}`);
   }
   if (kind !== "none" && client.restart !== undefined) out.note(`  then: ${client.restart}`);
 }

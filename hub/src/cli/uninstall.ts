@@ -29,6 +29,8 @@ export const uninstallCommand: Register = (program, { io, done }) => {
       // Its address tells our entry from another; one that does not answer has none.
       const hub = await findHub(io, options).catch(() => undefined);
       const use = { backups, dryRun: options.dryRun === true, address: hub?.url };
-      done(await changeAll(io, options, clients, async (client) => uninstallFrom(await fileOf(io, client, options), use)));
+      done(
+        await changeAll(io, options, clients, async (client) => uninstallFrom(await fileOf(io, client, options), use)),
+      );
     });
 };

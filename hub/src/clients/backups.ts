@@ -66,10 +66,14 @@ export class Backups {
     const found = all.find((backup) => wanted === undefined || backup.when.startsWith(wanted));
     if (found !== undefined) return found;
     const isEmpty = all.length === 0;
-    throw new HubError("InvalidConfig", isEmpty ? `There is no backup of ${client}` : `${client} has no backup of ${when}`, {
-      field: isEmpty ? "client" : "when",
-      hint: "plugboard backup ls",
-    });
+    throw new HubError(
+      "InvalidConfig",
+      isEmpty ? `There is no backup of ${client}` : `${client} has no backup of ${when}`,
+      {
+        field: isEmpty ? "client" : "when",
+        hint: "plugboard backup ls",
+      },
+    );
   }
 
   async #tidy(folder: string): Promise<void> {

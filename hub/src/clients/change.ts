@@ -101,7 +101,13 @@ async function edited(
     const own = entries.find(([name]) => name === OWN_NAME)?.[1];
     const { text: next, kind, after } = await edit({ editor, text, own });
     const others = entries.filter(([name]) => name !== OWN_NAME).length;
-    const change: Change = { file, kind, others, ...(own === undefined ? {} : { before: own }), ...(after && { after }) };
+    const change: Change = {
+      file,
+      kind,
+      others,
+      ...(own === undefined ? {} : { before: own }),
+      ...(after && { after }),
+    };
     requireSound(editor, file, { before: data, text: next ?? "", after: kind === "removed" ? undefined : after });
     if (kind === "none" || dryRun) return change;
     const mark = found?.mark ?? "";
@@ -121,7 +127,13 @@ function keep(
   { text, mode, next }: { text: string | undefined; mode: number | undefined; next: string | undefined },
   backups: Backups,
 ): Promise<Backup> {
-  return backups.add({ client: client.id, path, text, mode: mode ?? NEW_FILE_MODE, replacedBy: hashOf(unmarked(next)) });
+  return backups.add({
+    client: client.id,
+    path,
+    text,
+    mode: mode ?? NEW_FILE_MODE,
+    replacedBy: hashOf(unmarked(next)),
+  });
 }
 
 /** A byte order mark is none of the text. */
@@ -223,7 +235,7 @@ function conflict({ client, path }: ClientFile): HubError {
 
 function unsound({ path }: ClientFile, cause: unknown): HubError {
   return new HubError("InvalidConfig", `${path} is written in a way that this change would damage; nothing was saved`, {
-    hint: "Add the server by hand: --dry-run shows the entry",
+    hint: "Add the server by hand: its command is plugboard stdio",
     cause,
   });
 }

@@ -37,7 +37,10 @@ export async function readClientFile(file: ClientFile): Promise<ReadFile | Unrea
 }
 
 /** The entries under the client's key, by name. What is no map or list has none. */
-export function entriesIn(data: unknown, { root, list }: Pick<Client, "root" | "list">): [name: string, entry: unknown][] {
+export function entriesIn(
+  data: unknown,
+  { root, list }: Pick<Client, "root" | "list">,
+): [name: string, entry: unknown][] {
   const servers = root.reduce<unknown>(
     (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
     data,

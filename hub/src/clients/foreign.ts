@@ -55,8 +55,13 @@ export function readForeign(entry: unknown, client: Client): ForeignServer | und
   const type = typeOf(entry, urlKey, client);
   if (type !== undefined && BUILT_IN.has(type)) return undefined;
   const [command, ...args] = unwrapped(words);
-  const description = textOf(entry["description"])?.replaceAll(/\p{Cc}+/gu, " ").trim().slice(0, DESCRIPTION_MAX);
+  const description = textOf(entry["description"])
+    ?.replaceAll(/\p{Cc}+/gu, " ")
+    .trim()
+    .slice(0, DESCRIPTION_MAX);
   const include = firstList(entry, INCLUDE_KEYS);
+  const bearer = textOf(entry["bearer_token_env_var"]);
+  const cwd = textOf(entry["cwd"]);
   return {
     ...(command === undefined || command === "" ? {} : { command }),
     args,
@@ -70,8 +75,8 @@ export function readForeign(entry: unknown, client: Client): ForeignServer | und
       ...(isObject(entry["requestOptions"]) ? recordOf(entry["requestOptions"]["headers"]) : {}),
     },
     headerVariables: recordOf(entry["env_http_headers"]),
-    ...optional("bearer", textOf(entry["bearer_token_env_var"])),
-    ...optional("cwd", textOf(entry["cwd"]) ?? textOf(entry["working_directory"])),
+    ...(bearer === undefined ? {} : { bearer }),
+    ...(cwd === undefined ? {} : { cwd }),
     enabled: entry["disabled"] !== true && entry["enabled"] !== false,
     ...timeoutsOf(entry, client),
     ...(description ? { description } : {}),
@@ -104,15 +109,18 @@ function typeOf(entry: Record<string, unknown>, urlKey: string | undefined, clie
   return urlKey === "url" && client.shape === "gemini" ? "sse" : undefined;
 }
 
-function timeoutsOf(entry: Record<string, unknown>, { timeoutUnit }: Client): Pick<ForeignServer, "startMs" | "requestMs"> {
-  const start =
+function timeoutsOf(
+  entry: Record<string, unknown>,
+  { timeoutUnit }: Client,
+): Pick<ForeignServer, "startMs" | "requestMs"> {
+  const startMs =
     milliseconds(entry["startup_timeout_ms"], 1) ??
     milliseconds(entry["startup_timeout_sec"], SECOND_MS) ??
     milliseconds(entry["connectionTimeout"], 1);
-  const request =
+  const requestMs =
     milliseconds(entry["tool_timeout_sec"], SECOND_MS) ??
     milliseconds(entry["timeout"], timeoutUnit === "s" ? SECOND_MS : 1);
-  return { ...optional("startMs", start), ...optional("requestMs", request) };
+  return { ...(startMs === undefined ? {} : { startMs }), ...(requestMs === undefined ? {} : { requestMs }) };
 }
 
 function milliseconds(value: unknown, unit: number): number | undefined {
@@ -154,8 +162,4 @@ function scalarOf(value: unknown): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
 }

@@ -48,7 +48,9 @@ export interface PlanOptions {
   readonly keepSecrets: boolean;
   /** The servers that the hub has. */
   readonly servers: readonly (Recognisable & { readonly name: string; readonly id?: string })[];
-  readonly groups: Readonly<Record<string, { readonly servers?: readonly string[]; readonly tools?: readonly string[] }>>;
+  readonly groups: Readonly<
+    Record<string, { readonly servers?: readonly string[]; readonly tools?: readonly string[] }>
+  >;
   /** Names of the secrets that are stored. */
   readonly secrets: readonly string[];
   /** Of the running hub. */
@@ -144,7 +146,10 @@ class Planner {
     const missing = translated.missing.filter((secret) => !this.#options.secrets.includes(secret));
     const server = normalizeServer(name, translated.entry);
     requireNoRisks(server);
-    return { translated: { ...translated, missing }, fingerprint: fingerprintOf(toRecognisable(server, translated.entry)) };
+    return {
+      translated: { ...translated, missing },
+      fingerprint: fingerprintOf(toRecognisable(server, translated.entry)),
+    };
   }
 
   #notesOn(from: FoundServer, foreign: ForeignServer, name: string): string[] {
@@ -186,7 +191,9 @@ class Planner {
 function rankOf({ file, entry, off }: FoundServer): number {
   if (file.scope === "project") return 2;
   const isOff = off || (typeof entry === "object" && entry !== null && "disabled" in entry && entry.disabled === true);
-  return isOff || (typeof entry === "object" && entry !== null && "enabled" in entry && entry.enabled === false) ? 1 : 0;
+  return isOff || (typeof entry === "object" && entry !== null && "enabled" in entry && entry.enabled === false)
+    ? 1
+    : 0;
 }
 
 /** The variables that only the translation added are none of the server's own. */

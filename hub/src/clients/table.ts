@@ -95,7 +95,11 @@ export const CLIENTS: readonly Client[] = [
     files: (place) => [
       place.platform === "win32"
         ? win32.join(appData(place), "Zed", "settings.json")
-        : posix.join(place.platform === "darwin" ? posix.join(place.home, ".config") : xdgConfig(place), "zed", "settings.json"),
+        : posix.join(
+            place.platform === "darwin" ? posix.join(place.home, ".config") : xdgConfig(place),
+            "zed",
+            "settings.json",
+          ),
     ],
     projectFile: ".zed/settings.json",
   },

@@ -12,7 +12,7 @@ export const toml: Editor = {
   parse(text, file) {
     if (Buffer.byteLength(text) > FILE_MAX_BYTES) throw tooLarge(file);
     try {
-      return text.trim() === "" ? undefined : parse(text, { integersAsBigInt: "asNeeded" });
+      return text.trim() === "" ? undefined : ordinary(parse(text, { integersAsBigInt: "asNeeded" }));
     } catch (error) {
       if (error instanceof TomlError) throw new BrokenFile(file, "TOML", { line: error.line, column: error.column });
       throw error;
@@ -41,6 +41,13 @@ export const toml: Editor = {
   },
 };
 
+/** The library's objects have no prototype, and are never equal to others. */
+function ordinary(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordinary);
+  if (!isObject(value) || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, ordinary(member)]));
+}
+
 function headerOf({ root, name }: Spot): string {
   return `[${[...root, name].map(toKey).join(".")}]`;
 }
@@ -61,8 +68,8 @@ function findBlock(text: string, { root, name }: Spot): { start: number; end: nu
   for (const line of text.split(/(?<=\n)/)) {
     const isHeader = /^[ \t]*\[/.test(line);
     if (start === undefined) {
-      if (own.test(line)) start = offset;
-    } else if (isHeader && !below.test(line) && !isInside(text.slice(start, offset))) break;
+      if (own.test(line) && isWhole(text.slice(0, offset))) start = offset;
+    } else if (isHeader && !below.test(line) && isWhole(text.slice(0, offset))) break;
     const isContent = line.trim() !== "" && !line.trimStart().startsWith("#");
     if (start !== undefined && isContent) end = offset + line.replace(/\r?\n$/, "").length;
     offset += line.length;
@@ -70,13 +77,13 @@ function findBlock(text: string, { root, name }: Spot): { start: number; end: nu
   return start === undefined ? undefined : { start, end };
 }
 
-/** Whether a list or a text of several lines is still open at the end. */
-function isInside(block: string): boolean {
+/** Whether no list and no text of several lines is still open: what looks like a table may be part of one. */
+function isWhole(before: string): boolean {
   try {
-    parse(block);
-    return false;
-  } catch {
+    parse(before);
     return true;
+  } catch {
+    return false;
   }
 }
 

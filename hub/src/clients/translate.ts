@@ -86,7 +86,10 @@ class Translation {
     };
   }
 
-  #remote({ command, url, type, headers, headerVariables, bearer, ...more }: ForeignServer, address: string): JsonObject {
+  #remote(
+    { command, url, type, headers, headerVariables, bearer, ...more }: ForeignServer,
+    address: string,
+  ): JsonObject {
     const translated: JsonObject = {};
     for (const [name, text] of Object.entries(headers)) translated[name] = this.#header(name, text);
     for (const [name, variable] of Object.entries(headerVariables)) translated[name] = `\${${variable}}`;
@@ -179,7 +182,8 @@ class Translation {
       .map((part) => {
         if ("text" in part) return part.text;
         const value = "variable" in part ? env[part.variable] || part.fallback : undefined;
-        if (value === undefined) this.#notes.add(`"${field}" refers to something that is not known here: ${write([part])}`);
+        if (value === undefined)
+          this.#notes.add(`"${field}" refers to something that is not known here: ${write([part])}`);
         return value ?? write([part]);
       })
       .join("");

@@ -1,7 +1,18 @@
 // YAML as a client's format. A server is added and taken away as lines of text where the file is written in lines, and
 // through the library's document, which keeps comments but not every space, where it is not.
 
-import { isCollection, isMap, isScalar, isSeq, parseDocument, stringify, type Document, type Pair } from "yaml";
+import {
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  parseDocument,
+  stringify,
+  type Document,
+  type Pair,
+} from "yaml";
 import { tooLarge } from "../config/json.ts";
 import { FILE_MAX_BYTES } from "../config/limits.ts";
 import type { JsonObject } from "../config/plain.ts";
@@ -74,10 +85,9 @@ function insertLines(text: string, document: Document, spot: Spot, entry: JsonOb
     return `${text}${gap}${key}:\n${item("  ")}`;
   }
   if (!isCollection(servers) || servers.flow === true) return undefined;
-  const [last] = servers.items.slice(-1);
-  const first: unknown = isMap(servers) ? servers.items[0]?.key : servers.items[0];
-  const start = rangeOf(first)?.[0];
-  const end = rangeOf(isMap(servers) ? (last as Pair).value : last)?.[2];
+  const [first, last]: unknown[] = [servers.items[0], servers.items.at(-1)];
+  const start = rangeOf(isPair(first) ? first.key : first)?.[0];
+  const end = rangeOf(isPair(last) ? last.value : last)?.[2];
   if (start === undefined || end === undefined) return undefined;
   const indent = /^[ \t]*/.exec(text.slice(lineStart(text, start)))?.[0] ?? "";
   const gap = text[end - 1] === "\n" ? "" : "\n";
@@ -99,8 +109,7 @@ function lineStart(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
+/** Where a node begins, where its value ends, and where what follows it begins. */
 function rangeOf(node: unknown): readonly [number, number, number] | undefined {
-  return typeof node === "object" && node !== null && "range" in node
-    ? ((node.range as [number, number, number] | null | undefined) ?? undefined)
-    : undefined;
+  return isNode(node) ? (node.range ?? undefined) : undefined;
 }
