@@ -193,12 +193,10 @@ describe("CF-11 the first run on a terminal", () => {
     ["y", "Imported 12 servers"],
   ])("lists what there is, and asks: %s", async (answer, outcome) => {
     const home = await makeClientHome();
-    const keys = `${answer}\r`;
-    const running = onTerminal(home, ["up", "--port", "0"], {
-      type: { after: /unchanged\?/, keys },
-      then: { after: /Ctrl-C stops\./, keys: "\u0003" },
+    const { code, screen } = await onTerminal(home, ["up", "--port", "0"], {
+      type: { after: /unchanged\?/, keys: `${answer}\r` },
+      typeNext: { after: /Ctrl-C stops\./, keys: "\u0003" },
     });
-    const { code, screen } = await running;
     expect(screen).toContain("Found 13 MCP servers in 11 clients");
     expect(screen).toMatch(/claude-code +2 +local +echo=/);
     expect(screen).toContain(outcome);

@@ -55,21 +55,21 @@ export interface TerminalOptions {
   /** Typed when the screen first shows this. */
   readonly type?: Typed;
   /** And then this. */
-  readonly then?: Typed;
+  readonly typeNext?: Typed;
 }
 
 /** One command to its end. */
 export async function onTerminal(
   home: Home,
   args: readonly string[],
-  { columns = 100, env = {}, type, then }: TerminalOptions = {},
+  { columns = 100, env = {}, type, typeNext }: TerminalOptions = {},
 ): Promise<OnTerminal> {
   const child = spawn("python3", ["-c", HOLDER, String(columns), process.execPath, BIN, ...args], {
     env: { TERM: "xterm-256color", ...home.env, ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   let screen = "";
-  const left = [type, then].filter((each) => each !== undefined);
+  const left = [type, typeNext].filter((each) => each !== undefined);
   child.stdin.on("error", () => {});
   child.stdout.setEncoding("utf8").on("data", (chunk) => {
     screen += chunk;

@@ -141,7 +141,8 @@ function tell(out: Output, change: Change, isDry: boolean): void {
     if (after !== undefined && backup?.text !== undefined)
       out.note(`  undo: plugboard uninstall ${client.id}, or plugboard backup restore ${client.id} ${backup.when}`);
   }
-  if (kind !== "none" && client.restart !== undefined) out.note(`  then: ${client.restart}`);
+  // A client that no longer has us needs nothing.
+  if (kind !== "none" && after !== undefined && client.restart !== undefined) out.note(`  then: ${client.restart}`);
 }
 
 const DONE = { added: "Installed in", replaced: "Changed in", removed: "Removed from" } as const;

@@ -243,7 +243,7 @@ describe("CF-11 any file", () => {
     const library = format === "toml" ? await import("smol-toml") : await import("yaml");
     const spot = spotOf(client, "plugboard");
     const entry = toOwnEntry(OWN, client);
-    await fc.assert(
+    fc.assert(
       fc.property(servers, fc.dictionary(name, value, { maxKeys: 3 }), layout, (map, others, indent) => {
         const [root = ""] = client.root;
         const listed = client.list === true ? Object.entries(map).map(([key, each]) => ({ ...each, name: key })) : map;
@@ -255,8 +255,8 @@ describe("CF-11 any file", () => {
         if (after === before) return;
         const [was, is] = [before, after].map((text) => editor.parse(text, "f"));
         // An empty map that was not written out may be written so now.
-        const bare = (read: unknown) =>
-          JSON.stringify({ ...(read as object), [root]: Object.fromEntries(entriesIn(read, client)) });
+        const bare = (found: unknown) =>
+          JSON.stringify({ ...(found as object), [root]: Object.fromEntries(entriesIn(found, client)) });
         expect(bare(is)).toBe(bare(was));
       }),
       { numRuns: 150 },

@@ -61,9 +61,9 @@ async function serversIn(read: ReadFile): Promise<FoundServer[]> {
 /** Gemini switches servers on and off by lists beside them. */
 function offIn(data: unknown): (name: string) => boolean {
   const lists = isObject(data) && isObject(data["mcp"]) ? data["mcp"] : {};
-  const { excluded, allowed } = lists;
-  const isIn = (list: unknown, name: string) => Array.isArray(list) && list.includes(name);
-  return (name) => isIn(excluded, name) || (Array.isArray(allowed) && allowed.length > 0 && !isIn(allowed, name));
+  const excluded: unknown[] = Array.isArray(lists["excluded"]) ? lists["excluded"] : [];
+  const allowed: unknown[] = Array.isArray(lists["allowed"]) ? lists["allowed"] : [];
+  return (name) => excluded.includes(name) || (allowed.length > 0 && !allowed.includes(name));
 }
 
 /** Claude Code keeps a user's servers for one folder in the user's file; `claude mcp add` puts them there unless told. */

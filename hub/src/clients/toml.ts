@@ -58,8 +58,7 @@ function toKey(key: string): string {
 
 /** From its header to its last line, its sub-tables included; comments before the next table are that one's. */
 function findBlock(text: string, { root, name }: Spot): { start: number; end: number } | undefined {
-  const key = (word: string) => `\\s*(?:${escape(word)}|"${escape(word)}"|'${escape(word)}')\\s*`;
-  const path = [...root, name].map(key).join("\\.");
+  const path = [...root, name].map(toPattern).join("\\.");
   const own = new RegExp(`^[ \\t]*\\[${path}\\]`);
   const below = new RegExp(`^[ \\t]*\\[${path}\\.`);
   let start: number | undefined;
@@ -87,8 +86,10 @@ function isWhole(before: string): boolean {
   }
 }
 
-function escape(text: string): string {
-  return text.replaceAll(/[^\w-]/g, "\\$&");
+/** A key in any of its spellings. */
+function toPattern(key: string): string {
+  const word = key.replaceAll(/[^\w-]/g, "\\$&");
+  return `\\s*(?:${word}|"${word}"|'${word}')\\s*`;
 }
 
 /** On one line, as people write it. */

@@ -86,10 +86,7 @@ class Translation {
     };
   }
 
-  #remote(
-    { command, url, type, headers, headerVariables, bearer, ...more }: ForeignServer,
-    address: string,
-  ): JsonObject {
+  #remote({ command, type, headers, headerVariables, bearer, ...more }: ForeignServer, address: string): JsonObject {
     const translated: JsonObject = {};
     for (const [name, text] of Object.entries(headers)) translated[name] = this.#header(name, text);
     for (const [name, variable] of Object.entries(headerVariables)) translated[name] = `\${${variable}}`;
