@@ -50,6 +50,10 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
     throw new HubError("ConnectionFailed", "No hub is running, so it has no address", { hint: "plugboard start" });
   }
   if (own.isFleeting) out.warn("this is npx's copy of plugboard, which it may remove: npm install --global plugboard");
+  if (io.env["PLUGBOARD_SECRET_KEY"] && options.http !== true)
+    out.warn(
+      "clients do not have PLUGBOARD_SECRET_KEY: they need a hub that runs (plugboard start) for stored secrets",
+    );
   const { group, dryRun = false } = options;
   const backups = new Backups(placesOf(io, options).data);
   return changeAll(io, options, clients, async (client) => {
@@ -155,6 +159,6 @@ function shown({ file, kind, after, others, backup }: Change) {
     entry: after ?? null,
     other_servers: others,
     backup: backup?.when ?? null,
-    restart: file.client.restart ?? null,
+    restart: (after !== undefined && kind !== "none" ? file.client.restart : undefined) ?? null,
   };
 }

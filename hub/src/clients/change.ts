@@ -1,9 +1,10 @@
 // One change of a client's file: the hub's own entry set or removed, everything else as it was. Locked, checked before and
 // after, with a copy of the old text kept. The file is the old one or the new one, whatever instant the process dies at.
 
-import { isDeepStrictEqual } from "node:util";
 import { rm } from "node:fs/promises";
-import { resolveLinks, writeFileAtomic } from "../atomic.ts";
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { removeStaleTemps, resolveLinks, writeFileAtomic } from "../atomic.ts";
 import { isObject, type JsonObject } from "../config/plain.ts";
 import { readTextFile } from "../config/text-file.ts";
 import { HubError } from "../errors.ts";
@@ -93,6 +94,7 @@ async function edited(
   const target = await resolveLinks(file.path);
   const editor = await editorFor(client.format);
   const run = async (): Promise<Change> => {
+    if (!dryRun) await removeStaleTemps(dirname(target));
     const found = await readTextFile(target);
     const text = found?.text ?? "";
     const data = editor.parse(text, file.path);

@@ -128,6 +128,8 @@ describe("CF-11 every client's spelling becomes an entry of ours", () => {
     const { add, refused } = await plan(id, text);
     expect(refused).toEqual([]);
     expect(add.map((server) => server.entry)).toEqual([{ ...entry, source: id }]);
+    const again = await plan(id, text, { servers: add.map((server) => ({ ...server.entry, name: server.name })) });
+    expect([again.add.length, again.known.length]).toEqual([0, 1]);
   });
 });
 
