@@ -187,6 +187,20 @@ describe("CF-11 import", () => {
   });
 });
 
+describe("CF-11 import on a terminal", () => {
+  it.skipIf(noTerminal !== undefined).each([
+    ["\r", 0, "Added echo from claude-desktop"],
+    ["n\r", 0, "Nothing was imported"],
+    ["\u0003", 130, "Interrupted"],
+  ])("shows what would be run, and asks: %j", async (keys, code, outcome) => {
+    const home = await makeClientHome();
+    const shown = await onTerminal(home, ["import"], { columns: 200, type: { after: /Import 12 servers\?/, keys } });
+    expect(shown.screen).toMatch(/zed +zed +node .*echo\.mjs/);
+    expect(shown).toEqual({ code, screen: expect.stringContaining(outcome) });
+    expect(shown.screen).not.toContain(MARKER);
+  });
+});
+
 describe("CF-11 the first run on a terminal", () => {
   it.skipIf(noTerminal !== undefined).each([
     ["n", "the built-in demo"],

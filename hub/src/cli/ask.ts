@@ -14,9 +14,9 @@ export function askYes({ stdin, stderr }: Io, question: string): Promise<boolean
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: stdin, output: stderr, terminal: true });
     lines.once("SIGINT", () => {
-      lines.close();
-      stderr.write("\n");
       reject(new HubError("Cancelled", "Interrupted"));
+      stderr.write("\n");
+      lines.close();
     });
     lines.once("close", () => resolve(false));
     lines.question(`${question} [Y/n] `, (answer) => {

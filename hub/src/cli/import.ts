@@ -6,6 +6,7 @@ import { withAccess, type Access } from "./access.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import type { Output } from "./output.ts";
 import type { Register } from "./program.ts";
+import { table } from "./table.ts";
 import { count } from "./text.ts";
 
 interface ImportOptions extends GlobalOptions {
@@ -45,18 +46,22 @@ async function importAll(io: Io, access: Access, files: readonly ScannedFile[], 
   if (!out.json) for (const { error } of broken) out.warn(`not read: ${error?.message}`);
   if (options.dryRun === true) return showPlan(access, plan, broken);
   if (plan.add.length > 0 && canAsk(io, options)) {
-    for (const server of plan.add) out.note(`  ${line(server)}`);
+    const { maskArgs, hideAll } = await import("../config/mask.ts");
+    const rows = plan.add.map((server) => rowOf(server, (args) => maskArgs(args, hideAll)));
+    io.stderr.write(table(rows, { width: io.stderr.columns || undefined }));
     if (!(await askYes(io, `Import ${count(plan.add.length, "server")}?`))) return out.note("Nothing was imported");
   }
-  const { added, refused, groups } = await carryOut(access, plan);
+  const { added, refused, groups, failed } = await carryOut(access, plan);
   const file = access.where("mcp_server.json");
   const all = [...plan.refused, ...refused];
-  if (out.json) return out.data({ file, ...shown({ ...plan, add: added, refused: all }, broken), groups });
+  if (out.json)
+    return out.data({ file, ...shown({ ...plan, add: added, refused: all }, broken), groups, failed_groups: failed });
   for (const server of added) {
     const stored = server.secrets.size === 0 ? "" : ` (${count(server.secrets.size, "secret")} stored)`;
     out.changed(`Added ${server.name} from ${server.from.file.client.id} to ${file}${stored}`, server);
     remark(out, server);
   }
+  for (const { name, error } of failed) out.warn(`the group ${name} was not set: ${error.message}`);
   for (const group of groups) out.changed(`Set the group ${group} in ${access.where("group.json")}`, group);
   conclude(out, plan, { added: added.length, refused: all });
 }
@@ -106,11 +111,17 @@ function remark(out: Output, { name, notes, missing }: PlannedServer): void {
   for (const secret of missing) out.warn(`${name} needs the secret ${secret}: plugboard secret set ${secret}`);
 }
 
-/** What it is, without a value that could be a credential. */
-function line({ name, from, entry }: PlannedServer): string {
-  const { url, command } = entry;
-  const what = typeof url === "string" ? originOf(url) : typeof command === "string" ? command : "";
-  return `${name}  ${what}  from ${from.file.client.id}${entry["enabled"] === false ? ", off" : ""}`;
+/** What would be run, without a value that could be a credential. */
+function rowOf({ name, from, entry }: PlannedServer, hide: (args: string[]) => string[]): string[] {
+  const { url, command, args } = entry;
+  const words = Array.isArray(args) ? hide(args.filter((arg) => typeof arg === "string")) : [];
+  const program = typeof command === "string" ? [command, ...words].join(" ") : "";
+  return [
+    `  ${name}`,
+    from.file.client.id,
+    entry["enabled"] === false ? "off" : "",
+    typeof url === "string" ? originOf(url) : program,
+  ];
 }
 
 function originOf(url: string): string {

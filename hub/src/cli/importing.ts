@@ -1,7 +1,7 @@
 // The servers of other clients taken over into the hub: what there is to take, against what the hub has, and the taking.
 // How it is asked for and told is left to `plugboard import` and the first run.
 
-import { planImport, type Plan, type PlannedServer, type RefusedServer } from "../clients/plan.ts";
+import { planImport, type Plan, type PlannedGroup, type PlannedServer, type RefusedServer } from "../clients/plan.ts";
 import type { ScannedFile } from "../clients/scan.ts";
 import { isObject } from "../config/plain.ts";
 import { HubError } from "../errors.ts";
@@ -15,7 +15,14 @@ export interface ImportOptions {
 export interface Imported {
   readonly added: readonly PlannedServer[];
   readonly refused: readonly RefusedServer[];
+  /** Those that were set. */
   readonly groups: readonly string[];
+  readonly failed: readonly FailedGroup[];
+}
+
+interface FailedGroup {
+  readonly name: string;
+  readonly error: HubError;
 }
 
 /** What there is to import into a hub that has nothing yet. */
@@ -54,12 +61,27 @@ export async function carryOut({ api }: Access, plan: Plan): Promise<Imported> {
       refused.push({ from: server.from, error });
     }
   }
-  const left = new Set(refused.map(({ from }) => plan.add.find((server) => server.from === from)?.name));
-  for (const { name, entry } of plan.groups) {
-    const servers = entry.servers.filter((server) => !left.has(server));
-    if (servers.length > 0) await api.setGroup(name, { ...entry, servers });
+  const left = new Set(plan.add.filter((server) => !added.includes(server)).map(({ name }) => name));
+  const groups: string[] = [];
+  const failed: FailedGroup[] = [];
+  for (const group of plan.groups) {
+    const { name, entry } = withoutServers(group, left);
+    if (entry.servers.length === 0) continue;
+    try {
+      await api.setGroup(name, entry);
+      groups.push(name);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      failed.push({ name, error });
+    }
   }
-  return { added, refused, groups: plan.groups.map(({ name }) => name) };
+  return { added, refused, groups, failed };
+}
+
+function withoutServers({ name, entry }: PlannedGroup, left: ReadonlySet<string>): PlannedGroup {
+  const servers = entry.servers.filter((server) => !left.has(server));
+  const tools = entry.tools.filter((tool) => !left.has(tool.split(":", 1)[0] ?? ""));
+  return { name, entry: { ...entry, servers, tools } };
 }
 
 /** The secrets first: a server that starts at once needs them. Without it they are of no use. */
