@@ -12,7 +12,7 @@ const range = (prefix: string, from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => `${prefix}${from + n}`);
 
 const PROVEN = [
-  ...range("CF-", 1, 10),
+  ...range("CF-", 1, 11),
   ...range("LC-", 1, 10),
   ...range("CL-", 1, 6),
   ...range("CL-", 8, 9),

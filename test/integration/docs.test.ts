@@ -30,6 +30,7 @@ const PROVES: Readonly<Record<string, string>> = {
   "docs/api.md": "MG-1 MG-3 RS-7",
   "docs/groups.md": "GR-1",
   "docs/chat.md": "CH-12",
+  "docs/clients.md": "CF-11",
 };
 
 /** Why blocks are not run. One more is a decision, not an accident. */

@@ -44,31 +44,36 @@ export interface OnTerminal {
   readonly screen: string;
 }
 
+interface Typed {
+  readonly after: RegExp;
+  readonly keys: string;
+}
+
 export interface TerminalOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Typed when the screen first shows this. */
-  readonly type?: { readonly after: RegExp; readonly keys: string };
+  readonly type?: Typed;
+  /** And then this. */
+  readonly typeNext?: Typed;
 }
 
 /** One command to its end. */
 export async function onTerminal(
   home: Home,
   args: readonly string[],
-  { columns = 100, env = {}, type }: TerminalOptions = {},
+  { columns = 100, env = {}, type, typeNext }: TerminalOptions = {},
 ): Promise<OnTerminal> {
   const child = spawn("python3", ["-c", HOLDER, String(columns), process.execPath, BIN, ...args], {
     env: { TERM: "xterm-256color", ...home.env, ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   let screen = "";
-  let typed = false;
+  const left = [type, typeNext].filter((each) => each !== undefined);
   child.stdin.on("error", () => {});
   child.stdout.setEncoding("utf8").on("data", (chunk) => {
     screen += chunk;
-    if (type === undefined || typed || !type.after.test(screen)) return;
-    typed = true;
-    child.stdin.write(type.keys);
+    if (left[0]?.after.test(screen) === true) child.stdin.write(left.shift()?.keys ?? "");
   });
   await once(child, "close");
   return { code: child.exitCode, screen };

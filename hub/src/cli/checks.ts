@@ -42,6 +42,7 @@ export async function examine(io: Io, options: GlobalOptions, known: readonly Ch
     known.some(({ name }) => name === "secrets") ? [] : checkSecrets(io, places),
     checkPackages(places),
     checkFolders(places),
+    checkClients(io),
     checkHub(io, options),
   ]);
   return [checkNode(), ...groups.flat()];
@@ -185,6 +186,18 @@ async function checkFolders({ data, state }: Places): Promise<CheckResult[]> {
 async function existing(folder: string): Promise<string> {
   const there = await stat(folder).catch(() => undefined);
   return there === undefined && dirname(folder) !== folder ? existing(dirname(folder)) : folder;
+}
+
+/** Files of other clients that nobody can read: what they name is not there for those clients either. */
+async function checkClients(io: Io): Promise<CheckResult[]> {
+  const [{ CLIENTS }, { scan }] = await Promise.all([import("../clients/table.ts"), import("../clients/scan.ts")]);
+  const files = await scan({ clients: CLIENTS, surroundings: io, folder: undefined });
+  return files.flatMap(({ file, error }): CheckResult[] => {
+    if (error === undefined) return [];
+    return [
+      { name: file.client.id, state: "warning", message: error.message, fix: error.hint ?? `correct ${file.path}` },
+    ];
+  });
 }
 
 async function checkHub(io: Io, options: GlobalOptions): Promise<CheckResult[]> {

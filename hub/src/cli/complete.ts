@@ -84,6 +84,7 @@ type Surroundings = { io: Io; options: GlobalOptions };
 
 function valuesOf(option: string, surroundings: Surroundings): Promise<Candidate[]> {
   if (option === "group") return groupNames(surroundings);
+  if (option === "from") return clientNames();
   if (option === "server" || option === "servers") return serverNames(surroundings);
   return Promise.resolve([]);
 }
@@ -96,9 +97,15 @@ async function argumentsOf(command: Command, operands: number, surroundings: Sur
   if (name === "shell") return SHELLS.map((value) => ({ value }));
   if (name === "server" || name === "servers" || (name === "target" && command.name() === "test"))
     return serverNames(surroundings);
+  if (name === "client" || name === "clients") return clientNames();
   if (name === "tool") return (await serverNames(surroundings)).map(({ value }) => ({ value: `${value}.` }));
   if (name === "name" && parent === "group") return groupNames(surroundings);
   return [];
+}
+
+async function clientNames(): Promise<Candidate[]> {
+  const { CLIENTS } = await import("../clients/table.ts");
+  return CLIENTS.map(({ id, name }) => ({ value: id, about: name }));
 }
 
 /** From the files alone: no server and no hub is asked. */

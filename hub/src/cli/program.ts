@@ -5,9 +5,11 @@ import { Command, CommanderError } from "commander";
 import { HubError, toHubError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { addCommand } from "./add.ts";
+import { backupCommand } from "./backup.ts";
 import { callCommand } from "./call.ts";
 import { callsCommand } from "./calls.ts";
 import { CHAT, chat, chatCommand } from "./chat.ts";
+import { clientsCommand } from "./clients.ts";
 import { completeCommand } from "./complete.ts";
 import { completionCommand } from "./completion.ts";
 import { configCommand } from "./config.ts";
@@ -18,6 +20,8 @@ import { enableCommand } from "./enable.ts";
 import { EXIT_CODES_TOPIC, exitCodes, exitCodeSummary } from "./exit-codes.ts";
 import { getCommand } from "./get.ts";
 import { groupCommand } from "./group.ts";
+import { importCommand } from "./import.ts";
+import { installCommand } from "./install.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { logsCommand } from "./logs.ts";
 import { lsCommand, psCommand } from "./ls.ts";
@@ -37,6 +41,7 @@ import { stdioCommand } from "./stdio.ts";
 import { stopCommand } from "./stop.ts";
 import { testCommand } from "./test.ts";
 import { toolsCommand } from "./tools.ts";
+import { uninstallCommand } from "./uninstall.ts";
 import { upCommand } from "./up.ts";
 import { updateCommand } from "./update.ts";
 import { versionCommand } from "./version.ts";
@@ -80,6 +85,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     configCommand,
   ],
   "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
+  "Other clients:": [clientsCommand, importCommand, installCommand, uninstallCommand, backupCommand],
   "More:": [chatCommand, completionCommand, versionCommand, completeCommand],
 };
 

@@ -1,5 +1,6 @@
 // `plugboard up`: runs the hub in the foreground until it is told to stop. The background daemon is the same, detached.
 
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ManagementToken, readManagementToken } from "../auth/management-token.ts";
 import { HubError, toHubError } from "../errors.ts";
@@ -37,6 +38,7 @@ export const upCommand: Register = (program, { io, done }) => {
 export async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
   const places = placesOf(io, options);
+  if (!hasConfig(places)) await (await import("./first-run.ts")).offerImport(io, options);
   // A first token has to reach the disk: that takes as long as loading the hub.
   const [proof] = await Promise.all([createProofEdge(places.data), import("../hub.ts")]);
   const hub = await openHub(io, options);
@@ -76,6 +78,11 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     await hub.stop();
     await removeRecord(places.record, process.pid);
   }
+}
+
+/** Any of its files: whoever has one has made up their mind. */
+function hasConfig({ config }: Places): boolean {
+  return ["mcp_server.json", "group.json"].some((name) => existsSync(join(config, name)));
 }
 
 /** The first signal stops the hub in good order; the second ends it at once, and the watchdog ends what it left. */

@@ -1,0 +1,382 @@
+// Other clients' config files, with the built commands in a home of their own: what they name is taken over, and the hub is
+// put into them so that what a client would launch really is the hub.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { readForeign } from "../../hub/src/clients/foreign.ts";
+import { entriesIn, readClientFile } from "../../hub/src/clients/file.ts";
+import { CLIENTS } from "../../hub/src/clients/table.ts";
+import { BIN, fixture, launch, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { processesWithMark } from "../support/processes.ts";
+import { Messages, onLines } from "../support/streams.ts";
+import { noTerminal, onTerminal } from "../support/terminal.ts";
+
+const ECHO = fixture("echo").args[0] ?? "";
+/** What it speaks; the word behind it makes another server of it. */
+const ERA = "2025-11-25";
+const MARKER = "marker-5ecr3t";
+
+/** What each client has in its file, in its own words. */
+const FILES: Readonly<Record<string, string>> = {
+  ".config/Claude/claude_desktop_config.json": JSON.stringify({
+    mcpServers: { echo: { command: "node", args: [ECHO], env: { API_TOKEN: `${MARKER}-1`, LEVEL: "debug" } } },
+  }),
+  ".claude.json": JSON.stringify({
+    numStartups: 3,
+    mcpServers: { again: { type: "stdio", command: "node", args: [ECHO], env: { API_TOKEN: "x", LEVEL: "x" } } },
+    projects: { "/nowhere/at/all": { mcpServers: { local: { command: "node", args: [ECHO, ERA, "local"] } } } },
+  }),
+  ".cursor/mcp.json": `{
+  // mine
+  "mcpServers": {
+    "echo": { "command": "node", "args": ["${ECHO}", "${ERA}", "cursor"] }, // another one
+    "tickets": {
+      "url": "http://127.0.0.1:9/mcp?api_key=${MARKER}-2",
+      "headers": { "Authorization": "Bearer ${MARKER}-3" },
+    },
+  },
+}
+`,
+  ".config/Code/User/mcp.json": JSON.stringify({
+    inputs: [{ type: "promptString", id: "figma-key", password: true }],
+    servers: { figma: { type: "http", url: "http://127.0.0.1:9/mcp", headers: { "X-Key": "${input:figma-key}" } } },
+  }),
+  ".config/zed/settings.json": `// Zed
+{ "context_servers": { "zed": { "command": { "path": "node", "args": ["${ECHO}", "${ERA}", "zed"] } } } }
+`,
+  ".codeium/windsurf/mcp_config.json": JSON.stringify({
+    mcpServers: { wind: { serverUrl: "http://127.0.0.1:9/wind", disabled: true } },
+  }),
+  ".gemini/settings.json": JSON.stringify({
+    mcpServers: { some: { command: "node", args: [ECHO, ERA, "gemini"], includeTools: ["add"] } },
+  }),
+  ".codex/config.toml": `model = "x"\n\n[mcp_servers.codex]\ncommand = "node"\nargs = ["${ECHO}", "${ERA}", "codex"]\n\n[mcp_servers.codex.env]\nDB_PASSWORD = "${MARKER}-4"\n`,
+  ".continue/config.yaml": `name: me\nmcpServers:\n  - name: cont\n    command: node\n    args: ["${ECHO}", "${ERA}", "continue"] # here\n`,
+  ".config/goose/config.yaml": `extensions:\n  goose:\n    type: stdio\n    cmd: node\n    args: ["${ECHO}", "${ERA}", "goose"]\n`,
+  ".config/opencode/opencode.json": JSON.stringify({
+    mcp: { open: { type: "local", command: ["node", ECHO, ERA, "opencode"], enabled: true } },
+  }),
+  ".lmstudio/mcp.json": '{ "mcpServers": {\n',
+};
+
+interface ClientHome extends Home {
+  readonly user: string;
+}
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+/** A home with the files of clients in it, and the hub's own folders elsewhere. */
+async function makeClientHome(files: Readonly<Record<string, string>> = FILES): Promise<ClientHome> {
+  const home = await makeHome(undefined);
+  const user = await mkdtemp(join(tmpdir(), "plugboard-user-"));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(user, path)), { recursive: true });
+    await writeFile(join(user, path), text);
+  }
+  const [name = "", value = ""] = home.mark.split("=");
+  ends.push(async () => {
+    await rm(user, { recursive: true, force: true });
+    await home.remove();
+    expect(processesWithMark(home.mark)).toEqual([]);
+  });
+  return { ...home, user, env: { ...home.env, HOME: user, [name]: value } };
+}
+
+async function start(home: Home): Promise<RunningHub> {
+  const hub = await startHub(home);
+  ends.push(() => hub.stop());
+  return hub;
+}
+
+async function textsIn(folder: string): Promise<Record<string, string>> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+  const texts = await Promise.all(files.map((path) => readFile(path, "utf8")));
+  return Object.fromEntries(files.map((path, index) => [path.slice(folder.length + 1), texts[index] ?? ""]));
+}
+
+const SERVERS = [
+  "codex",
+  "cont",
+  "echo",
+  "echo-2",
+  "figma",
+  "goose",
+  "local",
+  "open",
+  "some",
+  "tickets",
+  "wind",
+  "zed",
+];
+
+describe("CF-11 import", () => {
+  it("takes over what all clients have, and leaves their files alone; the second time there is nothing new", async () => {
+    const home = await makeClientHome();
+    const dry = await plugboard(home, ["import", "--dry-run"]);
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("1 known, 12 new") });
+    expect(await textsIn(join(home.dir, "config"))).toEqual({});
+    const first = await plugboard(home, ["import"]);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("1 known, 12 new") });
+    expect(first.stdout).toContain(`Added codex from codex to ${join(home.dir, "config/mcp_server.json")}`);
+    expect(first.stderr).toMatch(/\.lmstudio\/mcp\.json:\d+:\d+: not valid JSON/);
+    expect(first.stderr).toContain("figma needs the secret figma-key: plugboard secret set figma-key");
+    const second = await plugboard(home, ["import"]);
+    expect(second).toMatchObject({ code: 0, stdout: "13 known, 0 new\n" });
+    const { mcpServers } = JSON.parse(await readFile(join(home.dir, "config/mcp_server.json"), "utf8"));
+    expect(Object.keys(mcpServers).toSorted()).toEqual(SERVERS);
+    expect(mcpServers.wind).toMatchObject({ enabled: false, source: "windsurf" });
+    const groups = JSON.parse(await readFile(join(home.dir, "config/group.json"), "utf8"));
+    expect(groups).toMatchObject({ gemini: { servers: ["some"], tools: ["some:add"] } });
+    const secrets = await plugboard(home, ["secret", "ls"]);
+    expect(secrets.stdout.split("\n").filter(Boolean)).toEqual([
+      "codex-DB_PASSWORD",
+      "echo-API_TOKEN",
+      "tickets-AUTHORIZATION",
+      "tickets-URL_SECRET",
+    ]);
+    for (const { stdout, stderr } of [dry, first, second]) expect(stdout + stderr).not.toContain(MARKER);
+    expect(JSON.stringify(await textsIn(home.dir))).not.toContain(MARKER);
+    expect(await textsIn(home.user)).toEqual(FILES);
+  });
+
+  it("into a running hub has the servers live at once, with their secrets", async () => {
+    const home = await makeClientHome();
+    const hub = await start(home);
+    expect(hub.stderr()).toContain("Found 13 MCP servers in 11 clients: plugboard import takes them over");
+    const { code, stdout, stderr } = await plugboard(home, ["import", "--from", "claude-desktop,codex", "--json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toMatchObject({
+      added: [
+        { name: "echo", client: "claude-desktop", scope: "user", secrets: ["echo-API_TOKEN"], missing_secrets: [] },
+        { name: "codex", client: "codex" },
+      ],
+      known: [],
+    });
+    const called = await plugboard(home, ["call", "codex.add", "a=2", "b=3"]);
+    expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("5") });
+    const again = await plugboard(home, ["import", "--from", "claude-desktop,codex"]);
+    expect(again.stdout).toBe("2 known, 0 new\n");
+    const shown = await plugboard(home, ["get", "echo", "--json"]);
+    expect(stdout + shown.stdout + (await textsIn(join(home.dir, "config")))["mcp_server.json"]).not.toContain(MARKER);
+  });
+
+  it("--keep-secrets leaves credentials in the entries, and still shows none", async () => {
+    const home = await makeClientHome();
+    const { stdout, stderr } = await plugboard(home, ["import", "--keep-secrets"]);
+    expect(stdout + stderr).not.toContain(MARKER);
+    expect(await readFile(join(home.dir, "config/mcp_server.json"), "utf8")).toContain(`${MARKER}-3`);
+    expect((await plugboard(home, ["secret", "ls"])).stdout).toBe("");
+  });
+
+  it("of an unknown client says which there are", async () => {
+    const { code, stderr } = await plugboard(await makeClientHome(), ["import", "--from", "emacs"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("Clients: claude-desktop,") });
+  });
+
+  it("doctor says which clients' files are broken, and where", async () => {
+    const { stdout } = await plugboard(await makeClientHome(), ["doctor"]);
+    expect(stdout).toMatch(/! +lmstudio: .*\.lmstudio\/mcp\.json:\d+:\d+: not valid JSON/);
+  });
+});
+
+describe("CF-11 import on a terminal", () => {
+  it.skipIf(noTerminal !== undefined).each([
+    ["\r", 0, "Added echo from claude-desktop"],
+    ["n\r", 0, "Nothing was imported"],
+    ["\u0003", 130, "Interrupted"],
+  ])("shows what would be run, and asks: %j", async (keys, code, outcome) => {
+    const home = await makeClientHome();
+    const shown = await onTerminal(home, ["import"], { columns: 200, type: { after: /Import 12 servers\?/, keys } });
+    expect(shown.screen).toMatch(/zed +zed +node .*echo\.mjs/);
+    expect(shown).toEqual({ code, screen: expect.stringContaining(outcome) });
+    expect(shown.screen).not.toContain(MARKER);
+  });
+});
+
+describe("CF-11 the first run on a terminal", () => {
+  it.skipIf(noTerminal !== undefined).each([
+    ["n", "the built-in demo"],
+    ["y", "Imported 12 servers"],
+  ])("lists what there is, and asks: %s", async (answer, outcome) => {
+    const home = await makeClientHome();
+    const { code, screen } = await onTerminal(home, ["up", "--port", "0"], {
+      type: { after: /unchanged\?/, keys: `${answer}\r` },
+      typeNext: { after: /Ctrl-C stops\./, keys: "\u0003" },
+    });
+    expect(screen).toContain("Found 13 MCP servers in 11 clients");
+    expect(screen).toMatch(/claude-code +2 +local +echo=/);
+    expect(screen).toContain(outcome);
+    expect(screen).not.toContain(MARKER);
+    expect(code).toBe(0);
+  });
+
+  it("with a config, however empty, nobody is asked anything", async () => {
+    const home = await makeClientHome();
+    await writeFile(join(home.dir, "config/mcp_server.json"), "{}");
+    const hub = await start(home);
+    expect(hub.stderr()).not.toContain("Found");
+  });
+});
+
+/** What the client would launch, as its file says it. */
+async function launched(id: string, home: ClientHome) {
+  const client = CLIENTS.find((each) => each.id === id);
+  if (client === undefined) throw new Error(id);
+  const surroundings = { env: {}, platform: process.platform, home: home.user };
+  for (const path of client.files(surroundings)) {
+    const read = await readClientFile({ client, scope: "user", path });
+    if (read === undefined || "error" in read) continue;
+    const entry = entriesIn(read.data, client).find(([name]) => name === "plugboard")?.[1];
+    return entry === undefined ? undefined : readForeign(entry, client);
+  }
+  return undefined;
+}
+
+/** A handshake and the list of tools, with nothing of our own environment: as a program with windows would start it. */
+async function toolsOf(id: string, home: ClientHome): Promise<string[]> {
+  const { command = "", args = [], env = {} } = (await launched(id, home)) ?? {};
+  const [name = "", value = ""] = home.mark.split("=");
+  const child = spawn(command, [...args], {
+    env: { ...env, HOME: home.user, [name]: value },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const messages = new Messages();
+  onLines(child.stdout, (line) => messages.push(JSON.parse(line)));
+  child.stdout.on("close", () => messages.end());
+  const ask = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const clientInfo = { name: id, version: "1" };
+  ask({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
+  expect(await messages.find((message) => message.id === 1)).toMatchObject({ result: { serverInfo: {} } });
+  ask({ method: "notifications/initialized" });
+  ask({ id: 2, method: "tools/list", params: {} });
+  const { result } = await messages.find((message) => message.id === 2);
+  child.stdin.end();
+  await once(child, "exit");
+  return result.tools.map((tool: { name: string }) => tool.name);
+}
+
+const ALL = CLIENTS.map(({ id }) => id);
+const { ".lmstudio/mcp.json": _broken, ...READABLE } = FILES;
+
+describe("CF-11 install", () => {
+  it("puts the hub into every client's file: what they launch then is this hub, wherever its folders are", async () => {
+    const home = await makeClientHome(READABLE);
+    await writeFile(join(home.dir, "config/mcp_server.json"), JSON.stringify({ mcpServers: { it: fixture("echo") } }));
+    const dry = await plugboard(home, ["install", ...ALL, "--dry-run"]);
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("+ mcpServers.plugboard = {") });
+    expect(await textsIn(home.user)).toEqual(READABLE);
+    await start(home);
+    const { code, stdout } = await plugboard(home, ["install", ...ALL]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Installed in Cursor: ") });
+    for (const id of ALL) expect([id, await toolsOf(id, home)]).toEqual([id, expect.arrayContaining(["add", "echo"])]);
+    const installed = await textsIn(home.user);
+    const again = await plugboard(home, ["install", ...ALL]);
+    expect(again.stdout.match(/^Already in /gm)).toHaveLength(ALL.length);
+    expect(await textsIn(home.user)).toEqual(installed);
+    const table = await plugboard(home, ["clients", "--json"]);
+    const rows: { client: string; installed: boolean }[] = JSON.parse(table.stdout);
+    expect(rows.filter((row) => !row.installed)).toEqual([]);
+    expect((await plugboard(home, ["import", "--json"])).stdout).toContain('"skipped": [\n');
+    const removed = await plugboard(home, ["uninstall", ...ALL]);
+    expect(removed.stdout.match(/^Removed from /gm)).toHaveLength(ALL.length);
+    expect(await textsIn(home.user)).toEqual(READABLE);
+    expect(JSON.stringify([dry, stdout, again, table, removed])).not.toContain(MARKER);
+  });
+
+  it("without a running hub the client gets one of its own, with the group that was asked for", async () => {
+    const home = await makeClientHome({});
+    const config = join(home.dir, "elsewhere");
+    await mkdir(config);
+    await writeFile(join(config, "mcp_server.json"), JSON.stringify({ mcpServers: { it: fixture("echo") } }));
+    await writeFile(join(config, "group.json"), JSON.stringify({ sums: { servers: ["it"], tools: ["add"] } }));
+    const { code } = await plugboard(home, ["install", "cursor", "--group", "sums", "--config", config]);
+    expect(code).toBe(0);
+    expect(await toolsOf("cursor", home)).toEqual(["add"]);
+    const unknown = await plugboard(home, ["install", "cursor", "--group", "nope", "--config", config]);
+    expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("nope") });
+  });
+
+  it("--http writes the address of the running hub, for those that take one", async () => {
+    const home = await makeClientHome({});
+    const mcpServers = { it: fixture("echo"), more: fixture("echo") };
+    await writeFile(join(home.dir, "config/mcp_server.json"), JSON.stringify({ mcpServers }));
+    expect(await plugboard(home, ["install", "cursor", "--http"])).toMatchObject({ code: 4 });
+    const hub = await start(home);
+    const { code, stdout, stderr } = await plugboard(home, ["install", "claude-desktop", ...ALL.slice(1), "--http"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("takes no address") });
+    expect(stderr).toContain("warning: Cursor takes at most 40 tools; the group has 44");
+    expect(stdout.match(/^Installed in /gm)).toHaveLength(ALL.length - 1);
+    for (const id of ALL.slice(1)) expect([id, (await launched(id, home))?.url]).toEqual([id, `${hub.url}/mcp`]);
+    const other = await plugboard(home, ["import", "--json"]);
+    expect(JSON.parse(other.stdout)).toMatchObject({ added: [], known: [] });
+  });
+
+  it("what is broken, or another's, is refused with the place, and the others are done", async () => {
+    const mine = JSON.stringify({ mcpServers: { plugboard: { command: "mine" } } });
+    const files = { ".lmstudio/mcp.json": '{\n  "a": [ }', ".cursor/mcp.json": mine };
+    const home = await makeClientHome(files);
+    const { code, stdout, stderr } = await plugboard(home, ["install", "lmstudio", "cursor", "zed"]);
+    expect(stderr).toMatch(/error: .*mcp\.json:2:10: not valid JSON\n {2}fix: /);
+    expect(stderr).toContain('has another server called "plugboard"');
+    expect({ code, stdout }).toEqual({ code: 7, stdout: expect.stringMatching(/^Installed in Zed: .*\n$/) });
+    expect(await textsIn(home.user)).toMatchObject(files);
+  });
+
+  it("backups bring a file back, mode and all", async () => {
+    const home = await makeClientHome(READABLE);
+    const path = join(home.user, ".codex/config.toml");
+    await chmod(path, 0o640);
+    await plugboard(home, ["install", "codex"]);
+    expect((await stat(path)).mode & 0o777).toBe(0o640);
+    const list = JSON.parse((await plugboard(home, ["backup", "ls", "--json"])).stdout);
+    expect(list).toEqual([{ client: "codex", when: expect.any(String), file: path, existed: true }]);
+    await writeFile(path, "broken = [");
+    const restored = await plugboard(home, ["backup", "restore", "codex", list[0].when]);
+    expect(restored).toMatchObject({ code: 0, stdout: `Put ${path} back as it was at ${list[0].when}\n` });
+    expect(await readFile(path, "utf8")).toBe(FILES[".codex/config.toml"]);
+    expect(await plugboard(home, ["backup", "restore", "zed"])).toMatchObject({ code: 2 });
+  });
+
+  it("killed at any moment it leaves the old file or the new one, and the next one goes through", async () => {
+    const home = await makeClientHome(READABLE);
+    const path = join(home.user, ".cursor/mcp.json");
+    const before = FILES[".cursor/mcp.json"] ?? "";
+    const took = performance.now();
+    await plugboard(home, ["install", "cursor"]);
+    const wholeMs = performance.now() - took;
+    const after = await readFile(path, "utf8");
+    const kills = Number(process.env["KILLS"] ?? 8);
+    for (let n = 0; n < kills; n++) {
+      await writeFile(path, before);
+      const { process: child, finished } = launch(home, ["install", "cursor"]);
+      // Most of it is loading: what matters comes last.
+      const timer = setTimeout(() => child.kill("SIGKILL"), wholeMs * (0.5 + (0.5 * n) / kills));
+      await finished;
+      clearTimeout(timer);
+      expect([before, after]).toContain(await readFile(path, "utf8"));
+    }
+    await writeFile(path, before);
+    expect(await plugboard(home, ["install", "cursor"])).toMatchObject({ code: 0 });
+    expect(await readFile(path, "utf8")).toBe(after);
+    expect(await readdir(dirname(path))).toEqual(["mcp.json"]);
+  });
+
+  it("into a project's file stays in the project", async () => {
+    const home = await makeClientHome({});
+    const child = spawn(process.execPath, [BIN, "install", "claude-code", "--project"], {
+      cwd: home.user,
+      env: home.env,
+    });
+    await once(child, "close");
+    expect(Object.keys(await textsIn(home.user))).toContain(".mcp.json");
+    expect(await plugboard(home, ["install", "windsurf", "--project"])).toMatchObject({ code: 2 });
+  });
+});
