@@ -80,7 +80,7 @@ export async function carryOut({ api }: Access, plan: Plan): Promise<Imported> {
 
 function withoutServers({ name, entry }: PlannedGroup, left: ReadonlySet<string>): PlannedGroup {
   const servers = entry.servers.filter((server) => !left.has(server));
-  const tools = entry.tools.filter((tool) => !left.has(tool.split(":", 1)[0] ?? ""));
+  const tools = entry.tools.filter((tool) => !left.has(tool.replace(/^!/, "").split(":", 1)[0] ?? ""));
   return { name, entry: { ...entry, servers, tools } };
 }
 

@@ -285,6 +285,18 @@ describe("CF-11 tools that a client takes only some of", () => {
     ]);
   });
 
+  it("and those that it leaves out are kept out of that group", async () => {
+    const left = { command: "x", excludeTools: ["rm"] };
+    const { groups } = await plan("gemini", JSON.stringify({ mcpServers: { a: left, b: { command: "y" } } }));
+    expect(groups[0]?.entry.tools).toEqual(["a:*", "!a:rm", "b:*"]);
+    const some = { ...left, includeTools: ["ls", "rm"] };
+    expect((await plan("gemini", json("mcpServers", some))).groups[0]?.entry.tools).toEqual([
+      "it:ls",
+      "it:rm",
+      "!it:rm",
+    ]);
+  });
+
   it("join a group that is there", async () => {
     const { groups } = await plan("gemini", text, { groups: { gemini: { servers: ["z"], tools: ["z:*"] } } });
     expect(groups[0]?.entry).toEqual({ servers: ["z", "a", "b"], tools: ["z:*", "a:one", "a:two", "b:*"] });

@@ -65,7 +65,8 @@ export function planImport(files: readonly ScannedFile[], options: PlanOptions):
 
 interface Member {
   readonly name: string;
-  readonly include: readonly string[] | undefined;
+  /** As entries of a group; undefined: all. */
+  readonly tools: readonly string[] | undefined;
   readonly isNew: boolean;
 }
 
@@ -121,17 +122,17 @@ class Planner {
     const twin = this.#names.get(fingerprint);
     if (twin !== undefined) {
       this.#known.push({ from, name: twin });
-      this.#join(from, { name: twin, include: foreign.include, isNew: false });
+      this.#join(from, { name: twin, tools: toolsOf(foreign, twin), isNew: false });
       return;
     }
     const name = numbered(wanted, (each) => this.#taken.has(each));
     const { translated } = this.#checked(from, foreign, name);
-    const notes = [...translated.notes, ...this.#notesOn(from, foreign, name)];
+    const notes = [...translated.notes, ...this.#notesOn(from, name)];
     this.#names.set(fingerprint, name);
     this.#taken.add(name);
     for (const secret of translated.secrets.keys()) this.#secrets.add(secret);
     this.#add.push({ ...translated, notes, name, from });
-    this.#join(from, { name, include: foreign.include, isNew: true });
+    this.#join(from, { name, tools: toolsOf(foreign, name), isNew: true });
   }
 
   /** As it would be saved; what our own rules refuse throws. */
@@ -152,14 +153,11 @@ class Planner {
     };
   }
 
-  #notesOn(from: FoundServer, foreign: ForeignServer, name: string): string[] {
+  #notesOn(from: FoundServer, name: string): string[] {
     const { client, scope } = from.file;
     return [
       ...(name === from.name ? [] : [`is called ${name} here; ${client.name} calls it ${JSON.stringify(from.name)}`]),
       ...(scope === "project" ? [`came with the project and is off: plugboard enable ${name}`] : []),
-      ...(foreign.exclude.length > 0 && foreign.include === undefined
-        ? [`${client.name} leaves out some of its tools; here a group names those that it lets through`]
-        : []),
     ];
   }
 
@@ -171,10 +169,10 @@ class Planner {
 
   /** A client that takes only some tools has a group of its name that does so, too. */
   #group({ id, name }: Client, members: readonly Member[]): PlannedGroup | undefined {
-    if (!members.some(({ include, isNew }) => isNew && include !== undefined)) return undefined;
+    if (!members.some(({ tools, isNew }) => isNew && tools !== undefined)) return undefined;
     const before = Object.hasOwn(this.#options.groups, id) ? this.#options.groups[id] : undefined;
     const servers = members.map((member) => member.name);
-    const tools = members.flatMap((member) => (member.include ?? ["*"]).map((tool) => `${member.name}:${tool}`));
+    const tools = members.flatMap((member) => member.tools ?? [`${member.name}:*`]);
     const isOpen = before !== undefined && (before.tools ?? []).length === 0;
     return {
       name: id,
@@ -186,6 +184,12 @@ class Planner {
       },
     };
   }
+}
+
+/** Those that a client takes of a server, and those that it leaves out, as entries of a group. Undefined: all. */
+function toolsOf({ include, exclude }: ForeignServer, name: string): string[] | undefined {
+  if (include === undefined && exclude.length === 0) return undefined;
+  return [...(include ?? ["*"]).map((tool) => `${name}:${tool}`), ...exclude.map((tool) => `!${name}:${tool}`)];
 }
 
 function rankOf({ file, entry, off }: FoundServer): number {
