@@ -9,6 +9,8 @@ export default defineConfig({
       "test/fuzz/*.test.ts",
       "test/integration/{config-kill,call-log-kill,cross-talk}.test.ts",
       "test/faults/*.test.ts",
+      "{hub,chat}/src/store/{crash,damage}.test.ts",
+      "hub/src/{calls/redact,catalog/names}.property.test.ts",
     ],
     // What the usual run does with fewer.
     env: {
@@ -16,6 +18,10 @@ export default defineConfig({
       CROSS_TALK_CALLS: "1000000",
       KILLED_SAVES: "500",
       KILLS: "200",
+      PLUGBOARD_KILLS: "200",
+      PLUGBOARD_MUTATIONS: "1000",
+      PLUGBOARD_CATALOGUES: "1000000",
+      PLUGBOARD_REDACT_RUNS: "5000",
       // Each fault by itself, with all that must hold afterwards.
       ROWS: "1",
       ...process.env,

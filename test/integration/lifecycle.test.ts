@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, type TestContext } from "vitest";
 import { hubPaths } from "../../hub/src/config/paths.ts";
 import { normalizeServer } from "../../hub/src/config/normalize.ts";
 import type { HubError } from "../../hub/src/errors.ts";
@@ -55,14 +55,6 @@ describe("start and stop", () => {
     expect(server.status).toEqual({ state: "stopped" });
   });
 
-  it("MC-T2 LC-4 stop ends a server that ignores the end of its stdin and SIGTERM", async () => {
-    const { server, home } = await openWith(fixture("stubborn"));
-    await server.start();
-    await server.stop();
-    expect(processesWithMark(home.mark)).toEqual([]);
-    expect(server.status).toEqual({ state: "stopped" });
-  });
-
   it("MC-T3 tools, prompts, resources and templates are known after the start", async () => {
     const { server } = await openWith(fixture("echo"));
     await server.start();
@@ -109,19 +101,6 @@ describe("start and stop", () => {
     await hub.start();
     expect(await callText(hub, "it", "env", { name: "API_KEY" })).toBe("s3cret-value");
     expect(await readFile(join(paths.config, "mcp_server.json"), "utf8")).not.toContain("s3cret-value");
-  });
-
-  it("MC-T8 LC-5 shutdown stops everything, side by side", async () => {
-    const servers = { slow: fixture("stubborn"), a: fixture("echo"), b: fixture("echo") };
-    const { hub, home } = await open(servers);
-    await hub.start();
-    const stopped: string[] = [];
-    hub.events.on("server.status", ({ server, status }) => status.state === "stopped" && stopped.push(server));
-    await hub.stop();
-    expect(processesWithMark(home.mark)).toEqual([]);
-    // The first one takes the longest: one after the other, it would have been the first to stop too.
-    expect(stopped.toSorted()).toEqual(["a", "b", "slow"]);
-    expect(stopped.at(-1)).toBe("slow");
   });
 
   it("LC-9 a trial says what a server offers, saves nothing and leaves nothing running", async () => {
@@ -287,8 +266,55 @@ describe("several at once", () => {
     expect(server.status).toEqual({ state: "stopped" });
   });
 
-  it("LC-1 LC-4 a server that is being stopped takes no calls, and a second stop waits for its process too", async () => {
-    const { server, hub, home } = await openWith(fixture("stubborn"));
+  it("LC-1 start, stop, start without waiting ends with one running server", async () => {
+    const { server, home } = await openWith(fixture("echo"));
+    const first = failure(server.start());
+    const stopping = server.stop();
+    const second = server.start();
+    expect(await first).toMatchObject({ kind: "Cancelled" });
+    await Promise.all([stopping, second]);
+    expect(server.status.state).toBe("running");
+    expect(processesWithMark(home.mark)).toEqual([server.pid]);
+  });
+});
+
+// Side by side: each waits seconds for it.
+describe.concurrent("a server that only SIGKILL ends", () => {
+  /** Ended with its test, not after any. */
+  async function openFor({ onTestFinished }: TestContext, servers: Servers) {
+    const inProcess = await openInProcess(servers);
+    onTestFinished(async () => expect(await inProcess.end()).toEqual([]));
+    return inProcess;
+  }
+
+  async function openStubborn(context: TestContext) {
+    const inProcess = await openFor(context, { it: fixture("stubborn") });
+    return { ...inProcess, server: inProcess.hub.supervisor.get("it") };
+  }
+
+  it("MC-T2 LC-4 stop ends a server that ignores the end of its stdin and SIGTERM", async (context) => {
+    const { server, home } = await openStubborn(context);
+    await server.start();
+    await server.stop();
+    expect(processesWithMark(home.mark)).toEqual([]);
+    expect(server.status).toEqual({ state: "stopped" });
+  });
+
+  it("MC-T8 LC-5 shutdown stops everything, side by side", async (context) => {
+    const servers = { slow: fixture("stubborn"), a: fixture("echo"), b: fixture("echo") };
+    const { hub, home } = await openFor(context, servers);
+    await hub.start();
+    const stopped: string[] = [];
+    hub.events.on("server.status", ({ server, status }) => status.state === "stopped" && stopped.push(server));
+    await hub.stop();
+    expect(processesWithMark(home.mark)).toEqual([]);
+    // The first one takes the longest: one after the other, it would have been the first to stop too.
+    expect(stopped.toSorted()).toEqual(["a", "b", "slow"]);
+    expect(stopped.at(-1)).toBe("slow");
+  });
+
+  it("LC-1 LC-4 a server that is being stopped takes no calls, and a second stop waits for its process too", async (context) => {
+    const { server, hub, home } = await openStubborn(context);
     await server.start();
     const first = server.stop();
     await expect(callTool(hub, "it", "echo", { text: "x" })).rejects.toMatchObject({
@@ -302,8 +328,8 @@ describe("several at once", () => {
     await first;
   });
 
-  it("LC-1 a start during a stop waits for it, and the server runs", async () => {
-    const { server, home } = await openWith(fixture("stubborn"));
+  it("LC-1 a start during a stop waits for it, and the server runs", async (context) => {
+    const { server, home } = await openStubborn(context);
     await server.start();
     const { pid } = server;
     const stopping = server.stop();
@@ -312,17 +338,6 @@ describe("several at once", () => {
     expect(server.status.state).toBe("running");
     expect(processesWithMark(home.mark)).toEqual([server.pid]);
     expect(server.pid).not.toBe(pid);
-  });
-
-  it("LC-1 start, stop, start without waiting ends with one running server", async () => {
-    const { server, home } = await openWith(fixture("echo"));
-    const first = failure(server.start());
-    const stopping = server.stop();
-    const second = server.start();
-    expect(await first).toMatchObject({ kind: "Cancelled" });
-    await Promise.all([stopping, second]);
-    expect(server.status.state).toBe("running");
-    expect(processesWithMark(home.mark)).toEqual([server.pid]);
   });
 });
 

@@ -14,7 +14,7 @@ import { message } from "../../../test/support/chat-events.ts";
 import { connect } from "./driver.ts";
 import { openStore } from "./store.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 20);
+const KILLS = Number(process.env["KILLS"] ?? 12);
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 const APPLY_LOOP = fileURLToPath(new URL("apply-loop.mjs", import.meta.url));
 /** As apply-loop.mjs has it. */

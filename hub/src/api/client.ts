@@ -1,7 +1,6 @@
 // The management API for programs: one method for each thing that can be done with a running hub, with types. Failures
 // are HubErrors of the same kind as inside the hub. It knows nothing of the server's side but its shapes.
 
-import { HubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { Connection, type ConnectionOptions, type Exchange } from "./connection.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
@@ -290,12 +289,11 @@ export class HubClient {
   /** What happens in the hub, as it happens. Ends when the hub ends the stream, or when the signal says so. */
   async *events(options: EventsOptions = {}): AsyncGenerator<ReceivedEvent> {
     const { topics, server: name, lastEventId, signal, onOpen } = options;
-    const { body } = await this.#hub.open("/events", {
+    const body = await this.#hub.open("/events", {
       query: { topics: topics?.join(","), server: name },
       headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
       signal,
     });
-    if (body === null) throw new HubError("ProtocolError", "The hub sent no events");
     await onOpen?.();
     yield* readEvents(body, signal);
   }

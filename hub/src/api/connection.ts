@@ -1,7 +1,9 @@
 // The HTTP side of the client: one request at a time, the token on each, and every failure as a HubError.
 
+import type { IncomingMessage } from "node:http";
 import { ERRORS, HubError, type ErrorKind } from "../errors.ts";
 import { isObject } from "../wire/json.ts";
+import { readAll, send } from "./request.ts";
 
 export interface ConnectionOptions {
   /** Where the hub listens: `http://127.0.0.1:7430`. */
@@ -54,11 +56,8 @@ export class Connection {
     const either = [signal, late].filter((each) => each !== undefined);
     const open = { ...exchange, ...(either.length === 0 ? {} : { signal: AbortSignal.any(either) }) };
     try {
-      const response = await this.open(path, open);
-      return await response.arrayBuffer().then(
-        (bytes) => Buffer.from(bytes),
-        (error: unknown) => Promise.reject(this.#unreachable(error)),
-      );
+      const answer = await this.open(path, open);
+      return await readAll(answer).catch((error: unknown) => Promise.reject(this.#unreachable(error)));
     } catch (error) {
       if (late?.aborted !== true || signal?.aborted === true) throw error;
       throw new HubError("Timeout", `The hub did not answer within ${timeoutMs} ms`, {
@@ -69,34 +68,36 @@ export class Connection {
   }
 
   /** The answer before its body is read. */
-  async open(path: string, { method = "GET", query = {}, body, headers, signal }: Exchange = {}): Promise<Response> {
+  async open(path: string, exchange: Exchange = {}): Promise<IncomingMessage> {
+    const { method = "GET", query = {}, body, headers, signal } = exchange;
     const url = new URL(`${this.#url}/api/v1${path}`);
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));
     const startedAt = performance.now();
-    const response = await fetch(url, {
+    const answer = await send(url, {
       method,
       headers: {
         authorization: `Bearer ${this.#options.token}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-      // A token is for this hub alone.
-      redirect: "error",
+      body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
+      signal,
     }).catch((error: unknown) =>
       Promise.reject(signal?.aborted === true ? cancelled(error) : this.#unreachable(error)),
     );
+    const { statusCode: status = 0, headers: told } = answer;
+    const requestId = told["x-request-id"];
     this.#options.onAnswer?.({
       method,
       path: url.pathname + url.search,
-      status: response.status,
-      requestId: response.headers.get("x-request-id") ?? undefined,
+      status,
+      requestId: typeof requestId === "string" ? requestId : undefined,
       durationMs: performance.now() - startedAt,
     });
-    if (response.ok) return response;
-    throw toError(response.status, parse(await response.text().catch(() => "")));
+    if (status >= 200 && status < 300) return answer;
+    const text = await readAll(answer).then(String, () => "");
+    throw toError(status, parse(text));
   }
 
   #unreachable(cause: unknown): HubError {

@@ -35,6 +35,7 @@ it("the client loads neither the framework nor the server's side", () => {
       "client.ts",
       "connection.ts",
       "received-events.ts",
+      "request.ts",
       "../errors.ts",
       "../wire/json.ts",
       "../wire/sse.ts",

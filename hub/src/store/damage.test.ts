@@ -12,7 +12,7 @@ import { DEFAULT_RETENTION } from "./retention.ts";
 import { CallStore } from "./call-store.ts";
 import { connect } from "./driver.ts";
 
-const MUTATIONS = Number(process.env["PLUGBOARD_MUTATIONS"] ?? 200);
+const MUTATIONS = Number(process.env["PLUGBOARD_MUTATIONS"] ?? 60);
 const SEED = Number(process.env["PLUGBOARD_SEED"] ?? 1);
 
 let dir: string;
