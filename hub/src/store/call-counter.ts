@@ -1,7 +1,7 @@
 // Counts the calls of some time, for statistics: a look at the heads of all of them.
 
 import { CallStats, type CallStatsQuery, type ServerStats, type Tally } from "../calls/call-stats.ts";
-import type { Database } from "./driver.ts";
+import type { Database, SqlRow } from "./driver.ts";
 import { walkHeads } from "./head-walk.ts";
 
 export class CallCounter {
@@ -13,15 +13,31 @@ export class CallCounter {
 
   async count({ server, since = -Number.MAX_VALUE }: CallStatsQuery): Promise<ServerStats[]> {
     const stats = new CallStats();
-    const tallies = new Tallies(this.#db, stats, server);
+    const routes = this.#routesOf(server);
+    const tallies = new Map<number, Counted | undefined>();
     for await (const pack of walkHeads(this.#db, { since })) {
       for (let index = 0; index < pack.count; index++) {
         if (since > 0 && pack.at(index) < since) continue;
-        const counted = tallies.get(pack.route(index));
+        const route = pack.route(index);
+        let counted = tallies.get(route);
+        if (counted === undefined && !tallies.has(route)) {
+          counted = countedAs(routes.get(route), server, stats);
+          tallies.set(route, counted);
+        }
         counted?.tally.count(pack.durationUs(index), counted.success);
       }
     }
     return stats.servers;
+  }
+
+  /** All at once: there are thousands at most, and one by one they took longer than their calls. */
+  #routesOf(server: string | undefined): ReadonlyMap<number, SqlRow> {
+    const columns = "SELECT id, server, tool, success FROM route";
+    const rows =
+      server === undefined
+        ? this.#db.prepare(columns).all()
+        : this.#db.prepare(`${columns} WHERE server = ?`).all(server);
+    return new Map(rows.map((row) => [Number(row["id"]), row]));
   }
 }
 
@@ -31,34 +47,13 @@ interface Counted {
   readonly success: boolean;
 }
 
-/** By the number of a route; many routes are one tool. Undefined for those of servers that are not asked for. */
-class Tallies {
-  readonly #db: Database;
-  readonly #stats: CallStats;
-  readonly #server: string | undefined;
-  readonly #known = new Map<number, Counted | undefined>();
-
-  constructor(db: Database, stats: CallStats, server: string | undefined) {
-    this.#db = db;
-    this.#stats = stats;
-    this.#server = server;
-  }
-
-  get(route: number): Counted | undefined {
-    const known = this.#known.get(route);
-    return known !== undefined || this.#known.has(route) ? known : this.#find(route);
-  }
-
-  #find(route: number): Counted | undefined {
-    const row = this.#db.prepare("SELECT server, tool, success FROM route WHERE id = ?").get(route);
-    const server = textOf(row?.["server"]);
-    const isWanted = this.#server === undefined || server === this.#server;
-    const counted = isWanted
-      ? { tally: this.#stats.tallyOf(server, textOf(row?.["tool"])), success: row?.["success"] === 1 }
-      : undefined;
-    this.#known.set(route, counted);
-    return counted;
-  }
+/** Undefined for those of servers that are not asked for. A damaged file may lack the route. */
+function countedAs(row: SqlRow | undefined, server: string | undefined, stats: CallStats): Counted | undefined {
+  if (row === undefined && server !== undefined) return undefined;
+  return {
+    tally: stats.tallyOf(textOf(row?.["server"]), textOf(row?.["tool"])),
+    success: row?.["success"] === 1,
+  };
 }
 
 function textOf(value: unknown): string {

@@ -7,11 +7,12 @@ import { HeadPack, MAX_HEADS } from "./head-pack.ts";
 
 /** After this long, others get their turn. */
 const MAX_HOLD_MS = 2;
-/** Packs that one statement reads: some hundred microseconds. */
-const STEP = 16;
+/** Packs that one statement reads. The first ones are few, since the newest calls are often all that is wanted; then more, which cost less each. */
+const FIRST_STEP = 2;
+const MAX_STEP = 128;
 
 const READ = `SELECT first, heads FROM head WHERE first < ? AND first > ? AND latest >= ? AND earliest < ?
-  ORDER BY first DESC LIMIT ${STEP}`;
+  ORDER BY first DESC LIMIT ?`;
 
 export interface WalkBounds {
   /** Ids of calls, not included. */
@@ -30,8 +31,8 @@ export async function* walkHeads(db: Database, bounds: WalkBounds): AsyncGenerat
   let turnAt = performance.now();
   // A pack that begins before may reach beyond.
   const oldest = Math.max(0, above - MAX_HEADS);
-  for (;;) {
-    const rows = read.all(below, oldest, since, until);
+  for (let step = FIRST_STEP; ; step = Math.min(2 * step, MAX_STEP)) {
+    const rows = read.all(below, oldest, since, until, step);
     const newest = below;
     for (const row of rows) {
       const pack = new HeadPack(row["first"], row["heads"]);
@@ -39,7 +40,7 @@ export async function* walkHeads(db: Database, bounds: WalkBounds): AsyncGenerat
       below = Math.min(below, pack.first);
     }
     // In a damaged file they may stand in any order.
-    if (rows.length < STEP || below === newest) return;
+    if (rows.length < step || below === newest) return;
     if (performance.now() - turnAt < MAX_HOLD_MS) continue;
     await nextTurn();
     turnAt = performance.now();
