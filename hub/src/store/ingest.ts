@@ -43,6 +43,15 @@ interface Begun extends StoredParts {
   end: StoredEnd;
 }
 
+type FileState = "growing" | "full" | "last";
+
+/** What is known of the file that they stand in. */
+interface Blocks {
+  readonly name: string;
+  readonly state: FileState;
+  readonly isOrderly: boolean;
+}
+
 export interface IngestOptions {
   readonly folder: string;
   /** The writer of this process, whose last file goes on growing. */
@@ -57,6 +66,8 @@ export class Ingest {
   /** Used again and again: the memory of another one each time would have to be given by the kernel, page by page. */
   readonly #bytes = Buffer.allocUnsafeSlow(READ_BYTES);
   #generation = 0;
+  /** Something could not be entered: it may be what was read, so all of it is checked from then on. */
+  #isWary = false;
 
   constructor(options: IngestOptions) {
     this.#options = options;
@@ -98,19 +109,22 @@ export class Ingest {
     } catch (error) {
       // What was read has not been entered: from the beginning, next time.
       this.#readings.delete(writer);
+      this.#isWary = true;
       throw error;
     }
     if (isOver) this.#readings.delete(writer);
   }
 
   /** `full`: calls that are still open go on in the next file. `last`: they go on nowhere. */
-  async #enterFile(file: JournalFile, reading: Reading, state: "growing" | "full" | "last"): Promise<void> {
+  async #enterFile(file: JournalFile, reading: Reading, state: FileState): Promise<void> {
     const { store } = this.#options;
     const { name } = file;
     const place = reading.read.get(name) ?? { at: 0, done: store.doneOf(name) };
     reading.read.set(name, place);
     const calls: StoredParts[] = [];
     const reader = joining(reading, calls);
+    // Of our own one each block was written by this process, which lives.
+    const isOrderly = file.writer === this.#options.own && !this.#isWary;
     const enter = async (to: number) => {
       await store.write(calls, { journal: name, from: place.done, to });
       place.done = to;
@@ -119,7 +133,7 @@ export class Ingest {
     if (place.done !== FINISHED) {
       for (const bytes of pieces(join(this.#options.folder, file.file), () => place.at, this.#bytes)) {
         const from = place.at;
-        for (const block of this.#blocks(bytes, name, state)) {
+        for (const block of this.#blocks(bytes, { name, state, isOrderly })) {
           readBlock(bytes, block, reader);
           place.at = from + block.next;
           if (place.at <= place.done) calls.length = 0;
@@ -139,9 +153,9 @@ export class Ingest {
   }
 
   /** Those that are whole. */
-  *#blocks(bytes: Buffer, name: string, state: "growing" | "full" | "last"): Generator<Block> {
+  *#blocks(bytes: Buffer, { name, state, isOrderly }: Blocks): Generator<Block> {
     for (let at = 0; ;) {
-      const found = findBlock(bytes, at);
+      const found = findBlock(bytes, at, { isOrderly });
       if (found.state !== "block") {
         // At the end of a file that grows, the rest is on its way; of one that does not, it was cut off by a kill.
         if (found.state === "damaged" && state !== "growing") this.#warnOf(name);

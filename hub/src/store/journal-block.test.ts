@@ -124,3 +124,15 @@ it("F36 a block with a changed byte is not taken for one", () => {
     ),
   );
 });
+
+it("RS-4 of a writer that lives only the last block is checked: it alone may be on its way", () => {
+  const end: StoredEnd = { result: null, success: true, durationUs: 1, errorCode: null, truncated: false };
+  const blocks = Buffer.concat([blockOf([["end", 1, end]]), blockOf([["end", 2, end]])]);
+  const first = findBlock(blocks, 0);
+  if (first.state !== "block") throw new Error("no block");
+  blocks[first.next - 1] = 0xff;
+  blocks[blocks.length - 1] = 0xff;
+  expect(findBlock(blocks, 0).state).toBe("damaged");
+  expect(findBlock(blocks, 0, { isOrderly: true })).toEqual(first);
+  expect(findBlock(blocks, first.next, { isOrderly: true }).state).toBe("damaged");
+});
