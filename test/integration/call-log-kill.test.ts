@@ -14,7 +14,7 @@ import { seesTags, untilNoneWithMark } from "../support/processes.ts";
 import { withSeed } from "../support/random.ts";
 
 /** KILLS=200 is the whole proof; it takes some minutes. */
-const KILLS = Number(process.env["KILLS"] ?? 12);
+const KILLS = Number(process.env["KILLS"] ?? 8);
 const IN_FLIGHT = 16;
 const MAX_ANSWERS = 400;
 /** Longer than a call: a kill meets every part of one. */

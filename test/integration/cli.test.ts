@@ -227,7 +227,11 @@ describe("exit codes", () => {
     [6, ["tools", "nobody"], /^error: There is no server "nobody"\n {2}fix: .*it/],
     [6, ["tools", "--group", "nowhere"], /^error: Group not found\n/],
     [6, ["stdio", "--group", "nowhere"], /^error: Group not found\n/],
-    [6, ["test", "/no/such/program"], /^error: test: Package not found\n(?: {2}field: .*\n)? {2}cause: .*\n {2}fix: /],
+    [
+      6,
+      ["test", "/no/such/program"],
+      /^error: program: Package not found\n(?: {2}field: .*\n)? {2}cause: .*\n {2}fix: /,
+    ],
   ])("%d: plugboard %j says what, why and what to do", async (code, args, stderr) => {
     const finished = await run({ ...ECHO, ...BROKEN }, args);
     expect(finished.stderr).toMatch(stderr);
@@ -243,7 +247,7 @@ describe("exit codes", () => {
     const remote = await startRemote("legacy-http", ["--key=k"]);
     remotes.push(remote);
     const { code, stderr } = await run(ECHO, ["test", remote.url]);
-    expect(stderr).toMatch(/^error: test: The server asks for credentials\n {2}cause: .*401/);
+    expect(stderr).toMatch(/^error: local: The server asks for credentials\n {2}cause: .*401/);
     expect(code).toBe(3);
   });
 
@@ -296,7 +300,7 @@ describe("test", () => {
   it.each(["legacy-http", "modern-http"])("LC-9 tries a URL (%s)", async (name) => {
     const remote = await startRemote(name);
     remotes.push(remote);
-    expect(await run({}, ["test", remote.url])).toMatchObject({ code: 0, stdout: expect.stringContaining("✔ test:") });
+    expect(await run({}, ["test", remote.url])).toMatchObject({ code: 0, stdout: expect.stringContaining("✔ local:") });
   });
 
   it("LC-9 --json of a failure is the whole result, on stdout", async () => {

@@ -13,7 +13,7 @@ import { startRemote, type Remote } from "../support/remote.ts";
 import { connect } from "../support/rpc.ts";
 import { onLines, openStream, type OpenStream } from "../support/streams.ts";
 
-const CALLS = Number(process.env["CROSS_TALK_CALLS"] ?? 25_000);
+const CALLS = Number(process.env["CROSS_TALK_CALLS"] ?? 12_000);
 const SEED = Number(process.env["CROSS_TALK_SEED"] ?? 20261116);
 const LEGACY = 100;
 const MODERN = 80;

@@ -4,9 +4,10 @@
 
 import { randomBytes } from "node:crypto";
 import { statSync, watch } from "node:fs";
-import { chmod, lstat, readFile, readdir, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { request } from "node:http";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -63,6 +64,8 @@ const passing = {
   brokenFile: odd("brokenFile"),
   wrongToken: even("wrongToken"),
   setByApi: odd("setByApi"),
+  inClient: odd("inClient"),
+  brokenClient: odd("brokenClient"),
 };
 
 const variables = {
@@ -247,6 +250,7 @@ beforeAll(async () => {
     await useRest();
     await useAdmin();
     await useCommands();
+    await useClients();
     await noteModes();
     await outputs.addFiles(home.dir, "while it runs", SKIPPED);
     for (const { process: child } of started) child.kill("SIGINT");
@@ -500,6 +504,44 @@ async function useCommands(): Promise<void> {
   await cli(["edit", "new", '{"description": "Changed"}']);
   await cli(["rm", "new"]);
   await cli(["status"], { env: { PLUGBOARD_URL: hub.url, PLUGBOARD_TOKEN: passing.wrongToken } });
+}
+
+/** The files of other clients: read, and changed. What is kept of one before it is changed is a copy, and so has none here. */
+async function useClients(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "plugboard-clients-"));
+  const env = { HOME: folder };
+  const url = `http://u:${encodeURIComponent(passing.inClient)}@127.0.0.1:${server.port}/?api_key=${encodeURIComponent(passing.inClient)}`;
+  const file = async (path: string, text: string) => {
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  };
+  await file(
+    ".cursor/mcp.json",
+    JSON.stringify({
+      mcpServers: {
+        program: { command: "node", env: { API_KEY: passing.inClient }, disabled: true },
+        address: { url, headers: { Authorization: `Bearer ${passing.inClient}` }, disabled: true },
+      },
+    }),
+  );
+  await file(
+    ".gemini/settings.json",
+    `{"mcpServers": {"a": {"env": {"API_KEY": ${JSON.stringify(passing.brokenClient)} }`,
+  );
+  try {
+    await cli(["clients"], { env });
+    await cli(["import", "--dry-run"], { env });
+    await cli(["import"], { env });
+    for (const name of ["program", "address"]) await cli(["get", name], { env });
+    await cli(["install", "zed", "gemini"], { env });
+    await cli(["uninstall", "zed", "gemini"], { env });
+    await cli(["backup", "ls"], { env });
+    await cli(["backup", "restore", "zed"], { env });
+    await cli(["doctor"], { env });
+  } finally {
+    for (const name of ["program", "address"]) await cli(["rm", name]);
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Where no hub runs, a command has one inside itself; or one is started in the background. */
