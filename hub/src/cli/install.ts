@@ -40,7 +40,7 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
     import("../clients/change.ts"),
     import("../clients/own-entry.ts"),
     import("../clients/backups.ts"),
-    import("../clients/places.ts"),
+    import("../exists.ts"),
     import("./own-server.ts"),
   ]);
   const clients = clientsNamed(names);

@@ -1,13 +1,7 @@
 // What there is to know about a program that has MCP servers in a config file of its own: where the file is, how it is
 // written, which words it uses. One row for each stands in table.ts.
 
-/** What decides where files are. */
-export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
-  /** The user's home folder. */
-  readonly home: string;
-}
+import type { Surroundings } from "../config/system-folders.ts";
 
 /** What a text of the file may refer to; see template.ts. */
 export type Dialect = "literal" | "shell" | "gemini" | "editor" | "continue" | "opencode";

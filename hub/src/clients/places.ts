@@ -1,8 +1,9 @@
 // Which files of which clients there can be: those of the user, and those of the project that a folder belongs to.
 
-import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Client, Surroundings } from "./client.ts";
+import { exists } from "../exists.ts";
+import type { Surroundings } from "../config/system-folders.ts";
+import type { Client } from "./client.ts";
 import type { ClientFile } from "./file.ts";
 
 /** Deeper than any project. */
@@ -33,11 +34,4 @@ export async function projectFolders(folder: string): Promise<string[]> {
     if (dirname(current) === current) break;
   }
   return [resolve(folder)];
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,11 +1,13 @@
 // All servers that the clients of this machine have, as they are written, file by file. What they mean to the hub is left
 // to plan.ts.
 
+import { exists } from "../exists.ts";
 import { isObject } from "../config/plain.ts";
 import type { HubError } from "../errors.ts";
-import type { Client, Surroundings } from "./client.ts";
+import type { Surroundings } from "../config/system-folders.ts";
+import type { Client } from "./client.ts";
 import { entriesIn, readClientFile, type ClientFile, type ReadFile } from "./file.ts";
-import { exists, projectFile, projectFolders, userFiles } from "./places.ts";
+import { projectFile, projectFolders, userFiles } from "./places.ts";
 
 export interface FoundServer {
   readonly file: ClientFile;

@@ -2,8 +2,9 @@
 // client.ts.
 
 import { posix, win32 } from "node:path";
+import { localFolder, roamingFolder, supportFolder, xdgFolder, type Surroundings } from "../config/system-folders.ts";
 import { HubError } from "../errors.ts";
-import type { Client, Surroundings } from "./client.ts";
+import type { Client } from "./client.ts";
 
 /** One place in the home folder, the same everywhere. */
 const inHome =
@@ -44,7 +45,7 @@ export const CLIENTS: readonly Client[] = [
     http: false,
     files: either(inAppData("Claude", "claude_desktop_config.json"), (place) =>
       // The build of the Windows store has a place of its own.
-      place.platform === "win32" ? [win32.join(localAppData(place), ...MSIX)] : [],
+      place.platform === "win32" ? [win32.join(localFolder(place), ...MSIX)] : [],
     ),
     restart: "quit and start Claude Desktop",
   },
@@ -241,18 +242,10 @@ function pathOf({ platform }: Surroundings): typeof posix {
 }
 
 function appData(place: Surroundings): string {
-  const { platform, home, env } = place;
-  if (platform === "win32") return env["APPDATA"] || win32.join(home, "AppData", "Roaming");
-  if (platform === "darwin") return posix.join(home, "Library", "Application Support");
-  return xdgConfig(place);
+  if (place.platform === "win32") return roamingFolder(place);
+  return place.platform === "darwin" ? supportFolder(place) : xdgConfig(place);
 }
 
-function localAppData({ home, env }: Surroundings): string {
-  return env["LOCALAPPDATA"] || win32.join(home, "AppData", "Local");
-}
-
-/** The XDG specification: a relative path is invalid and is ignored. */
-function xdgConfig({ home, env }: Surroundings): string {
-  const given = env["XDG_CONFIG_HOME"];
-  return given !== undefined && posix.isAbsolute(given) ? given : posix.join(home, ".config");
+function xdgConfig(place: Surroundings): string {
+  return xdgFolder(place, "XDG_CONFIG_HOME", ".config");
 }

@@ -5,7 +5,8 @@
 import { isCommonplace } from "../config/commonplace.ts";
 import { isCredentialName, maskArgs, maskSecret, maskText, maskUrl } from "../config/mask.ts";
 import type { JsonObject } from "../config/plain.ts";
-import type { Client, Surroundings } from "./client.ts";
+import type { Surroundings } from "../config/system-folders.ts";
+import type { Client } from "./client.ts";
 import type { ForeignServer } from "./foreign.ts";
 import { parseTemplate, type Part, type Places } from "./template.ts";
 

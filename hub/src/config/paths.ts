@@ -1,6 +1,7 @@
 // Where the hub keeps its files, per system. A pure function: it makes no folder and reads no environment of its own.
 
 import { posix, win32 } from "node:path";
+import { localFolder, roamingFolder, supportFolder, xdgFolder, type Surroundings } from "./system-folders.ts";
 
 export interface HubPaths {
   /** mcp_server.json and group.json. */
@@ -10,13 +11,6 @@ export interface HubPaths {
   /** Logs, process ledger. */
   readonly state: string;
   readonly cache: string;
-}
-
-interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly platform: NodeJS.Platform;
-  /** The user's home folder. */
-  readonly home: string;
 }
 
 /**
@@ -41,12 +35,12 @@ export function hubPaths({ env, platform, home }: Surroundings): HubPaths {
   return config === undefined ? places : { ...places, config };
 }
 
-function systemPaths({ env, platform, home }: Surroundings): HubPaths {
+function systemPaths(place: Surroundings): HubPaths {
+  const { platform, home } = place;
   if (platform === "win32") {
-    const roaming = env["APPDATA"] || win32.join(home, "AppData", "Roaming");
-    const local = win32.join(env["LOCALAPPDATA"] || win32.join(home, "AppData", "Local"), "plugboard");
+    const local = win32.join(localFolder(place), "plugboard");
     return {
-      config: win32.join(roaming, "plugboard"),
+      config: win32.join(roamingFolder(place), "plugboard"),
       data: win32.join(local, "Data"),
       state: win32.join(local, "Log"),
       cache: win32.join(local, "Cache"),
@@ -54,7 +48,7 @@ function systemPaths({ env, platform, home }: Surroundings): HubPaths {
   }
   if (platform === "darwin") {
     const library = posix.join(home, "Library");
-    const config = posix.join(library, "Application Support", "plugboard");
+    const config = posix.join(supportFolder(place), "plugboard");
     return {
       config,
       data: posix.join(config, "data"),
@@ -62,12 +56,7 @@ function systemPaths({ env, platform, home }: Surroundings): HubPaths {
       cache: posix.join(library, "Caches", "plugboard"),
     };
   }
-  const xdg = (name: string, fallback: string): string => {
-    const given = env[name];
-    // The XDG specification: a relative path is invalid and is ignored.
-    const base = given !== undefined && posix.isAbsolute(given) ? given : posix.join(home, fallback);
-    return posix.join(base, "plugboard");
-  };
+  const xdg = (variable: string, usual: string) => posix.join(xdgFolder(place, variable, usual), "plugboard");
   return {
     config: xdg("XDG_CONFIG_HOME", ".config"),
     data: xdg("XDG_DATA_HOME", ".local/share"),

@@ -497,6 +497,23 @@ describe("SqliteCallLog", () => {
     expect([tools[0], ...tools.slice(-2)]).toEqual(["before", "slow", "after"]);
   });
 
+  it("RS-4 a journal that somebody writes into costs the calls in it at most: the log goes on with the next one", async () => {
+    const log = open({}, path, { wakeAfterMs: 3_600_000, restAfterMs: 50 });
+    for (let count = 0; count < 3; count++) await append(log, entry());
+    const [name = ""] = await readdir(journals());
+    const bytes = await readFile(join(journals(), name));
+    // Inside of the first block: records that cannot be.
+    bytes.fill(0xff, 8, 40);
+    await writeFile(join(journals(), name), bytes);
+    expect(await countOf(log)).toBe(0);
+    // It is not tried for ever: the thread comes to its rest, and lets go of the file.
+    await vi.waitFor(() => expect(existsSync(`${path}-wal`)).toBe(false), 20_000);
+    await log.close();
+    const next = open();
+    await append(next, entry({ tool: "after" }));
+    expect(await toolsOf(next)).toContain("after");
+  });
+
   it("RS-4 a log that cannot be opened is degraded, and comes up by itself", async () => {
     await writeFile(join(dir, "data"), "not a folder");
     const log = open();

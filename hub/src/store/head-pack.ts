@@ -16,6 +16,11 @@ export const HEAD = {
 /** With the rest of its row just what a page of the database holds. */
 export const MAX_HEADS = 220;
 
+/** Four digits as they stand in a head, by the number that they say. */
+const WORDS = Uint32Array.from({ length: WORD }, (_, value) =>
+  Buffer.from(String(value).padStart(WORD_DIGITS, "0")).readUInt32LE(),
+);
+
 /** Of a pack without calls, so that each one that comes is earlier and later. */
 export const NO_TIMES = { earliest: Number.MAX_SAFE_INTEGER, latest: 0 } as const;
 
@@ -23,7 +28,6 @@ export class HeadPackWriter {
   /** Used again and again. */
   readonly #bytes = new Uint8Array(MAX_HEADS * HEAD.bytes);
   readonly #view = viewOf(this.#bytes);
-  readonly #words = wordsOfDigits();
   #first = 0;
   #count = 0;
   #earliest: number = NO_TIMES.earliest;
@@ -86,7 +90,7 @@ export class HeadPackWriter {
     let rest = value;
     for (let place = from + digits - WORD_DIGITS; place >= from; place -= WORD_DIGITS) {
       const above = Math.floor(rest / WORD);
-      this.#view.setUint32(place, this.#words[rest - above * WORD] ?? 0, true);
+      this.#view.setUint32(place, WORDS[rest - above * WORD] ?? 0, true);
       rest = above;
     }
   }
@@ -139,11 +143,4 @@ export class HeadPack {
 
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
-}
-
-/** By the number that they say. */
-function wordsOfDigits(): Uint32Array {
-  return Uint32Array.from({ length: WORD }, (_, value) =>
-    Buffer.from(String(value).padStart(WORD_DIGITS, "0")).readUInt32LE(),
-  );
 }

@@ -66,7 +66,7 @@ export class Ingest {
   /** Used again and again: the memory of another one each time would have to be given by the kernel, page by page. */
   readonly #bytes = Buffer.allocUnsafeSlow(READ_BYTES);
   #generation = 0;
-  /** Something could not be entered: it may be what was read, so all of it is checked from then on. */
+  /** What should have been whole could not be read: somebody has touched it, so all of it is checked from then on. */
   #isWary = false;
 
   constructor(options: IngestOptions) {
@@ -109,7 +109,6 @@ export class Ingest {
     } catch (error) {
       // What was read has not been entered: from the beginning, next time.
       this.#readings.delete(writer);
-      this.#isWary = true;
       throw error;
     }
     if (isOver) this.#readings.delete(writer);
@@ -134,7 +133,7 @@ export class Ingest {
       for (const bytes of pieces(join(this.#options.folder, file.file), () => place.at, this.#bytes)) {
         const from = place.at;
         for (const block of this.#blocks(bytes, { name, state, isOrderly })) {
-          readBlock(bytes, block, reader);
+          this.#readBlock(bytes, block, reader);
           place.at = from + block.next;
           if (place.at <= place.done) calls.length = 0;
           else if (calls.length >= MAX_BATCH) await enter(place.at);
@@ -163,6 +162,15 @@ export class Ingest {
       }
       yield found;
       at = found.next;
+    }
+  }
+
+  #readBlock(bytes: Buffer, block: Block, reader: BlockReader): void {
+    try {
+      readBlock(bytes, block, reader);
+    } catch (error) {
+      this.#isWary = true;
+      throw error;
     }
   }
 

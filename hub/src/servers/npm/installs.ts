@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { exists } from "./exists.ts";
+import { exists } from "../../exists.ts";
 import { installPackage, type Installed, type InstallOptions } from "./install.ts";
 import { isIntact } from "./intact.ts";
 import { binsOf, findBin, inside } from "./program.ts";

@@ -2,7 +2,7 @@
 
 import { readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { exists } from "./exists.ts";
+import { exists } from "../../exists.ts";
 import type { NpxCall } from "./npx-call.ts";
 import { findBin, inside, manifest, type Manifest } from "./program.ts";
 

@@ -5,7 +5,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive } from "../../atomic.ts";
 import { findAbandonedLock } from "../../lock.ts";
-import { exists } from "./exists.ts";
+import { exists } from "../../exists.ts";
 import { PackageRecords, type PackageRecord } from "./record.ts";
 
 /** Begins the name of the note that a hub leaves in an install from which it runs a server. */

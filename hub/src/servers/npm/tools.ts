@@ -2,7 +2,7 @@
 
 import { realpath } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { exists } from "./exists.ts";
+import { exists } from "../../exists.ts";
 
 export interface NpmTools {
   readonly node: string;
