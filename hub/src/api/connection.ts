@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { ERRORS, HubError, type ErrorKind } from "../errors.ts";
 import { isObject } from "../wire/json.ts";
 import { readAll, send } from "./request.ts";
+import { trimEnd } from "../trim.ts";
 
 export interface ConnectionOptions {
   /** Where the hub listens: `http://127.0.0.1:7430`. */
@@ -40,7 +41,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#url = options.url.replace(/\/+$/, "");
+    this.#url = trimEnd(options.url, "/");
   }
 
   /** The data of the answer; undefined where there is none. */

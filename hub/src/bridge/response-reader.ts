@@ -2,6 +2,7 @@
 // one begins and ends, and refuses whatever could be read in two ways.
 
 import { HubError } from "../errors.ts";
+import { trimEnds } from "../trim.ts";
 
 /** By their names in small letters; several of one name as one, with commas. */
 export type Headers = Readonly<Record<string, string | undefined>>;
@@ -35,8 +36,8 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Control characters, and half an end of a line: others may take it for a whole one. */
 // eslint-disable-next-line no-control-regex -- these are meant
 const STRAY = /[\0-\x08\v\f\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
-/** Not `trim`: that takes away more than HTTP calls blank. */
-const BLANKS = /^[ \t]+|[ \t]+$/g;
+/** Not `String.trim`: that takes away more than HTTP calls blank. */
+const BLANKS = " \t";
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class ResponseReader {
@@ -163,7 +164,7 @@ function readFields(lines: readonly string[]): Headers {
     const colon = line.indexOf(":");
     const key = line.slice(0, colon < 0 ? 0 : colon).toLowerCase();
     if (!NAME.test(key)) throw notHttp("one of its headers is none");
-    const value = line.slice(colon + 1).replace(BLANKS, "");
+    const value = trimEnds(line.slice(colon + 1), BLANKS);
     const before = headers[key];
     headers[key] = before === undefined ? value : `${before}, ${value}`;
   }

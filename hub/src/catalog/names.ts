@@ -1,6 +1,7 @@
 // The names under which tools and prompts are offered to clients: what LLM clients accept, and never one name for two things.
 // Who owns a name is decided by name-table.ts; nothing here is ever split to find the server of a call.
 import { createHash } from "node:crypto";
+import { trimEnds } from "../trim.ts";
 
 export interface NameForm {
   /** Does the group have several member servers in the config? Whether they run does not matter. */
@@ -72,7 +73,7 @@ function plainName({ server, own }: NameParts, form: NameForm): string | undefin
 function hashedName({ server, own }: NameParts, form: NameForm, hashLength: number): string {
   // Cut before cleaning: a server may send a name of a megabyte.
   const readable = own.slice(0, form.maxLength).replace(/[^A-Za-z0-9_-]+/g, "_");
-  const stem = prefixOf(server, form) + (readable.replace(/^[_-]+|[_-]+$/g, "") || "unnamed");
+  const stem = prefixOf(server, form) + (trimEnds(readable, "_-") || "unnamed");
   return stem.slice(0, stemLength(form, hashLength)) + HASH_MARK + digest(server, own).slice(0, hashLength);
 }
 

@@ -12,6 +12,7 @@ import { checkProof } from "./proof.ts";
 import { isAlive, placesOf, readRecord, type HubRecord } from "./record.ts";
 import { timeoutOf } from "./timeout.ts";
 import { duration } from "./times.ts";
+import { trimEnd } from "../trim.ts";
 
 export interface RunningHub {
   readonly url: string;
@@ -105,7 +106,7 @@ async function givenToken(io: Io, { token: typed, tokenFile }: GlobalOptions): P
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const loopback = url !== undefined && isLoopback(url);
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && loopback)) return text.replace(/\/+$/, "");
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && loopback)) return trimEnd(text, "/");
   throw new HubError("InvalidConfig", `"${text}" is not an address that a token may be sent to`, {
     field: "url",
     hint: "Use https://…, or http://127.0.0.1:PORT through a tunnel",

@@ -1,8 +1,8 @@
 // JSON laid out for people, without reading its values: a number keeps its digits, a string its escapes.
 
-const STRING = /"(?:[^"\\]|\\.)*"/;
-const SCALAR = /[^\s",:[\]{}]+/;
-const BLANK = /\s*/;
+const STRING = /"(?:[^"\\]|\\.)*"/y;
+const SCALAR = /[^\s",:[\]{}]+/y;
+const BLANK = /\s*/y;
 
 /** Like `JSON.stringify(value, null, 2)`, from text that is valid JSON. */
 export function indentJson(text: string): string {
@@ -40,8 +40,7 @@ export function indentJson(text: string): string {
 }
 
 /** Where a match that begins here ends; here, where there is none. */
-function end(pattern: RegExp, text: string, at: number): number {
-  const sticky = new RegExp(pattern, "y");
+function end(sticky: RegExp, text: string, at: number): number {
   sticky.lastIndex = at;
   return sticky.test(text) ? sticky.lastIndex : at;
 }

@@ -7,6 +7,7 @@ import { findLocalHub } from "./find-hub.ts";
 import type { Io } from "./io.ts";
 import { isLoopback } from "./loopback.ts";
 import type { StdioOptions } from "./stdio.ts";
+import { trimEnd } from "../trim.ts";
 
 export interface Place {
   readonly url: URL;
@@ -50,7 +51,7 @@ function hubHeaders(): Record<string, string> {
 }
 
 function groupUrl(base: URL, group: string | undefined): URL {
-  const path = `${base.pathname.replace(/\/+$/, "")}/mcp`;
+  const path = `${trimEnd(base.pathname, "/")}/mcp`;
   return new URL(group === undefined ? path : `${path}/${encodeURIComponent(group)}`, base);
 }
 

@@ -4,6 +4,7 @@
 import { resolve } from "node:path";
 import { HubError } from "../errors.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
+import { trimEnds } from "../trim.ts";
 
 export interface Target {
   /** What it would be called if nobody says. */
@@ -31,7 +32,7 @@ export function parseTarget(text: string, { args = [], cwd }: TargetOptions): Ta
   switch (prefix) {
     case "uvx":
     case "pypi":
-      return { name: toName(rest.replace(/[[@=<>!~].*$/, "")), entry: { command: "uvx", args: [rest, ...args] } };
+      return { name: toName(rest.replace(/[[@=<>!~].*/s, "")), entry: { command: "uvx", args: [rest, ...args] } };
     case "docker":
       return fromImage(rest, args);
     case "npm":
@@ -51,7 +52,7 @@ export function parseTarget(text: string, { args = [], cwd }: TargetOptions): Ta
 export function fromCommand(words: readonly string[], cwd: string): Target {
   const [command = "", ...args] = words.map((word) => (/^\.{1,2}[/\\]/.test(word) ? resolve(cwd, word) : word));
   const isTelling = (word: string) => !word.startsWith("-") && !RUNNERS.test(base(word));
-  const telling = base([command, ...args].find(isTelling) ?? command).replace(/(?<=.)@.*$/, "");
+  const telling = base([command, ...args].find(isTelling) ?? command).replace(/(?<=.)@.*/s, "");
   return { name: toName(telling), entry: args.length === 0 ? { command } : { command, args } };
 }
 
@@ -72,7 +73,7 @@ function fromNpm(identifier: string, args: readonly string[]): Target {
 }
 
 function fromImage(image: string, args: readonly string[]): Target {
-  const name = image.replace(/@.*$/, "").replace(/:[^:/]*$/, "");
+  const name = image.replace(/@.*/s, "").replace(/:[^:/]*$/, "");
   return { name: toName(name), entry: { command: "docker", args: ["run", "--rm", "-i", image, ...args] } };
 }
 
@@ -135,7 +136,7 @@ function toName(text: string): string {
   const short = last
     .replace(/\.(?:js|mjs|cjs|ts|py|exe|sh)$/i, "")
     .replace(/^(?:mcp[-_])?server[-_]|^mcp[-_]|[-_]mcp(?:[-_]server)?$|[-_]server$/gi, "");
-  const legal = (short === "" ? last : short).replaceAll(/[^\w-]+/g, "-").replaceAll(/^-+|-+$/g, "");
+  const legal = trimEnds((short === "" ? last : short).replaceAll(/[^\w-]+/g, "-"), "-");
   return legal.slice(0, 64) || "server";
 }
 

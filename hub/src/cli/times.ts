@@ -15,7 +15,7 @@ export function seconds(ms: number): string {
 
 /** How long something took. @example duration(1400) // "1.4s" */
 export function duration(ms: number): string {
-  if (ms < 10) return `${ms.toFixed(ms < 1 ? 2 : 1).replace(/\.?0+$/, "")}ms`;
+  if (ms < 10) return `${Number(ms.toFixed(ms < 1 ? 2 : 1))}ms`;
   if (ms < SECOND) return `${Math.round(ms)}ms`;
   return ms < MINUTE ? seconds(ms) : span(ms);
 }

@@ -14,7 +14,7 @@ export interface Recognisable {
 
 export function fingerprintOf({ command, args = [], url, env = {}, headers = {} }: Recognisable): string {
   if (url !== undefined) {
-    const address = maskUrl(url, hideAll).replaceAll(/\$\{[^}]*\}/g, MASK);
+    const address = maskUrl(url, hideAll).replaceAll(/\$\{[^}]*(?:\}|$)/g, MASK);
     return JSON.stringify(["url", address, sorted(headers).map((name) => name.toLowerCase())]);
   }
   return JSON.stringify(["command", command, maskArgs(args, hideAll), sorted(env)]);

@@ -13,6 +13,7 @@ import { readForeign, type ForeignServer } from "./foreign.ts";
 import { isOwn } from "./own.ts";
 import type { FoundServer, ScannedFile } from "./scan.ts";
 import { numbered, translate, type Translated } from "./translate.ts";
+import { trimEnds } from "../trim.ts";
 
 export interface PlannedServer extends Translated {
   readonly name: string;
@@ -210,11 +211,7 @@ function toRecognisable({ transport }: ServerConfig, { env }: JsonObject): Recog
 
 /** In the characters and the length that a server's name may have. */
 function toName(text: string): string {
-  const legal = text
-    .trim()
-    .replaceAll(/[^\w-]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
-    .slice(0, NAME_MAX - "-99".length);
+  const legal = trimEnds(text.trim().replaceAll(/[^\w-]+/g, "-"), "-").slice(0, NAME_MAX - "-99".length);
   return legal === "" || isMagicKey(legal) ? "server" : legal;
 }
 

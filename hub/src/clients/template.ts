@@ -47,7 +47,7 @@ const RULES: Readonly<Record<Dialect, readonly Rule[]>> = {
     [/\$\{workspaceFolder\}/y, (_, { workspace }) => asText(workspace)],
     [/\$\{workspaceFolderBasename\}/y, (_, { workspace }) => asText(workspace?.split(/[/\\]/).at(-1))],
     [/\$\{(?:pathSeparator|\/)\}/y, (_, { separator }) => ({ text: separator })],
-    [/\$\{(?:command|config|file\w*|default\w*|workspaceFolder):?[^}]*\}/y, () => "unknown"],
+    [/\$\{(?:command|config|file|default|workspaceFolder)[^}]*\}/y, () => "unknown"],
   ],
   continue: [[/\$\{\{\s*(?:secrets|inputs)\.([\w.-]+)\s*\}\}/y, ([, id = ""]) => ({ secret: id })]],
   opencode: [
@@ -60,9 +60,10 @@ const RULES: Readonly<Record<Dialect, readonly Rule[]>> = {
 export function parseTemplate(text: string, dialect: Dialect, places: Places): Template {
   const parts: Part[] = [];
   const unknown: string[] = [];
+  const reading = { dialect, places, lastBrace: text.lastIndexOf("}") };
   let plain = "";
   for (let at = 0; at < text.length;) {
-    const found = matchAt(text, at, dialect, places);
+    const found = matchAt(text, at, reading);
     if (found === undefined) {
       plain += text[at++];
       continue;
@@ -82,8 +83,17 @@ export function parseTemplate(text: string, dialect: Dialect, places: Places): T
   return { parts, unknown };
 }
 
-function matchAt(text: string, at: number, dialect: Dialect, places: Places) {
+interface Reading {
+  readonly dialect: Dialect;
+  readonly places: Places;
+  /** Where the last one of the text stands. */
+  readonly lastBrace: number;
+}
+
+function matchAt(text: string, at: number, { dialect, places, lastBrace }: Reading) {
   if (text[at] !== "$" && text[at] !== "{") return undefined;
+  // Nothing that begins behind the last brace ends: looking for its end each time would take the square of their number.
+  if (at > lastBrace && (text[at] === "{" || text[at + 1] === "{")) return undefined;
   for (const [pattern, read] of RULES[dialect]) {
     // A copy: a sticky pattern remembers where it was.
     const rule = new RegExp(pattern);

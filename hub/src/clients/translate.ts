@@ -37,7 +37,7 @@ export function translate(server: ForeignServer, options: TranslateOptions): Tra
 }
 
 const SCHEME = /^((?:Bearer|Basic|Token) +)(.+)$/is;
-const OURS = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\}/;
+const OURS = /\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-[^}]*(?:\}|$))/;
 
 class Translation {
   readonly #options: TranslateOptions;

@@ -8,7 +8,8 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 /** Told of every value that is filled in, and the variable that it comes from. */
 export type OnFilled = (name: string, value: string) => void;
 
-const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+/** One that does not end is matched to the end of the text: so it is looked at once, however many begin in it. */
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\}|:-([^}]*)(\}|$))/g;
 
 /**
  * Fills one text, in one pass: what a variable holds is never searched again.
@@ -16,7 +17,8 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
  * @example expandText("Bearer ${TOKEN}", { TOKEN: "t" }, "headers.Authorization") // "Bearer t"
  */
 export function expandText(text: string, variables: Variables, field: string, onFilled?: OnFilled): string {
-  return text.replace(REFERENCE, (_reference, name: string, fallback: string | undefined) => {
+  return text.replace(REFERENCE, (reference, name: string, fallback?: string, end?: string) => {
+    if (end === "") return reference;
     // Own keys only: `${constructor}` must not find a function.
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     // As in a shell, `:-` also takes the place of an empty value.

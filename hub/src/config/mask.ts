@@ -16,9 +16,9 @@ export const hideAll: Hide = () => MASK;
 /** Words that mean a credential in a setting (`GITHUB_PAT`, `?key=`), where in a tool's data they mean other things too. */
 const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|signature|pin|dsn)(?:$|[-_.])/i;
 /** `${NAME}` and `${NAME:-default}`: the name may be shown, what it defaults to is a value like any other. */
-const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-([^}]*))?\}/g;
+const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-([^}]*)(\}|$))/g;
 const SCHEME = /^(?:Bearer|Basic|Token)(?=\s|$)/i;
-const USERINFO = /([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s/?#]*)@/gi;
+const USERINFO = /:\/\/([^\s/?#]*)@/g;
 /** In a query, a connection string, an option: `name=value`. */
 const ASSIGNMENT = /(^|[?&#;\s])([\w.%-]+)=("[^"]*"|'[^']*'|[^&#;\s]+)/g;
 /** A member of JSON, also of JSON in a string: `--config {"apiKey":"…"}`. The quotes of name and value are escaped alike. */
@@ -34,14 +34,16 @@ export function isCredentialName(name: string): boolean {
 
 /** A text that is secret as a whole; nothing but references to variables is shown as it is written. */
 export function maskSecret(text: string, hide: Hide): string {
-  const literal = text.replace(REFERENCE, (_, fallback: string | undefined) => fallback ?? "");
+  const literal = text.replace(REFERENCE, (whole, fallback: string | undefined, end?: string) =>
+    end === "" ? whole : (fallback ?? ""),
+  );
   return literal.trim().replace(SCHEME, "").replaceAll(/[\s:]/g, "") === "" ? text : hide(text);
 }
 
 /** A text that may have secrets in it: passwords in URLs and queries, tokens of a known form. */
 export function maskText(text: string, hide: Hide): string {
   return text
-    .replaceAll(USERINFO, (_, scheme: string, userinfo: string) => `${scheme}${maskSecret(userinfo, hide)}@`)
+    .replaceAll(USERINFO, (_, userinfo: string) => `://${maskSecret(userinfo, hide)}@`)
     .replaceAll(ASSIGNMENT, (whole, before: string, name: string, value: string) =>
       isCredentialName(decode(name)) ? `${before}${name}=${maskSecret(value, hide)}` : whole,
     )

@@ -1,6 +1,7 @@
 // The last bytes that a server wrote to stderr, bounded. Redacting them is left to whoever shows them.
 
 import { stripVTControlCharacters } from "node:util";
+import { trimEnd } from "../trim.ts";
 
 const LIMIT_BYTES = 256 * 1024;
 const FIRST_BYTES = 4 * 1024;
@@ -45,7 +46,7 @@ export class StderrRing {
   /** The last lines that are there from their beginning; of a single line longer than the ring, what is left of it. */
   tail(lines: number): string {
     const text = this.#whole().toString("utf8");
-    const cut = stripVTControlCharacters(text).replace(CONTROL, "").replace(/\n+$/, "").split("\n");
+    const cut = trimEnd(stripVTControlCharacters(text).replace(CONTROL, ""), "\n").split("\n");
     return cut.slice(-lines).join("\n");
   }
 

@@ -3,6 +3,7 @@
 
 import { createSampler, DEFAULT_SAMPLER, type Sampler } from "./sampler.ts";
 import type { Attributes } from "./span.ts";
+import { trimEnd } from "../trim.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -79,7 +80,7 @@ function endpointOf(variables: Variables): URL | undefined {
   const text = own || variables["OTEL_EXPORTER_OTLP_ENDPOINT"] || "";
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
-  if (!own) url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/traces`;
+  if (!own) url.pathname = `${trimEnd(url.pathname, "/")}/v1/traces`;
   return url;
 }
 

@@ -10,8 +10,11 @@ export interface QuickHead {
 }
 
 const LINE = /^POST (\/[A-Za-z0-9_/-]*) HTTP\/1\.1$/;
-/** Names and values as nearly all clients write them: no other characters, nothing before the colon but the name. */
-const HEADER = /^([A-Za-z][A-Za-z0-9-]*):[\t ]*([\t\u0020-\u007e]*)$/;
+/**
+ * Names and values as nearly all clients write them: no other characters, nothing before the colon but the name. A value
+ * begins with what is no blank, so that there is one way to read it: this is matched before anybody is known.
+ */
+const HEADER = /^([A-Za-z][A-Za-z0-9-]*):[\t ]*((?:[!-~][\t -~]*)?)$/;
 const LENGTH = /^\d{1,9}$/;
 /** They say how the connection goes on, or that the body comes in another way. */
 const NODES_OWN: ReadonlySet<string> = new Set([

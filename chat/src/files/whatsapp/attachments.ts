@@ -2,6 +2,7 @@
 
 import type { AttachmentKind, NativeAttachment } from "../../source.ts";
 import { omittedKind, saysAttached } from "./phrases.ts";
+import { trimEnds } from "../../trim.ts";
 
 export interface Carried {
   readonly attachment: NativeAttachment;
@@ -33,7 +34,7 @@ function inBrackets(content: string, files: ReadonlySet<string>): Carried | unde
 function beforeParenthesis(content: string, files: ReadonlySet<string>): Carried | undefined {
   if (!content.includes("(")) return undefined;
   const [line = "", ...more] = content.split("\n");
-  const match = /^[\u200e\u200f]*([^\n]+\.\w{1,5}) \(([^()]+)\)[\u200e\u200f]*$/u.exec(line);
+  const match = /^([^\n]+\.\w{1,5}) \(([^()]+)\)$/u.exec(trimEnds(line, "\u200e\u200f"));
   const name = match?.[1];
   if (name === undefined) return undefined;
   if (!files.has(name) && !ANDROID_NAME.test(name) && !saysAttached(match?.[2] ?? "")) return undefined;

@@ -9,6 +9,7 @@ import type { MessageIds } from "./ids.ts";
 import { kindOfPhrase, withoutEdited } from "./phrases.ts";
 import type { Roles } from "./roles.ts";
 import type { SenderStatistics } from "./senders.ts";
+import { trimEnds } from "../../trim.ts";
 
 export interface MessageContext {
   readonly chat: string;
@@ -40,7 +41,7 @@ export function toMessage(entry: Entry, context: MessageContext, position: Posit
     said.sender === roles.voice ||
     (position.isFirst && isNotice(whole, context.files))
   ) {
-    const content = whole.replaceAll(/^\u200e+|\u200e+$/g, "");
+    const content = trimEnds(whole, "\u200e");
     return { id: ids.next({ wallMs: wall, sender: undefined, text: content }), chat, at, kind: "system", content };
   }
   const { sender } = said;

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { SourceFailure, type FailureKind } from "../failure.ts";
 import { requestJson } from "../http.ts";
 import { wire } from "./wire.ts";
+import { trimEnd } from "../../trim.ts";
 
 const CALL_MS = 60_000;
 
@@ -31,7 +32,7 @@ export class Homeserver {
   readonly #token: () => Promise<string>;
 
   constructor(url: string, token: () => Promise<string>) {
-    this.#root = url.replace(/\/+$/, "");
+    this.#root = trimEnd(url, "/");
     this.#token = token;
   }
 

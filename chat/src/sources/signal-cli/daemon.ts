@@ -7,6 +7,7 @@ import { SourceFailure, type FailureKind } from "../failure.ts";
 import { openStream, requestJson, toFailure, type Deadline } from "../http.ts";
 import { readEvents, type SseEvent } from "../sse.ts";
 import { wire } from "./wire.ts";
+import { trimEnd } from "../../trim.ts";
 
 const CALL_MS = 60_000;
 
@@ -29,7 +30,7 @@ export class Daemon {
   readonly #root: string;
 
   constructor(url: string) {
-    this.#root = url.replace(/\/+$/, "");
+    this.#root = trimEnd(url, "/");
   }
 
   get isLoopback(): boolean {

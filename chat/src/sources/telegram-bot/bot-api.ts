@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { SourceFailure, type FailureKind } from "../failure.ts";
 import { requestJson } from "../http.ts";
 import { wire } from "./wire.ts";
+import { trimEnd } from "../../trim.ts";
 
 export interface BotApiOptions {
   /** Of a self-hosted Bot API server; Telegram's own where absent. */
@@ -26,7 +27,7 @@ export class BotApi {
   readonly #token: () => Promise<string>;
 
   constructor({ apiRoot = "https://api.telegram.org", token }: BotApiOptions) {
-    this.#root = apiRoot.replace(/\/+$/, "");
+    this.#root = trimEnd(apiRoot, "/");
     this.#token = token;
   }
 

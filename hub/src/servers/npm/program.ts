@@ -46,7 +46,10 @@ export function inside(folder: string, file: string): string | undefined {
 
 /** With node itself where that is what the file asks for; else as the program that it is. */
 export async function toProgram(file: string, node: string): Promise<Program> {
-  const [, interpreter, option] = /^#!\s*(\S+)(?:[ \t]+(\S.*?))?[ \t]*\r?$/m.exec(await firstLine(file)) ?? [];
+  const first = await firstLine(file);
+  // The kernel takes all behind the interpreter as one option.
+  const [, interpreter, rest = ""] = /^#!\s*(\S+)(.*)/.exec(first) ?? [];
+  const option = rest.trim() || undefined;
   const isScript = [".js", ".mjs", ".cjs"].includes(extname(file));
   const asksForNode =
     interpreter === undefined
