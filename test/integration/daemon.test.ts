@@ -186,7 +186,7 @@ describe("a start that fails shows why, and leaves nothing", () => {
     const { code, stderr } = await start(made);
     expect(code).toBe(0);
     expect(stderr).toMatch(/✖ broken +binary +\d+\.\ds +The server exited with code 3/);
-    expect(stderr).toContain("1 of 2 servers failed: plugboard status");
+    expect(stderr).toContain("1 of 2 servers is not running: plugboard status");
     const status = await plugboard(made, ["status", "--check"]);
     expect(status.code).toBe(1);
     expect(status.stdout).toMatch(/✖ broken +The server exited with code 3.*fatal: no configuration found/);

@@ -1,7 +1,7 @@
 // npm packages that the hub installs itself: real npm, real servers, a registry whose versions and failures the test makes.
 
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { Hub } from "../../hub/src/hub.ts";
@@ -90,6 +90,16 @@ async function cutOff(): Promise<void> {
   await rm(join(place, "cache/_cacache"), { recursive: true });
 }
 
+/** Whether npm's cache has the archive of a package, and not only what the registry says about it. */
+async function cached(name: string): Promise<boolean> {
+  const index = join(place, "cache/_cacache/index-v5");
+  const files = await readdir(index, { recursive: true, withFileTypes: true }).catch(() => []);
+  const texts = await Promise.all(
+    files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), "utf8")),
+  );
+  return texts.some((text) => text.includes(`${name}/-/`));
+}
+
 const installsOf = (home: Home) => join(home.dir, "data/packages/installs");
 const installed = (home: Home) => readdir(installsOf(home)).catch((): string[] => []);
 
@@ -99,7 +109,7 @@ describe("a package", () => {
     await hub.start();
     const stages = statuses("told").flatMap((status) => (status.state === "starting" ? [status.stage] : []));
     // LC-10: what takes long is to be seen.
-    expect(stages).toEqual(["resolving", "launching", "installing", "launching", "handshake", "listing"]);
+    expect(stages).toEqual(["resolving", "installing", "launching", "handshake", "listing"]);
     const told = await about(hub, "told");
     expect(told).toMatchObject({ version: "1.0.0", args: ["--port", "1"], execPath: process.execPath, cwd: place });
     expect(told.file).toContain(installsOf(home));
@@ -231,6 +241,30 @@ describe("npx instead", () => {
   });
 });
 
+describe("many packages at once", () => {
+  it("F1 LC-10 are installed a few at a time, each knows its place, and waiting counts as no time to start", async () => {
+    const names = Array.from({ length: 6 }, (_, n) => `@plugboard-test/many-${n}`);
+    for (const name of names) registry.publish({ name, version: "1.0.0" });
+    registry.holding = true;
+    const limits = { start_ms: 20_000, install_ms: 100_000 };
+    const servers = Object.fromEntries(names.map((name, n) => [`s${n}`, { ...npx(name), timeouts: limits }]));
+    const { hub, client } = await open(servers);
+    const settled = hub.start();
+    const stages = async () => {
+      const all = await client.listServers();
+      return all.map(({ stage, install }) => `${stage} ${install?.position} of ${install?.total}`);
+    };
+    const atOnce = Math.min(4, Math.max(2, availableParallelism()));
+    const expected = names.map((_, n) => `${n < atOnce ? "installing" : "queued"} ${n + 1} of 6`);
+    await expect.poll(stages, POLL).toEqual(expect.arrayContaining(expected));
+    await expect.poll(() => registry.downloads.length, POLL).toBe(atOnce);
+    registry.release();
+    await settled;
+    expect(hub.supervisor.servers.map(({ status }) => status.state)).toEqual(names.map(() => "running"));
+    expect((await client.getServer("s0")).install).toBeNull();
+  });
+});
+
 describe("what goes wrong", () => {
   it("LC-3 F17 a package that the registry does not have is said so, by its name", async () => {
     const { hub, home } = await opened({ none: npx("@plugboard-test/none"), old: npx(`${NAME}@9.9.9`) });
@@ -309,12 +343,41 @@ describe("what goes wrong", () => {
     expect((await about(hub, "told")).version).toBe("1.0.0");
   });
 
-  it("LC-3 an install that takes longer than the start may take is ended", async () => {
+  it("F1 F2 LC-3 an install has a limit of its own, and the error names it", async () => {
     registry.holding = true;
-    const { hub, home } = await opened({ told: { ...npx(NAME), timeouts: { start_ms: 3000 } } });
-    expect(hub.supervisor.get("told").status).toMatchObject({ state: "error", error: { kind: "Timeout" } });
+    const limits = { start_ms: 50, install_ms: 3000 };
+    const { hub, home } = await opened({ told: { ...npx(NAME), timeouts: limits } });
+    expect(hub.supervisor.get("told").status).toMatchObject({
+      state: "error",
+      error: {
+        kind: "Timeout",
+        code: "NETWORK_ERROR",
+        message: `The install of ${NAME} took longer than 3 s`,
+        hint: expect.stringContaining(`plugboard edit told '{"timeouts": {"install_ms": 6000}}'`),
+      },
+    });
     if (seesTags) expect(processesWithMark(home.mark)).toEqual([]);
     expect(await installed(home)).toEqual([]);
+  });
+
+  it("F1 a retry downloads only what is missing", async () => {
+    const part = "@plugboard-test/part";
+    registry.publish({ name: part, version: "1.0.0" });
+    registry.publish({ name: NAME, version: "1.3.0", dependencies: { [part]: "1" } });
+    registry.holding = part;
+    const held = registry.held();
+    const { hub } = await open({ told: npx(NAME) });
+    const settled = hub.start();
+    await held;
+    await expect.poll(() => registry.downloads.filter((path) => path.startsWith(NAME)), POLL).toHaveLength(1);
+    // npm enters what it has downloaded into its cache a moment after the last byte.
+    await expect.poll(() => cached(NAME), POLL).toBe(true);
+    await hub.supervisor.get("told").stop();
+    await settled;
+    registry.holding = false;
+    await hub.supervisor.get("told").start();
+    expect((await about(hub, "told")).version).toBe("1.3.0");
+    expect(registry.downloads.filter((path) => path.startsWith(NAME))).toHaveLength(1);
   });
 
   it.runIf(seesTags)(

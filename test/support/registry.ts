@@ -51,13 +51,14 @@ export class Registry {
   readonly downloads: string[] = [];
   /** Everything that was asked for. */
   readonly requests: string[] = [];
-  /** Downloads wait for ever. */
-  holding = false;
+  /** Downloads wait until they are released; a name: only those of that package. */
+  holding: boolean | string = false;
   /** Nobody is answered. */
   down = false;
   readonly #packages = new Map<string, Map<string, Stored>>();
   readonly #server = createServer((request, response) => this.#serve(request, response));
   readonly #sockets = new Set<Socket>();
+  readonly #waiting: (() => void)[] = [];
   #onHeld: () => void = () => undefined;
 
   static async open(): Promise<Registry> {
@@ -88,6 +89,12 @@ export class Registry {
     this.#packages.get(name)?.delete(version);
   }
 
+  /** Holds no download any more. */
+  release(): void {
+    this.holding = false;
+    for (const send of this.#waiting.splice(0)) send();
+  }
+
   /** Resolves when a download hangs. */
   held(): Promise<void> {
     return new Promise((resolve) => {
@@ -111,8 +118,10 @@ export class Registry {
     if (version === undefined)
       return void response.setHeader("content-type", "application/json").end(this.#packument(name));
     this.downloads.push(path);
-    if (this.holding) return this.#onHeld();
-    response.end(versions.get(version)?.tarball);
+    const send = () => void response.end(versions.get(version)?.tarball);
+    if (this.holding !== true && this.holding !== name) return send();
+    this.#waiting.push(send);
+    this.#onHeld();
   }
 
   #packument(name: string): string {

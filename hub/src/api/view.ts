@@ -38,6 +38,7 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
     protocol_version: hello?.version ?? null,
     since: "since" in status ? new Date(status.since).toISOString() : null,
     stage: status.state === "starting" ? status.stage : null,
+    install: server.installPlace ?? null,
     circuit: circuit.breaker.state,
     next_try:
       nextTry === undefined

@@ -8,7 +8,7 @@ export interface Io {
   readonly home: string;
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
-  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** SIGINT and SIGTERM. */
   onSignal(listener: () => void): void;
   /** An error that nobody caught; without a listener it ends the process. */

@@ -81,7 +81,7 @@ function measured(server: Server, latency: readonly LatencyMetrics[] | undefined
 }
 
 function remark(server: Server): string {
-  return server.error === null ? "" : describe(server);
+  return server.error === null && server.status !== "starting" ? "" : describe(server);
 }
 
 const MARKS: Readonly<Record<string, readonly [mark: string, color: keyof Palette]>> = {

@@ -40,12 +40,13 @@ export async function withHub<T>(io: Io, options: GlobalOptions, use: (hub: Hub)
 const INTERRUPTED = 130;
 
 /** A server of a hub in this process, for the progress. */
-export function toStartup({ name, status, config: { transport } }: ManagedServer): Startup {
+export function toStartup({ name, status, installPlace, config: { transport } }: ManagedServer): Startup {
   return {
     name,
     kind: transport.type === "stdio" ? transport.launcher : transport.type,
     status: status.state,
     ...("stage" in status ? { stage: status.stage } : {}),
+    ...(installPlace === undefined ? {} : { install: installPlace }),
     ...("error" in status ? { error: status.error } : {}),
     ...("tools" in status ? { tools: status.tools } : {}),
   };

@@ -5,7 +5,7 @@ import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
 import { table } from "./table.ts";
 import { count, firstLine } from "./text.ts";
-import { seconds } from "./times.ts";
+import { seconds, span } from "./times.ts";
 
 /** A server as far as its start goes, in the words of the management API. */
 export interface Startup {
@@ -13,8 +13,12 @@ export interface Startup {
   readonly kind: string;
   readonly status: string;
   readonly stage?: string | null;
+  /** Where its package stands among those that are installed. */
+  readonly install?: { readonly position: number; readonly total: number } | null;
   readonly error?: { readonly message: string; readonly detail?: string | undefined } | null;
   readonly tools?: readonly unknown[];
+  /** When it came into this state; where the time is not shown otherwise. */
+  readonly since?: string | null;
 }
 
 const REDRAW_MS = 100;
@@ -47,7 +51,7 @@ export class Progress {
   #look(): void {
     const servers = this.#servers();
     const settled = servers.filter((server) => this.#note(server));
-    if (this.#out.live) this.#draw(servers);
+    if (this.#out.live) this.#draw(servers, settled);
     else if (!this.#out.quiet) this.#io.stderr.write(table(settled.map((server) => this.#row(server))));
   }
 
@@ -63,16 +67,29 @@ export class Progress {
     return true;
   }
 
-  #draw(servers: readonly Startup[]): void {
-    const width = (this.#io.stderr.columns || 80) - 1;
-    const lines = table(
-      servers.map((server) => this.#row(server)),
-      { width },
-    ).split("\n");
+  #draw(servers: readonly Startup[], settled: readonly Startup[]): void {
+    const height = (this.#io.stderr.rows || 24) - 1;
+    // A line that has left the screen cannot be drawn again: of many servers only those stay that are still starting.
+    const fits = servers.length <= height;
+    const above = fits ? [] : this.#lines(settled);
+    const lines = fits ? this.#lines(servers) : this.#busy(servers, height);
     const up = this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A`;
-    const drawn = lines.slice(0, -1);
-    this.#io.stderr.write(up + drawn.map((line) => `\u001b[2K${line}\n`).join(""));
-    this.#drawn = drawn.length;
+    this.#io.stderr.write(`${up}${[...above, ...lines].map((line) => `\u001b[2K${line}\n`).join("")}\u001b[J`);
+    this.#drawn = lines.length;
+  }
+
+  #lines(servers: readonly Startup[]): string[] {
+    const width = (this.#io.stderr.columns || 80) - 1;
+    const rows = servers.map((server) => this.#row(server));
+    return table(rows, { width }).split("\n").slice(0, -1);
+  }
+
+  /** Those that something is being done for, and how many wait. */
+  #busy(servers: readonly Startup[], height: number): string[] {
+    const starting = servers.filter(({ status }) => status === "starting");
+    const busy = starting.filter(({ stage }) => stage !== "queued").slice(0, height - 1);
+    const more = starting.length - busy.length;
+    return [...this.#lines(busy), ...(more === 0 ? [] : [`  … ${more} more waiting`])];
   }
 
   #row(server: Startup): string[] {
@@ -95,12 +112,23 @@ export function markOf(status: string): string {
 }
 
 /** @example describe({ status: "running", tools: [tool] … }) // "1 tool" */
-export function describe({ status, stage, error, tools }: Omit<Startup, "name" | "kind">): string {
+export function describe({ status, stage, install, error, tools, since }: Omit<Startup, "name" | "kind">): string {
   if (status === "running") return count(tools?.length ?? 0, "tool");
-  if (status === "starting") return stage ?? status;
+  if (status === "starting") {
+    const elapsed = since === undefined || since === null ? "" : ` (${span(Date.now() - Date.parse(since))})`;
+    return stageInWords(stage ?? status, install) + elapsed;
+  }
   if (error === undefined || error === null) return status;
   const telling = tellingLine(error.detail ?? "");
   return telling === undefined ? firstLine(error.message) : `${firstLine(error.message)}: ${telling}`;
+}
+
+/** @example stageInWords("installing", { position: 3, total: 48 }) // "installing, 3 of 48" */
+function stageInWords(stage: string, install: Startup["install"]): string {
+  const words = stage === "queued" ? "waiting to be installed" : stage;
+  return install === undefined || install === null || install.total === 1
+    ? words
+    : `${words}, ${install.position} of ${install.total}`;
 }
 
 /** The line of a server's stderr that says most: the only one, or the first that speaks of an error. */

@@ -6,7 +6,7 @@ import { requireHub, findHub } from "./find-hub.ts";
 import type { Io } from "./io.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
-import { Progress, type Startup } from "./progress.ts";
+import { isBroken, Progress, type Startup } from "./progress.ts";
 import { act } from "./server-action.ts";
 import { count } from "./text.ts";
 
@@ -48,22 +48,38 @@ export async function start(io: Io, options: StartOptions): Promise<void> {
 async function waitForServers(io: Io, out: Output, options: StartOptions, settled: Promise<void>): Promise<void> {
   const hub = await findHub(io, options);
   let servers: Startup[] = [];
-  let failed = 0;
   const look = async () => {
     const seen = (await hub?.client.listServers()) ?? [];
-    servers = seen.map(({ config: { name }, kind, status, stage, error, tools }) => ({
+    servers = seen.map(({ config: { name }, kind, status, stage, install, error, tools }) => ({
       name,
       kind,
       status,
       stage,
+      install,
       error,
       tools,
     }));
-    failed = seen.filter(({ status }) => status === "error").length;
   };
   const timer = setInterval(() => void look().catch(() => undefined), 250); // the next look may succeed
   const progress = new Progress(io, out, () => servers);
   await progress.show(settled.then(look)).finally(() => clearInterval(timer));
   if (hub === undefined) throw new HubError("ConnectionFailed", "The hub has gone");
-  if (failed > 0) out.note(`${failed} of ${count(servers.length, "server")} failed: plugboard status`);
+  const missing = missingInWords(servers);
+  if (missing !== undefined) out.note(`${missing}: plugboard status`);
+}
+
+/**
+ * Each server that is wanted and not there, also one that is being tried again at this moment.
+ *
+ * @example missingInWords(servers) // "25 of 48 servers are not running, 11 of them are being tried again"
+ */
+export function missingInWords(servers: readonly Pick<Startup, "status">[]): string | undefined {
+  const retried = servers.filter(({ status }) => status === "starting").length;
+  const missing = retried + servers.filter(({ status }) => isBroken(status)).length;
+  if (missing === 0) return undefined;
+  const said = `${missing} of ${count(servers.length, "server")} ${missing === 1 ? "is" : "are"} not running`;
+  if (retried === 0) return said;
+  const who =
+    retried === missing ? (retried === 1 ? "it is" : "they are") : `${retried} of them ${retried === 1 ? "is" : "are"}`;
+  return `${said}, ${who} being tried again`;
 }

@@ -23,6 +23,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
   const parsed = parseWith(serverEntry, json);
   const { id, enabled = true, disabled = false, description, timeout, timeouts, isolation, npm, groups = [] } = parsed;
   const startMs = timeouts?.start_ms ?? timeouts?.startMs;
+  const installMs = timeouts?.install_ms ?? timeouts?.installMs;
   const requestMs = timeouts?.request_ms ?? timeouts?.requestMs ?? timeout;
   return {
     id: id ?? name,
@@ -33,7 +34,11 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     transport: toTransport(parsed),
     env: toEnv(parsed),
     ...(parsed["config"] === undefined ? {} : { config: parsed["config"] }),
-    timeouts: { ...(startMs === undefined ? {} : { startMs }), ...(requestMs === undefined ? {} : { requestMs }) },
+    timeouts: {
+      ...(startMs === undefined ? {} : { startMs }),
+      ...(installMs === undefined ? {} : { installMs }),
+      ...(requestMs === undefined ? {} : { requestMs }),
+    },
     ...(isolation === undefined || isolation === "shared" ? {} : { isolation }),
     ...(npm === undefined ? {} : { npm }),
     ...(parsed.resilience === undefined ? {} : { resilience: parsed.resilience }),

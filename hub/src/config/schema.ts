@@ -116,6 +116,8 @@ export const serverEntry = z.looseObject({
     z.looseObject({
       startMs: z.optional(timeoutMs),
       start_ms: z.optional(timeoutMs),
+      installMs: z.optional(timeoutMs),
+      install_ms: z.optional(timeoutMs),
       requestMs: z.optional(timeoutMs),
       request_ms: z.optional(timeoutMs),
     }),

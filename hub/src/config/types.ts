@@ -56,8 +56,10 @@ export interface ServerConfig {
   /** Free JSON for the server, handed over as JSON in MCP_SERVER_CONFIG. */
   readonly config?: unknown;
   readonly timeouts: {
-    /** From spawn or connect to the end of the handshake. */
+    /** From spawn or connect until its lists are read. */
     readonly startMs?: number;
+    /** To fetch and install its package or image. */
+    readonly installMs?: number;
     /** One request. */
     readonly requestMs?: number;
   };

@@ -1,11 +1,12 @@
-// Opens a connection to a server: its variables and secrets, its turn among those that start, its process or address, the
-// handshake, all within its time to start. What the connection is then used for is left to others.
+// Opens a connection to a server: its variables and secrets, its package, its turn among those that start, its process or
+// address, the handshake. What the connection is then used for is left to others.
 
 import { randomBytes } from "node:crypto";
 import { delimiter } from "node:path";
 import type { ServerConfig } from "../config/types.ts";
 import { HubError, toHubError } from "../errors.ts";
 import { childEnvironment } from "./environment.ts";
+import { watchDownload } from "./download-watch.ts";
 import { launchCommand } from "./launch.ts";
 import { openStdio } from "./link.ts";
 import type { PackageInUse, Packaged, Packages, Preparing, Renewal, Way } from "./npm/packages.ts";
@@ -13,15 +14,16 @@ import type { Redact } from "./redaction.ts";
 import { openRemote } from "./remote-link.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import type { ServerLog } from "./server-log.ts";
+import { StartClock, type Phase } from "./start-clock.ts";
 import type { Stage } from "./status.ts";
 import { Upstream, type Ask, type ConnectOptions } from "./upstream.ts";
 import type { ServerWorld } from "./world.ts";
 
-/** A launcher may have to download the server first. */
+/** From the launch. A launcher may take its time before it says that it downloads something. */
 const START_MS = { npx: 120_000, uvx: 120_000, docker: 120_000, binary: 30_000, remote: 30_000 } as const;
 const PROBE_MS = { npx: 20_000, uvx: 20_000, docker: 20_000, binary: 5000, remote: 5000 } as const;
-/** An update may have to download and to build. */
-const RENEW_MS = 600_000;
+/** To download and to build a package. */
+const INSTALL_MS = 600_000;
 const REQUEST_MS = { stdio: 120_000, remote: 30_000 } as const;
 
 export interface DialerOptions {
@@ -62,32 +64,35 @@ export class Dialer {
   async open({ owner, ready, onPackage, ...role }: Dialing): Promise<Upstream> {
     const { config, world } = this.#options;
     const { signal } = role;
-    const { timeouts } = config();
-    const startMs = timeouts.startMs ?? START_MS[this.#method];
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), startMs);
-    const either = AbortSignal.any([signal, deadline.signal]);
+    const limits = this.#limits;
+    const clock = new StartClock(limits);
+    const either = AbortSignal.any([signal, clock.signal]);
+    const onStage = (stage: Stage) => {
+      clock.enter(stage);
+      role.onStage(stage);
+    };
     let upstream: Upstream | undefined;
     let over: (() => void) | undefined;
     let way: Way | undefined;
     try {
       const resolved = await resolveServer(config(), world);
       world.redactor.setSecrets(owner, resolved.secrets);
-      role.onStage("launching");
-      over = await world.launches?.next({ signal: either, limitMs: startMs });
-      way = await this.#prepare(resolved, { ...role, signal: either });
+      way = await this.#prepare(resolved, { signal: either, onStage });
       onPackage?.(way?.by === "node" ? way.inUse : undefined);
-      upstream = await this.#connect(resolved, way, { ...role, signal: either, timeoutMs: startMs });
+      over = await world.launches?.next({ signal: either, limitMs: limits.start });
+      onStage("launching");
+      upstream = await this.#connect(resolved, way, { ...role, onStage, signal: either, timeoutMs: this.#handshakeMs });
       await ready?.(upstream, either);
       either.throwIfAborted();
       return upstream;
     } catch (thrown) {
       await upstream?.close();
       if (way?.by === "node") world.packages?.doubt(way.inUse);
-      throw startError(thrown, { cancelled: signal.aborted, timedOut: deadline.signal.aborted });
+      if (signal.aborted) throw new HubError("Cancelled", "The start was cancelled", { cause: thrown });
+      throw this.#toStartError(thrown, clock.expired);
     } finally {
       over?.();
-      clearTimeout(timer);
+      clock.stop();
     }
   }
 
@@ -97,21 +102,22 @@ export class Dialer {
     const resolved = await resolveServer(config(), world);
     const packaged = this.#packagedOf(resolved);
     if (packaged === undefined) throw new HubError("InvalidConfig", "Only a server that is a package can be updated");
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(RENEW_MS)]);
-    return packages.renew(packaged, this.#preparing(resolved, { signal: limit, onInstall: () => undefined }));
+    const clock = new StartClock(this.#limits);
+    const onStage = (stage: Stage) => clock.enter(stage);
+    try {
+      const either = AbortSignal.any([signal, clock.signal]);
+      return await packages.renew(packaged, this.#preparing(resolved, { signal: either, onStage }));
+    } catch (thrown) {
+      throw clock.expired === undefined ? thrown : this.#toStartError(thrown, clock.expired);
+    } finally {
+      clock.stop();
+    }
   }
 
   /** What a package that npx would run is run by. */
-  async #prepare(
-    resolved: ResolvedServer,
-    { signal, onStage }: Pick<Dialing, "signal" | "onStage">,
-  ): Promise<Way | undefined> {
+  async #prepare(resolved: ResolvedServer, asked: Pick<Preparing, "signal" | "onStage">): Promise<Way | undefined> {
     const packaged = this.#packagedOf(resolved);
-    if (packaged === undefined) return undefined;
-    const onInstall = () => onStage("installing");
-    const way = await this.#options.world.packages?.prepare(packaged, this.#preparing(resolved, { signal, onInstall }));
-    onStage("launching");
-    return way;
+    return packaged && this.#options.world.packages?.prepare(packaged, this.#preparing(resolved, asked));
   }
 
   #packagedOf({ transport, env }: ResolvedServer): Packaged | undefined {
@@ -119,7 +125,7 @@ export class Dialer {
     return isPackage ? { transport, env, npm: this.#options.config().npm } : undefined;
   }
 
-  #preparing({ env }: ResolvedServer, asked: Pick<Preparing, "signal" | "onInstall">): Preparing {
+  #preparing({ env }: ResolvedServer, asked: Pick<Preparing, "signal" | "onStage">): Preparing {
     const { world, log } = this.#options;
     const { variables, guard, instance: tag } = world;
     const environment = childEnvironment(variables, env, { tag, launcher: "npx" });
@@ -129,7 +135,7 @@ export class Dialer {
   #connect(
     resolved: ResolvedServer,
     way: Way | undefined,
-    role: Omit<ConnectOptions, "known" | "probeMs" | "requestMs" | "open">,
+    role: Omit<ConnectOptions, "known" | "probeMs" | "requestMs" | "open" | "onStage"> & Pick<Dialing, "onStage">,
   ) {
     const { config, world, redact, log } = this.#options;
     return Upstream.connect({
@@ -145,7 +151,13 @@ export class Dialer {
         const command = launchCommand(resolved, { instance, unique, ...(way?.by === "node" ? way : {}) });
         const { launcher } = transport;
         const env = forWay(way, childEnvironment(world.variables, command.env, { tag: instance, launcher }));
-        return openStdio({ ...command, env }, handlers, { guard, redact, onStderr: log.start() });
+        const watch = watchDownload(command.launcher, (is) => role.onStage(is ? "downloading" : "handshake"));
+        const logged = log.start();
+        const onStderr = (chunk: Buffer) => {
+          watch?.(chunk);
+          logged(chunk);
+        };
+        return openStdio({ ...command, env }, handlers, { guard, redact, onStderr });
       },
       ...role,
     });
@@ -155,18 +167,54 @@ export class Dialer {
     const { transport } = this.#options.config();
     return transport.type === "stdio" ? transport.launcher : "remote";
   }
+
+  get #limits(): Readonly<Record<Phase, number>> {
+    const { timeouts } = this.#options.config();
+    return { start: timeouts.startMs ?? START_MS[this.#method], install: timeouts.installMs ?? INSTALL_MS };
+  }
+
+  /** A launcher may fetch the server while the handshake waits; the clock knows better when that takes too long. */
+  get #handshakeMs(): number {
+    const { start, install } = this.#limits;
+    return this.#method === "remote" || this.#method === "binary" ? start : start + install;
+  }
+
+  /** In the words of the requirements, with the setting that gives it more time. */
+  #toStartError(thrown: unknown, expired: Phase | undefined): HubError {
+    const error = toHubError(thrown);
+    if (expired === undefined && error.kind !== "Timeout") return error;
+    const limits = this.#limits;
+    const about = { cause: thrown, ...(error.detail === undefined ? {} : { detail: error.detail }) };
+    if (expired === "install") {
+      const { transport } = this.#options.config();
+      const what =
+        transport.type === "stdio"
+          ? ` of ${transport.args.find((word) => !word.startsWith("-")) ?? transport.command}`
+          : "";
+      return new HubError("Timeout", `The install${what} took longer than ${inWords(limits.install)}`, {
+        ...about,
+        hint: `What was downloaded is kept for the next try. More time: ${this.#moreTime("install_ms", limits.install)}`,
+      });
+    }
+    return new HubError("Timeout", "Handshake timed out", {
+      ...about,
+      hint: `It did not answer within ${inWords(limits.start)}. More time: ${this.#moreTime("start_ms", limits.start)}`,
+    });
+  }
+
+  #moreTime(setting: "install_ms" | "start_ms", limitMs: number): string {
+    return `plugboard edit ${this.#options.config().name} '{"timeouts": {"${setting}": ${2 * limitMs}}}'`;
+  }
+}
+
+/** @example inWords(120_000) // "2 minutes" */
+function inWords(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  return ms < 120_000 ? `${ms / 1000} s` : `${Math.round(ms / 60_000)} minutes`;
 }
 
 /** The programs of a package's dependencies are found as they are behind npx. */
 function forWay(way: Way | undefined, env: Record<string, string>): Record<string, string> {
   if (way?.by === "node") return { ...env, PATH: [way.bins, env["PATH"] ?? ""].join(delimiter) };
   return way?.offline === true ? { ...env, npm_config_offline: "true" } : env;
-}
-
-function startError(thrown: unknown, { cancelled, timedOut }: { cancelled: boolean; timedOut: boolean }): HubError {
-  const error = toHubError(thrown);
-  if (cancelled) return new HubError("Cancelled", "The start was cancelled", { cause: thrown });
-  if (!timedOut && error.kind !== "Timeout") return error;
-  const { detail } = error;
-  return new HubError("Timeout", "Handshake timed out", { cause: thrown, ...(detail === undefined ? {} : { detail }) });
 }

@@ -13,6 +13,7 @@ import { Dialer } from "./dialer.ts";
 import { Health } from "./health.ts";
 import type { Hello } from "./handshake.ts";
 import { Instances } from "./instances.ts";
+import type { QueuePlace } from "./npm/install-queue.ts";
 import type { PackageInUse, Renewal } from "./npm/packages.ts";
 import { createRedact, redactError, type Redact } from "./redaction.ts";
 import { isRefusal, withFix } from "./refusal.ts";
@@ -43,6 +44,7 @@ export interface ServerObserver {
 const CHECK_MS = 30_000;
 /** A caller who retries waits no longer than this. */
 const SOON_MS = 2000;
+const WAITS_FOR_PACKAGE: ReadonlySet<Stage> = new Set<Stage>(["queued", "installing"]);
 
 export class ManagedServer {
   #config: ServerConfig;
@@ -214,6 +216,12 @@ export class ManagedServer {
   /** The package that it is run from, where the hub knows that. */
   get package(): PackageInUse | undefined {
     return this.#package ?? this.#world.packages?.recall(this.#config);
+  }
+
+  /** Where its package stands among those that are installed, while that is waited for. */
+  get installPlace(): QueuePlace | undefined {
+    const isAwaited = this.#status.state === "starting" && WAITS_FOR_PACKAGE.has(this.#status.stage);
+    return isAwaited ? this.#world.packages?.placeOf(this.#config) : undefined;
   }
 
   /** The package that its last start took. */

@@ -3,7 +3,11 @@
 
 import type { ErrorBody } from "../errors.ts";
 
-export type Stage = "resolving" | "launching" | "installing" | "handshake" | "listing";
+/**
+ * `queued`: its package waits for other installs. `installing`: by the hub. `downloading`: the launcher fetches the server
+ * itself (uvx, docker).
+ */
+export type Stage = "resolving" | "queued" | "installing" | "launching" | "downloading" | "handshake" | "listing";
 
 export type Status =
   | { readonly state: "disabled" }

@@ -18,7 +18,7 @@ export const asIs: Hide = (secret) => secret;
 export function toEntry(config: ServerConfig, hide: Hide): Entry {
   const { id, name, enabled, description, timeouts, groups } = config;
   const env = Object.entries(config.env).map(([variable, entry]) => [variable, toVariable(variable, entry, hide)]);
-  const { startMs, requestMs } = timeouts;
+  const { startMs, installMs, requestMs } = timeouts;
   return {
     id,
     name,
@@ -28,11 +28,12 @@ export function toEntry(config: ServerConfig, hide: Hide): Entry {
     ...(env.length === 0 ? {} : { env: Object.fromEntries(env) }),
     ...(config.source.type === "manual" ? {} : { source: toSource(config.source) }),
     ...(config.config === undefined ? {} : { config: maskJson(config.config, hide) }),
-    ...(startMs === undefined && requestMs === undefined
+    ...(Object.keys(timeouts).length === 0
       ? {}
       : {
           timeouts: {
             ...(startMs === undefined ? {} : { start_ms: startMs }),
+            ...(installMs === undefined ? {} : { install_ms: installMs }),
             ...(requestMs === undefined ? {} : { request_ms: requestMs }),
           },
         }),

@@ -24,7 +24,13 @@ const serverConfig = z
     headers: z.record(z.string(), z.string()).optional(),
     source: json.optional(),
     config: z.unknown().optional(),
-    timeouts: z.object({ start_ms: z.number().optional(), request_ms: z.number().optional() }).optional(),
+    timeouts: z
+      .object({
+        start_ms: z.number().optional(),
+        install_ms: z.number().optional(),
+        request_ms: z.number().optional(),
+      })
+      .optional(),
     isolation: z.enum(["per-session", "per-principal", "per-call"]).optional(),
     npm: z.enum(["managed", "npx"]).optional(),
     resilience: fileRule(resilienceEntry).optional(),
@@ -71,7 +77,13 @@ export const server = z
       .openapi({ description: "The processes or connections that serve one caller each, where isolation asks for it" }),
     protocol_version: z.string().nullable(),
     since: z.string().nullable().openapi({ description: "When it came into this state" }),
-    stage: z.enum(["resolving", "launching", "installing", "handshake", "listing"]).nullable(),
+    stage: z
+      .enum(["resolving", "queued", "installing", "launching", "downloading", "handshake", "listing"])
+      .nullable()
+      .openapi({ description: "How far a start has come" }),
+    install: z.object({ position: z.number().int(), total: z.number().int() }).nullable().openapi({
+      description: "Where its package stands among those that are installed, while it is queued or installed",
+    }),
     circuit: z.enum(["closed", "open", "half-open"]).openapi({ description: "Whether calls are let through to it" }),
     next_try: z
       .object({ at: z.string(), tries: z.number().int(), crash_loop: z.boolean() })

@@ -7,6 +7,7 @@ import { HubError, toHubError } from "../../errors.ts";
 import { withLock } from "../../lock.ts";
 import type { Guard } from "../guard.ts";
 import { Installs, runtimeOf } from "./installs.ts";
+import { InstallQueue, type InstallQueueOptions, type QueuePlace } from "./install-queue.ts";
 import { findLocal, type LocalPackage } from "./local.ts";
 import { parseNpx, type NpxCall } from "./npx-call.ts";
 import { toProgram, type Program } from "./program.ts";
@@ -53,8 +54,8 @@ export interface Preparing {
   readonly environment: Readonly<Record<string, string>>;
   readonly guard: Guard;
   readonly signal: AbortSignal;
-  /** It has to be installed first, by whomever. */
-  readonly onInstall: () => void;
+  /** It has to be installed first, by whomever: it waits for its turn, and then is under way. */
+  readonly onStage: (stage: "queued" | "installing") => void;
   /** Lines for the server's log. */
   readonly onOutput: (chunk: Buffer) => void;
 }
@@ -72,6 +73,7 @@ export interface PackagesOptions {
   readonly owner: string;
   /** What holds for servers that say nothing. */
   readonly mode: NpmMode;
+  readonly queue?: InstallQueueOptions;
 }
 
 interface Plan {
@@ -82,8 +84,8 @@ interface Plan {
 }
 
 const NPX: Way = { by: "npx", offline: false };
-/** For another hub that installs the same. Longer takes only one that was killed, and whose process id is taken. */
-const PATIENCE_MS = 60_000;
+/** For another hub that installs the same; then it is done twice, which harms nobody. */
+const PATIENCE_MS = 300_000;
 
 export class Packages {
   readonly #options: PackagesOptions;
@@ -91,6 +93,7 @@ export class Packages {
   readonly #installs: Installs;
   readonly #work = new SharedWork<PackageRecord>();
   readonly #renewals = new SharedWork<Renewal>();
+  readonly #queue: InstallQueue;
   /** As far as they are known; the files are looked at before each start. */
   readonly #known: Map<string, PackageRecord>;
 
@@ -99,6 +102,7 @@ export class Packages {
     this.#records = records;
     this.#installs = new Installs(join(options.folder, "installs"));
     this.#known = known;
+    this.#queue = new InstallQueue(options.queue);
   }
 
   static async open(options: PackagesOptions): Promise<Packages> {
@@ -111,6 +115,12 @@ export class Packages {
     const key = this.#keyOf(toPackaged(config));
     const record = key === undefined ? undefined : this.#known.get(key);
     return record === undefined ? undefined : this.#toUse(record);
+  }
+
+  /** Where the install of a server stands in the queue; undefined where none waits or is under way. */
+  placeOf(config: ServerConfig): QueuePlace | undefined {
+    const key = this.#keyOf(toPackaged(config));
+    return key === undefined ? undefined : this.#queue.placeOf(key);
   }
 
   /** How the server is to be run now; installs its package where it is not there. */
@@ -141,16 +151,14 @@ export class Packages {
       const record = await this.#ensure(plan, preparing);
       return { key, before: record, after: record };
     }
-    return this.#renewals.join(key, preparing.signal, (signal) =>
-      this.#alone(key, signal, async () => {
-        const before = await this.#records.read(key);
-        const after = await this.#install(call.spec, plan, { ...preparing, signal, anew: true });
-        const isSame = before?.version === after.version && (await this.#installs.isUsable(before, tools));
-        if (!isSame) await this.#commit(key, after);
-        else await this.#installs.discard(after.folder);
-        return { key, before, after: isSame ? before : after };
-      }),
-    );
+    return this.#queued(this.#renewals, key, preparing, async (signal) => {
+      const before = await this.#records.read(key);
+      const after = await this.#install(call.spec, plan, { ...preparing, signal, anew: true });
+      const isSame = before?.version === after.version && (await this.#installs.isUsable(before, tools));
+      if (!isSame) await this.#commit(key, after);
+      else await this.#installs.discard(after.folder);
+      return { key, before, after: isSame ? before : after };
+    });
   }
 
   /** Takes a renewal back: the version before it works, and the new one does not. */
@@ -219,20 +227,34 @@ export class Packages {
     const { key, call } = plan;
     const usable = await this.#findUsable(plan);
     if (usable !== undefined) return usable;
-    preparing.onInstall();
-    return this.#work.join(key, preparing.signal, (signal) =>
-      this.#alone(key, signal, async () => {
-        const meanwhile = await this.#findUsable(plan);
-        if (meanwhile !== undefined) return meanwhile;
-        // What is on record was damaged or removed: repairing it is no update.
-        const before = await this.#records.read(key);
-        const spec = before === undefined ? call.spec : `${call.name}@${before.version}`;
-        const record = await this.#install(spec, plan, { ...preparing, signal, anew: false });
-        await this.#commit(key, record);
-        if (before !== undefined) await this.#installs.leave(before.folder);
-        return record;
-      }),
-    );
+    return this.#queued(this.#work, key, preparing, async (signal) => {
+      const meanwhile = await this.#findUsable(plan);
+      if (meanwhile !== undefined) return meanwhile;
+      // What is on record was damaged or removed: repairing it is no update.
+      const before = await this.#records.read(key);
+      const spec = before === undefined ? call.spec : `${call.name}@${before.version}`;
+      const record = await this.#install(spec, plan, { ...preparing, signal, anew: false });
+      await this.#commit(key, record);
+      if (before !== undefined) await this.#installs.leave(before.folder);
+      return record;
+    });
+  }
+
+  /** In its turn, and once for all who ask for it meanwhile. */
+  async #queued<T>(
+    shared: SharedWork<T>,
+    key: string,
+    { signal, onStage }: Preparing,
+    install: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const unwatch = this.#queue.watch(key, onStage);
+    try {
+      return await shared.join(key, signal, (end) =>
+        this.#queue.run(key, end, () => this.#alone(key, end, () => install(end))),
+      );
+    } finally {
+      unwatch();
+    }
   }
 
   async #alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {

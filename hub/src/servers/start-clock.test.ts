@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { StartClock } from "./start-clock.ts";
+import type { Stage } from "./status.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const HOUR = 3_600_000;
+
+it.each<[string, readonly (readonly [Stage, number])[], "install" | "start" | undefined]>([
+  [
+    "waiting for a turn takes no time",
+    [
+      ["queued", HOUR],
+      ["installing", 999],
+      ["launching", 99],
+    ],
+    undefined,
+  ],
+  [
+    "an install has its own limit",
+    [
+      ["queued", HOUR],
+      ["installing", 1000],
+    ],
+    "install",
+  ],
+  [
+    "the start limit counts from the launch",
+    [
+      ["installing", 999],
+      ["launching", 99],
+      ["handshake", 1],
+    ],
+    "start",
+  ],
+  [
+    "all that follows the launch shares one limit",
+    [
+      ["launching", 40],
+      ["handshake", 40],
+      ["listing", 20],
+    ],
+    "start",
+  ],
+  [
+    "a download of the launcher is no start",
+    [
+      ["launching", 99],
+      ["downloading", 999],
+      ["handshake", 99],
+    ],
+    undefined,
+  ],
+  [
+    "a download has the limit of installs",
+    [
+      ["handshake", 50],
+      ["downloading", 1000],
+    ],
+    "install",
+  ],
+])("F1 %s", (_what, stages, expired) => {
+  const clock = new StartClock({ install: 1000, start: 100 });
+  for (const [stage, ms] of stages) {
+    clock.enter(stage);
+    vi.advanceTimersByTime(ms);
+  }
+  expect(clock.expired).toBe(expired);
+  expect(clock.signal.aborted).toBe(expired !== undefined);
+  clock.stop();
+  vi.advanceTimersByTime(HOUR);
+  expect(clock.signal.aborted).toBe(expired !== undefined);
+});
