@@ -46,6 +46,7 @@ export const ERRORS = {
   RateLimited: { code: "RATE_LIMITED", http: 429, rpc: -31429, exit: 1 },
   ProcessSpawnFailed: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   ServerNotRunning: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
+  ServerStarting: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   Overloaded: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   CircuitOpen: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DockerNotRunning: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
@@ -64,10 +65,11 @@ export type ErrorKind = keyof typeof ERRORS;
 
 /**
  * How far a request came that failed, where that is known. `unsent`: no byte of it left the hub. `refused`: the server
- * turned it away before any work. `forgotten`: it did so because it no longer knows our session. `unknown`: it was sent, and may have run. `rejected`: the
- * server says that the request itself is wrong.
+ * turned it away before any work. `forgotten`: it did so because it no longer knows our session. `gateway`: a proxy in front
+ * of the server had no good answer from it (HTTP 502), so it may have run. `unknown`: it was sent, nothing was heard, and it
+ * may have run. `rejected`: the server says that the request itself is wrong.
  */
-export type Delivery = "unsent" | "refused" | "forgotten" | "unknown" | "rejected";
+export type Delivery = "unsent" | "refused" | "forgotten" | "gateway" | "unknown" | "rejected";
 
 export interface ErrorDetails {
   /** The input that is wrong, as a path: `env.API_KEY`. */

@@ -3,7 +3,8 @@
 
 import { expect, it } from "vitest";
 import { family, requireSeen } from "./rows.ts";
-import type { Fault } from "./scenario.ts";
+import { Upstream, type Fault } from "./scenario.ts";
+import { HANG_MS } from "./settings.ts";
 
 const OPEN = { code: "SERVICE_UNAVAILABLE", kind: "CircuitOpen" } as const;
 const FAILURE: Fault = { do: "status", status: 500, ran: true };
@@ -34,6 +35,22 @@ family("the circuit breaker", ({ hub }) => {
     for (let n = 0; n < 5; n++) await hub().call(name, "act");
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
     expect(up.count("heard", { tool: "act" })).toBe(6);
+  });
+
+  it("F7 calls to a server that is still starting wait for it within their time, and do not count against it", async () => {
+    const up = new Upstream(hub().home.dir, { starts: [{ do: "hold", gate: "go" }] });
+    const name = hub().nextName();
+    hub().added.set(name, up);
+    await hub().addEntry(name, { ...up.command, timeouts: { startMs: 30_000, requestMs: HANG_MS } });
+    await up.until("waiting");
+    // Four that have not the time, one more than opens a circuit.
+    const impatient = await Promise.all([1, 2, 3, 4].map(() => hub().call(name, "act")));
+    for (const outcome of impatient) requireSeen(outcome, { code: "SERVICE_UNAVAILABLE", kind: "ServerStarting" });
+    expect(await hub().server(name)).toMatchObject({ status: "starting", circuit: "closed" });
+    const patient = [1, 2, 3].map((n) => hub().call(name, "act", { id: `x${n}` }));
+    up.open("go");
+    for (const [n, outcome] of (await Promise.all(patient)).entries()) requireSeen(outcome, "answer", `x${n + 1}`);
+    expect([up.ran(), up.count("start")]).toEqual([3, 1]);
   });
 
   it("RS-2 when the time is over one probe goes out, and with its success everything works again", async () => {

@@ -5,7 +5,7 @@ import { FaultProxy } from "./fault-proxy.ts";
 import type { FaultHub } from "./fault-hub.ts";
 import { family, requireSeen, rows, type Row, type Sees } from "./rows.ts";
 import { Upstream, type Fault, type Scenario } from "./scenario.ts";
-import { HANG_MS, TRUSTED } from "./settings.ts";
+import { HANG_MS, retrying } from "./settings.ts";
 
 const ERAS = ["legacy", "modern"] as const;
 const HANGS = { timeouts: { requestMs: HANG_MS } };
@@ -47,30 +47,14 @@ const STATUS = inBothEras([
     ran: status >= 500 ? 1 : 0,
     heard: 1,
   })),
-  ...[502, 503].map((status): Short => ({
-    id: "F23",
-    what: `${status} to a call without hints is not tried again: it may have run`,
-    fault: { do: "status", status, ran: true },
-    sees: { code: "NETWORK_ERROR" },
-  })),
-  ...[502, 503].map((status): Short => ({
-    id: "F23",
-    what: `${status} to a call that only reads is tried again`,
-    fault: { do: "status", status, ran: true },
-    first: 1,
-    tool: "look",
-    entry: TRUSTED,
-    sees: "answer",
-    ran: 2,
-  })),
   {
     id: "F23",
-    what: "503 with Retry-After is tried again: it was refused before any work",
+    what: "503 with Retry-After is tried again when it says",
     fault: { do: "status", status: 503, headers: { "retry-after": "1" } },
-    first: 1,
+    first: 2,
     sees: "answer",
     ran: 1,
-    heard: 2,
+    heard: 3,
   },
   ...["1", "0"].map((after): Short => ({
     id: "F22",
@@ -115,6 +99,49 @@ const STATUS = inBothEras([
     heard: 1,
   },
 ]);
+
+/** Status, tool, rule: how often the server hears a call where it fails once, and where it does not stop failing. */
+const RETRIED = (
+  [
+    [502, "act", undefined, 2, 3],
+    [503, "act", undefined, 2, 3],
+    [429, "act", undefined, 2, 3],
+    [502, "look", undefined, 2, 3],
+    [503, "look", undefined, 2, 3],
+    [502, "act", "safe", 1, 1],
+    [503, "act", "safe", 2, 3],
+    [429, "act", "safe", 2, 3],
+    [502, "act", "always", 2, 3],
+    [503, "act", "always", 2, 3],
+    [502, "look", "never", 1, 1],
+    [503, "look", "never", 1, 1],
+    [429, "look", "never", 1, 1],
+  ] as const
+).flatMap(([status, tool, rule, heardOnce, heardAlways]): Row[] => {
+  const fault = { do: "status", status } as const;
+  const code = status === 429 ? "RATE_LIMITED" : "NETWORK_ERROR";
+  const row = { id: "R24 RS-1", tool, entry: rule === undefined ? {} : retrying(rule) };
+  const what = `${status} to ${tool}, retry ${rule ?? "as usual"}`;
+  const isRepeated = heardOnce > 1;
+  return [
+    {
+      ...row,
+      what: `${what}: fails once`,
+      scenario: { transport: "http", era: "legacy", steps: [{ ...fault, first: 1 }] },
+      sees: isRepeated ? "answer" : { code },
+      ran: isRepeated ? 1 : 0,
+      heard: heardOnce,
+    },
+    {
+      ...row,
+      what: `${what}: fails always`,
+      scenario: { transport: "http", era: "modern", steps: [fault] },
+      sees: { code },
+      ran: 0,
+      heard: heardAlways,
+    },
+  ];
+});
 
 const ANSWERS = inBothEras([
   { id: "F25", what: "reset before the headers", fault: { do: "reset" }, sees: BROKEN },
@@ -202,7 +229,7 @@ const SSE = inBothEras([
   },
 ]);
 
-family("a server on HTTP: statuses", (of) => rows([...STATUS, ...NOT_FOUND], of));
+family("a server on HTTP: statuses", (of) => rows([...STATUS, ...RETRIED, ...NOT_FOUND], of));
 family("a server on HTTP: answers", (of) => rows(ANSWERS, of));
 family("a server on HTTP: event streams", (of) => rows(SSE, of));
 

@@ -1,10 +1,10 @@
-// When a call may be sent again: table 3.3 of the fault catalogue. The upstream does the work and then fails in every way
-// that leaves the outcome unknown; what a tool does must not be done twice, unless the tool says that this is no harm.
+// When a call may be sent again (RS-1). The upstream does the work and then fails in every way that leaves the outcome
+// unknown: what a tool does must not be done twice, unless the tool says that this is no harm. Statuses are in http.test.ts.
 
 import { expect, it } from "vitest";
 import { family, requireSeen, rows, type Row } from "./rows.ts";
-import type { Fault, Scenario } from "./scenario.ts";
-import { HANG_MS, NEVER_OPEN, TRUSTED } from "./settings.ts";
+import type { Fault, Scenario, Upstream } from "./scenario.ts";
+import { DISTRUSTED, HANG_MS, NEVER_OPEN } from "./settings.ts";
 
 /** The work is done; whether it was, the caller cannot know. */
 const AMBIGUOUS: readonly (readonly [what: string, transport: "stdio" | "http", fault: Fault])[] = [
@@ -13,8 +13,6 @@ const AMBIGUOUS: readonly (readonly [what: string, transport: "stdio" | "http", 
   ["writes half an answer and exits", "stdio", { do: "half" }],
   ["never answers", "stdio", { do: "silence" }],
   ["never answers", "http", { do: "silence" }],
-  ["answers 502", "http", { do: "status", status: 502, ran: true }],
-  ["answers 503", "http", { do: "status", status: 503, ran: true }],
   ["resets the connection", "http", { do: "reset" }],
   ["resets in the middle of the answer", "http", { do: "reset", bytes: 120 }],
   ["breaks the event stream", "http", { do: "sseCut" }],
@@ -29,8 +27,7 @@ const table = AMBIGUOUS.flatMap(([what, transport, fault]): Row[] => {
   });
   const hinted = (tool: string, hint: string): Row => ({
     ...base(tool),
-    what: `${transport}: ${what}: a tool that is ${hint}, of a trusted server, is called once more`,
-    entry: { ...base(tool).entry, ...TRUSTED },
+    what: `${transport}: ${what}: a tool that is ${hint} is called once more`,
     sees: "answer",
     ran: 2,
   });
@@ -42,7 +39,8 @@ const table = AMBIGUOUS.flatMap(([what, transport, fault]): Row[] => {
     },
     {
       ...base("look"),
-      what: `${transport}: ${what}: hints of a server that nobody trusts count for nothing`,
+      what: `${transport}: ${what}: hints of a server that is not trusted count for nothing`,
+      entry: { ...base("look").entry, ...DISTRUSTED },
       sees: { code: transport === "http" || fault.do === "silence" ? "NETWORK_ERROR" : "SERVICE_UNAVAILABLE" },
     },
     hinted("look", "read-only"),
@@ -62,6 +60,35 @@ family("a call whose outcome is unknown", (of) => {
     }
     const ids = up.seen.filter(({ what }) => what === "ran").map(({ id }) => id);
     expect(ids).toEqual(steps.map((_, n) => `n${n}`));
+  });
+
+  it("R24 RS-1 retries come after 500 ms and 1,000 ms, and after what Retry-After says", async () => {
+    const { name, up } = await of.hub().add({ transport: "http", steps: [{ do: "status", status: 503, first: 2 }] });
+    requireSeen(await of.hub().call(name, "act", { id: "x1" }), "answer");
+    const [first = 0, second = 0, third = 0] = heardAt(up);
+    expect(second - first).toBeGreaterThanOrEqual(495);
+    expect(third - second).toBeGreaterThanOrEqual(995);
+    const told: Fault = { do: "status", status: 429, headers: { "retry-after": "2" } };
+    const polite = await of.hub().add({ transport: "http", steps: [{ ...told, first: 1 }] });
+    requireSeen(await of.hub().call(polite.name, "act", { id: "x1" }), "answer");
+    const [before = 0, after = 0] = heardAt(polite.up);
+    expect(after - before).toBeGreaterThanOrEqual(1995);
+  });
+
+  it("R25 RS-1 a retry opens a connection of its own: a server that was away for a moment answers", async () => {
+    // Its own reconnects come too late for the call.
+    const late = { restart_first_ms: 60_000, restart_max_ms: 60_000 };
+    const { name, up } = await of.hub().add({ transport: "http" }, { resilience: late });
+    await up.stop();
+    requireSeen(await of.hub().call(name, "act", { id: "x0" }), { code: "NETWORK_ERROR", kind: "ConnectionFailed" });
+    await of.hub().untilState(name, "disconnected");
+    // Several at once share one attempt to connect.
+    const calls = Array.from({ length: 5 }, (_, n) => of.hub().call(name, "act", { id: `x${n}` }));
+    await up.listen();
+    for (const [n, outcome] of (await Promise.all(calls)).entries()) requireSeen(outcome, "answer", `x${n}`);
+    expect(up.ran()).toBe(5);
+    expect(up.count("heard", { method: "initialize" })).toBeLessThanOrEqual(3);
+    expect(await of.hub().server(name)).toMatchObject({ status: "running", next_try: null });
   });
 
   it("MG-3 RS-1 requests that were sent again are counted, with the reason", async () => {
@@ -87,7 +114,13 @@ family("a call whose outcome is unknown", (of) => {
   it("F25 a list that is cut off is asked for again", async () => {
     const { name, up } = await of.hub().add({ transport: "http", steps: [{ on: "tools/list", do: "reset", nth: 1 }] });
     await of.hub().untilState(name, "running");
-    expect(up.count("heard", { method: "tools/list" })).toBe(2);
+    // Once more where the stream for announcements was opened meanwhile.
+    expect(up.count("heard", { method: "tools/list" })).toBeGreaterThanOrEqual(2);
     requireSeen(await of.hub().call(name, "act", { id: "x1" }), "answer");
   });
 });
+
+/** When calls reached the server, in milliseconds of one clock. */
+function heardAt(up: Upstream): number[] {
+  return up.seen.filter(({ what, tool }) => what === "heard" && tool !== undefined).map(({ at }) => at);
+}

@@ -23,5 +23,10 @@ export const NEVER_OPEN: Readonly<Record<string, unknown>> = {
   resilience: { ...RESILIENCE, breaker_failures: 100_000 },
 };
 
-/** Of an entry whose tools' hints are believed. */
-export const TRUSTED: Readonly<Record<string, unknown>> = { resilience: { ...RESILIENCE, trusted: true } };
+/** Of an entry whose tools' hints are not believed. */
+export const DISTRUSTED: Readonly<Record<string, unknown>> = { resilience: { ...RESILIENCE, trusted: false } };
+
+/** Of an entry with a rule for retries. */
+export const retrying = (retry: string): Readonly<Record<string, unknown>> => ({
+  resilience: { ...RESILIENCE, retry },
+});

@@ -5,7 +5,7 @@ import type { ManagedServer } from "../servers/server.ts";
 import type { Ask } from "../servers/upstream.ts";
 import type { Cancellation } from "../wire/cancellation.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
-import { countsAgainst, deadlineMs, retryDelay, type Repeat } from "./retry.ts";
+import { countsAgainst, deadlineMs, mayHaveRun, NEVER, retryDelay, type Repeat } from "./retry.ts";
 
 export interface Attempts {
   readonly repeat: Repeat;
@@ -24,9 +24,10 @@ export async function attempt(
   let server = find();
   server.circuit.admit();
   const startedAt = performance.now();
-  const leftMs = () => deadlineMs(server.requestMs(ask), repeat) - (performance.now() - startedAt);
-  const isCall = ask.method === "tools/call";
+  const isGiven = ask.timeoutMs !== undefined;
+  const leftMs = () => deadlineMs(server.requestMs(ask), repeat, { isGiven }) - (performance.now() - startedAt);
   let first: HubError | undefined;
+  let isAmbiguous = false;
   for (let tries = 0; ; tries++) {
     try {
       const tried = tries === 0 ? ask : { ...ask, timeoutMs: Math.max(1, Math.min(server.requestMs(ask), leftMs())) };
@@ -36,13 +37,15 @@ export async function attempt(
     } catch (thrown) {
       const error = toHubError(thrown);
       // Who was asked something must not be asked it again without knowing why.
-      const allowed = ask.respondent?.wasAsked === true ? "never" : repeat;
-      const delayMs = retryDelay({ error, tries, repeat: allowed, isCall, leftMs: leftMs() });
+      const allowed = ask.respondent?.wasAsked === true ? NEVER : repeat;
+      isAmbiguous ||= mayHaveRun(error);
+      const delayMs = retryDelay({ error, tries, repeat: allowed, leftMs: leftMs() });
       if (delayMs === undefined || ask.signal?.aborted === true) {
         if (countsAgainst(error)) server.circuit.failed();
         // That it is down by now says less than why.
-        const reason = error.kind === "ServerNotRunning" ? (first ?? error) : error;
-        throw isCall && reason.delivery === "unknown" ? ambiguous(reason) : reason;
+        const isDown = error.kind === "ServerNotRunning" || error.kind === "ServerStarting";
+        const reason = isDown ? (first ?? error) : error;
+        throw isAmbiguous && ask.method === "tools/call" ? ambiguous(reason) : reason;
       }
       first ??= error;
       onRetry?.(error);

@@ -14,7 +14,7 @@ import type { Reply } from "../wire/jsonrpc.ts";
 import { attempt, type Attempts } from "./attempts.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog, OpenCall } from "./log.ts";
-import { repeatOf, type Repeat } from "./retry.ts";
+import { repeatOf, repeatOfQuestion, type Repeat } from "./retry.ts";
 import { ServedDurations } from "./served.ts";
 
 /** Any question to a server, through whatever edge it came. */
@@ -117,7 +117,8 @@ export class Calls {
     const startedAt = performance.now();
     const span = this.#options.tracing?.serve({ ...question, server });
     try {
-      const reply = await this.#forward(server, question, { repeat: "safe", span });
+      const repeat = repeatOfQuestion(this.#options.supervisor.answering(server).resilience);
+      const reply = await this.#forward(server, question, { repeat, span });
       this.served.record(question, performance.now() - startedAt, reply.ok);
       span?.end({ reply });
       return reply;

@@ -7,15 +7,14 @@ import * as limits from "./limits.ts";
 const count = z.int().check(z.gte(1), z.lte(100_000));
 const ms = z.int().check(z.gte(1), z.lte(limits.TIMEOUT_MAX_MS));
 
-const retryRule = z.enum(["auto", "always", "never"], { error: 'retry is "auto", "always" or "never"' });
-const toolRule = z.enum(["safe", "never"], { error: 'The retry rule of a tool is "safe" or "never"' });
+const retryRule = z.enum(["never", "safe", "always"], { error: 'A retry rule is "never", "safe" or "always"' });
 
 /** Strict, unlike the entry around it: no other client has such a part, so an unknown word in it is a typing error. */
 export const resilienceEntry = z.strictObject({
-  /** Believe what its tools say of themselves: readOnlyHint, idempotentHint. */
+  /** Whether its tools are believed what they say of themselves: readOnlyHint, idempotentHint. */
   trusted: z.optional(z.boolean()),
   retry: z.optional(retryRule),
-  tool_retry: z.optional(z.record(z.string().check(z.maxLength(limits.TOOL_NAME_MAX)), toolRule)),
+  tool_retry: z.optional(z.record(z.string().check(z.maxLength(limits.TOOL_NAME_MAX)), retryRule)),
   breaker_failures: z.optional(count),
   breaker_cooldown_ms: z.optional(ms),
   /** 0: never. */
@@ -33,4 +32,5 @@ export const resilienceEntry = z.strictObject({
   max_queued_calls: z.optional(z.union([z.literal(0), count])),
 });
 
+export type RetryRule = z.infer<typeof retryRule>;
 export type ResilienceEntry = z.infer<typeof resilienceEntry>;

@@ -2,10 +2,10 @@
 // it any more. It is not started again: the next request of its caller gets a new one.
 
 import { HubError, toHubError } from "../errors.ts";
-import type { Cancellation } from "../wire/cancellation.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
 import type { Occupant } from "./places.ts";
 import type { Ask, Upstream } from "./upstream.ts";
+import { within } from "./within.ts";
 
 export interface InstanceOptions {
   open(signal: AbortSignal): Promise<Upstream>;
@@ -116,25 +116,4 @@ export class Instance implements Occupant {
       if (this.#idleSince !== undefined) void this.end();
     }, this.#options.idleMs()).unref();
   }
-}
-
-/** Waits no longer than the caller does. What is waited for goes on. */
-function within<T>(promise: Promise<T>, signal: Cancellation | undefined, limitMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-    };
-    const onAbort = () => {
-      leave();
-      reject(new HubError("Cancelled", "The caller no longer waits"));
-    };
-    const timer = setTimeout(() => {
-      leave();
-      reject(new HubError("Timeout", `The server was not up within ${limitMs} ms`));
-    }, limitMs);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(leave);
-    if (signal?.aborted === true) onAbort();
-  });
 }

@@ -1,13 +1,14 @@
 // How a server is kept alive and how its failures are met: what the user wrote, with a default for everything else.
 
-import type { ResilienceEntry } from "../config/resilience.ts";
+import type { ResilienceEntry, RetryRule } from "../config/resilience.ts";
 
 export interface Resilience {
   /** What its tools say of themselves is believed. */
   readonly trusted: boolean;
-  readonly retry: "auto" | "always" | "never";
-  /** By the name that the server knows a tool by; stronger than what the tool says. */
-  readonly toolRetry: Readonly<Record<string, "safe" | "never">>;
+  /** What the operator says about retries, where the usual rule is not wanted. */
+  readonly retry: RetryRule | undefined;
+  /** By the name that the server knows a tool by; wins over the server's rule. */
+  readonly toolRetry: Readonly<Record<string, RetryRule>>;
   readonly breaker: BreakerLimits;
   /** 0: never. */
   readonly healthCheckMs: number;
@@ -42,8 +43,8 @@ export interface RestartRule {
 
 export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
   return {
-    trusted: entry.trusted ?? false,
-    retry: entry.retry ?? "auto",
+    trusted: entry.trusted ?? true,
+    retry: entry.retry,
     toolRetry: entry.tool_retry ?? {},
     breaker: { failures: entry.breaker_failures ?? 3, cooldownMs: entry.breaker_cooldown_ms ?? 60_000 },
     healthCheckMs: entry.health_check_ms ?? 300_000,

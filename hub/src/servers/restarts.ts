@@ -48,10 +48,10 @@ export class Restarts {
     this.#upSince = performance.now();
   }
 
-  /** Plans the next try. */
+  /** Plans the next try, where none is planned: a call that found the server down too does not put it off. */
   down(reason: ErrorKind): void {
     const rule = this.#options.rule();
-    if (!rule.enabled) return;
+    if (!rule.enabled || this.#timer !== undefined) return;
     const given = { at: performance.now(), upSince: this.#upSince, chance: Math.random() };
     const { backoff, delayMs, crashLoop } = nextAttempt(this.#backoff, given, rule);
     this.#backoff = backoff;

@@ -27,6 +27,7 @@ import { Slots } from "./slots.ts";
 import { Slumber } from "./slumber.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import type { Ask, Upstream } from "./upstream.ts";
+import { within } from "./within.ts";
 import type { ServerWorld } from "./world.ts";
 
 export interface ServerObserver {
@@ -322,12 +323,17 @@ export class ManagedServer {
 
   /** One request to the server, on behalf of a client. */
   async ask(ask: Ask): Promise<Reply> {
+    const startedAt = performance.now();
     const turn = this.#slots.take({ signal: ask.signal, limitMs: this.requestMs(ask) });
     if (turn !== undefined) await turn;
     try {
-      if (this.#slumber.isAsleep) await this.#startOnce();
-      if (this.#instances !== undefined) return await this.#askInstance(this.#instances, ask);
-      return await (this.#connected ?? (await this.#knock())).ask(ask);
+      const upstream = this.#connected;
+      if (upstream !== undefined && turn === undefined && this.#instances === undefined) return await upstream.ask(ask);
+      // What was waited for, a turn or a start, is part of the time that the request has.
+      const left = (): Ask => ({ ...ask, timeoutMs: timeLeft(this.requestMs(ask), startedAt) });
+      if (this.#instances !== undefined) return await this.#askInstance(this.#instances, left);
+      const reached = this.#connected ?? (await this.#reach(left()));
+      return await reached.ask(left());
     } catch (thrown) {
       const error = toHubError(thrown);
       if (isRefusal(error)) this.#suspect();
@@ -342,18 +348,55 @@ export class ManagedServer {
     return this.#status.state === "running" ? this.#upstream : undefined;
   }
 
-  /** One that did not let us in may do so by now. */
-  async #knock(): Promise<Upstream> {
-    if (this.#status.state === "unauthenticated") await this.#startOnce();
+  /**
+   * Waits for the start that is under way, or makes one where a call may: whoever is asleep is woken up, a connection that is
+   * lost is opened anew (one flight for all calls and for the reconnect that is planned), and one that did not let us in may
+   * do so by now. A process that ended comes back by its own schedule: else each call would drive a crash loop.
+   */
+  async #reach(ask: Ask): Promise<Upstream> {
+    if (this.#isReachable) {
+      const start = this.#startOnce().catch((thrown: unknown) => {
+        throw this.#unreached(toHubError(thrown));
+      });
+      await within(start, ask.signal, this.requestMs(ask));
+    }
     const upstream = this.#connected;
     if (upstream === undefined) throw this.unavailable();
     return upstream;
   }
 
+  /** Whether somebody who asks it now may hope for an answer, though it is not connected. */
+  get #isReachable(): boolean {
+    if (this.#slumber.isAsleep) return true;
+    if (this.#stopping !== undefined || this.#isRetired) return false;
+    if (this.#starting?.abort.signal.aborted === false) return true;
+    const { state } = this.#status;
+    if (state === "unauthenticated") return true;
+    const isDown = state === "disconnected" || (state === "error" && !isHopeless(this.#status.error));
+    return isDown && this.config.transport.type !== "stdio";
+  }
+
+  /** Why there is no connection, as the failure of a request that never left the hub. */
+  #unreached(error: HubError): HubError {
+    if (isRefusal(error) || error.delivery === "rejected" || this.#resilience.onDemand) return error;
+    const { kind, code, message, detail, hint, retryAfterMs } = error;
+    if (kind === "Cancelled") return this.unavailable();
+    const isNetwork = code === "NETWORK_ERROR" || code === "RATE_LIMITED";
+    if (this.config.transport.type === "stdio" || !isNetwork) return this.unavailable(message);
+    return new HubError(kind, message, {
+      delivery: retryAfterMs === undefined ? "unsent" : "refused",
+      ...(detail === undefined ? {} : { detail }),
+      ...(hint === undefined ? {} : { hint }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      cause: error,
+    });
+  }
+
   /** An instance that is there answers whatever became of the others; a new one only where the server works at all. */
-  async #askInstance(instances: Instances, ask: Ask): Promise<Reply> {
-    const key = instances.keyOf(ask.caller ?? LOCAL);
-    if (!instances.has(key) && this.#connected === undefined) await this.#knock();
+  async #askInstance(instances: Instances, left: () => Ask): Promise<Reply> {
+    const key = instances.keyOf(left().caller ?? LOCAL);
+    if (!instances.has(key) && this.#connected === undefined) await this.#reach(left());
+    const ask = left();
     const reply = await instances.ask(key, ask, this.requestMs(ask));
     // Who lets the one in lets all in. How it goes is in the status.
     if (this.#status.state === "unauthenticated") void this.#startOnce().catch(() => undefined);
@@ -414,8 +457,8 @@ export class ManagedServer {
     return () => this.#awaited.delete(callback);
   }
 
-  /** Why it cannot be asked now. */
-  unavailable(): HubError {
+  /** Why it cannot be asked now; what went wrong, where somebody has just seen that. */
+  unavailable(reason?: string): HubError {
     if (this.#status.state === "unauthenticated") {
       const { kind, message, detail, hint } = this.#status.error;
       return new HubError(kind, message, {
@@ -429,7 +472,7 @@ export class ManagedServer {
     const isBack = state === "starting" && this.#wasConnected;
     const isSoon = isBack || (leftMs !== undefined && leftMs < SOON_MS);
     return new HubError("ServerNotRunning", "Server unavailable", {
-      detail: `Server "${this.name}" is ${state}`,
+      detail: reason === undefined ? `Server "${this.name}" is ${state}` : `Server "${this.name}": ${reason}`,
       // Only where it may be back before the caller gives up is it worth to try again.
       ...(isSoon ? { delivery: "unsent" } : {}),
       ...(leftMs === undefined ? {} : { retryAfterMs: leftMs }),
@@ -529,8 +572,7 @@ export class ManagedServer {
     this.#health.stop();
     this.#wakeNoMore();
     if (isRefusal(error)) return this.#refused(error);
-    const isHopeless = error.code === "VALIDATION_ERROR" || error.code === "NOT_FOUND";
-    if (!isHopeless && !this.#isRetired) this.#restarts.down(error.kind);
+    if (!isHopeless(error) && !this.#isRetired) this.#restarts.down(error.kind);
     const isLost = this.config.transport.type !== "stdio" && this.#wasConnected;
     this.#set({ type: isLost ? "lost" : "failed", error: error.toJSON(), at: Date.now() });
   }
@@ -617,6 +659,16 @@ export class ManagedServer {
 }
 
 const none = () => undefined;
+
+/** Somebody has to change something before it can work. */
+function isHopeless({ code }: Pick<HubError, "code">): boolean {
+  return code === "VALIDATION_ERROR" || code === "NOT_FOUND";
+}
+
+/** Never 0, which would mean: without a limit. */
+function timeLeft(limitMs: number, startedAt: number): number {
+  return limitMs === 0 ? 0 : Math.max(1, limitMs - (performance.now() - startedAt));
+}
 
 function toolNames(listing: Listing | undefined): string[] {
   return (listing?.tools ?? []).map((tool) => String(tool["name"]));

@@ -18,7 +18,7 @@ export class HttpStatusError extends HubError {
   readonly rpcError: RpcError | undefined;
 
   constructor(status: number, rpcError: RpcError | undefined, { retryAfterMs, isForgotten = false }: StatusHints = {}) {
-    const delivery = isForgotten ? "forgotten" : deliveryOf(status, retryAfterMs);
+    const delivery = isForgotten ? "forgotten" : deliveryOf(status);
     super(KIND_OF_STATUS.get(status) ?? "ConnectionFailed", `The server answered with HTTP status ${status}`, {
       ...(rpcError === undefined ? {} : { detail: rpcError.message }),
       ...(delivery === undefined ? {} : { delivery }),
@@ -36,9 +36,9 @@ const KIND_OF_STATUS: ReadonlyMap<number, ErrorKind> = new Map([
 ]);
 
 /** What a status says about the request. Nothing is known for the others: the server, or one in between, failed over it. */
-function deliveryOf(status: number, retryAfterMs: number | undefined): Delivery | undefined {
-  if (status === 429 || (status === 503 && retryAfterMs !== undefined)) return "refused";
-  if (status === 502 || status === 503) return "unknown";
+function deliveryOf(status: number): Delivery | undefined {
+  if (status === 429 || status === 503) return "refused";
+  if (status === 502) return "gateway";
   return status < 500 ? "rejected" : undefined;
 }
 

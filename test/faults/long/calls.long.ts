@@ -16,8 +16,6 @@ const RELOADS = figure("RELOADS", 1000);
 const SERVERS = figure("SERVERS", 50);
 
 const AMBIGUOUS: readonly Fault[] = [
-  { do: "status", status: 502, ran: true },
-  { do: "status", status: 503, ran: true },
   { do: "status", status: 500, ran: true },
   { do: "reset" },
   { do: "reset", bytes: 30 },
