@@ -100,11 +100,11 @@ describe("looking, with a hub that runs", () => {
       "UP",
       "GROUPS",
     ]);
-    expect(stdout).toMatch(/^it +binary +running +\d+ /m);
+    expect(stdout).toMatch(/^it +node +running +\d+ /m);
     expect(stdout).toMatch(
-      /^broken +binary +error +- .*exited with code 3 before the handshake: fatal: no configuration found$/m,
+      /^broken +node +error +- .*exited with code 3 before the handshake: fatal: no configuration found$/m,
     );
-    expect(stdout).toMatch(/^off +binary +disabled +-/m);
+    expect(stdout).toMatch(/^off +node +disabled +-/m);
     expect(stdout).toMatch(/^4 servers: 2 running, 1 needs attention, 1 disabled$/m);
     expect(processesWithMark(home.mark)).toEqual(before);
   });
@@ -188,13 +188,17 @@ describe("looking, with a hub that runs", () => {
 
   it("MG-1 GR-3 tools, of a server and of a group, with their schemas", async () => {
     expect(rows((await plugboard(home, ["tools", "other"])).stdout).map(([name]) => name)).toEqual([
-      "other__one",
-      "other__two",
-      "other__three",
+      "TOOL",
+      "one()",
+      "two()",
+      "three()",
+      expect.stringMatching(/^3 tools, ≈\d+ tokens/),
     ]);
     expect(rows((await plugboard(home, ["tools", "--group", "work"])).stdout)).toEqual([
-      ["echo", "The tool echo"],
-      ["add", "The tool add"],
+      ["TOOL", "DESCRIPTION"],
+      ["echo(text: string)", "The tool echo"],
+      ["add(a: number, b: number)", "The tool add"],
+      [expect.stringMatching(/^2 tools, ≈\d+ tokens/)],
     ]);
     const { stdout } = await plugboard(home, ["tools", "--group", "work", "--schema"]);
     expect(stdout).toMatch(/^add\n {2}The tool add\n {2}\{\n {4}"type": "object"/m);
@@ -860,7 +864,7 @@ describe("without a hub", () => {
 
   it.concurrent.each([
     [["get", "it"], /^it {2}stopped {2}no hub is running\n {2}about +Echoes what it is told\n/],
-    [["tools", "it"], /^it__echo +The tool echo\n/],
+    [["tools", "it"], /^echo\(text\S* string\) +The tool echo\n/m],
     [["read", "test://items/7"], /7/],
     [["prompt", "it.greet", "who=Bo"], /^user:\nGreet Bo\n$/],
     [["group", "ls"], /^work +- +it +\/mcp\/work +For work$/m],

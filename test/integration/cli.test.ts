@@ -47,17 +47,17 @@ const BROKEN = { broken: failing() };
 describe("ls", () => {
   const SERVERS = { good: fixture("echo"), ...BROKEN, off: { ...fixture("echo"), enabled: false } };
 
-  it("LC-1 shows every server with its real state, and exits 0 though one is broken", async () => {
+  it("D2 LC-1 shows every server with its real state, and exits 0 though one is broken", async () => {
     const { code, stdout, stderr } = await run(SERVERS, ["ls"]);
     expect(code).toBe(0);
-    expect(stderr).toBe("");
+    expect(stderr).toBe("No hub is running: plugboard start\n");
     const rows = stdout.split("\n").map((line) => line.split(/\s{2,}/));
     expect(rows[0]?.slice(0, 5)).toEqual(["NAME", "KIND", "STATUS", "TOOLS", "CALLS 24h"]);
-    expect(rows[1]?.slice(0, 3)).toEqual(["good", "binary", "running"]);
-    expect(rows[2]?.slice(0, 3)).toEqual(["broken", "binary", "error"]);
+    expect(rows[1]?.slice(0, 3)).toEqual(["good", "node", "works (not running)"]);
+    expect(rows[2]?.slice(0, 3)).toEqual(["broken", "node", "error"]);
     expect(stdout).toContain("The server exited with code 3 before the handshake: fatal: no configuration found");
-    expect(rows[3]?.slice(0, 3)).toEqual(["off", "binary", "disabled"]);
-    expect(stdout).toContain("3 servers: 1 running, 1 needs attention, 1 disabled");
+    expect(rows[3]?.slice(0, 3)).toEqual(["off", "node", "disabled"]);
+    expect(stdout).toContain("3 servers: 1 works, 1 needs attention, 1 disabled");
     // eslint-disable-next-line no-control-regex -- no colour where there is no terminal
     expect(stdout).not.toMatch(/\u001b/);
   });
@@ -69,6 +69,7 @@ describe("ls", () => {
       {
         name: "good",
         enabled: true,
+        hub_running: false,
         status: "running",
         groups: ["default"],
         protocol_version: "2025-11-25",
@@ -115,9 +116,11 @@ describe("tools", () => {
       (await plugboard(made, ["tools", ...args])).stdout
         .trim()
         .split("\n")
-        .map((line) => line.split(/\s/)[0]);
+        .slice(1, -1)
+        .map((line) => line.split("(")[0]);
     expect(await names()).toEqual(expect.arrayContaining(["a__echo", "b__one"]));
-    expect(await names("b")).toEqual(["b__one", "b__two", "b__three"]);
+    expect(await names("b")).toEqual(["one", "two", "three"]);
+    expect(await names("b", "--group", "default")).toEqual(["b__one", "b__two", "b__three"]);
     expect(await names("--group", "few")).toEqual(["two"]);
   });
 

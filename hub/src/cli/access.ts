@@ -49,6 +49,8 @@ export interface Access {
   readonly where: (file: "mcp_server.json" | "group.json" | "secrets") => string;
   /** Waits until a server, or each of them, is up or has failed. In a running hub they are that already. */
   ready(server?: string): Promise<void>;
+  /** Says that no hub is running, where none is: what was shown came from one inside this command. */
+  mentionNoHub(): void;
   /** What follows is the API's answer: of a call S4's result, else the server's own, with the server's bytes in it. */
   callTool(call: { readonly server: string; readonly tool: string; readonly args: RawParams }): Promise<Raw>;
   callGroupTool(call: { readonly group: string; readonly tool: string; readonly args: RawParams }): Promise<Raw>;
@@ -76,6 +78,7 @@ function remoteAccess(hub: RunningHub, out: Output, use: { readonly timeoutMs: n
     hub,
     where: (file) => (record === undefined || file === "secrets" ? url : join(record.config, file)),
     ready: () => Promise.resolve(),
+    mentionNoHub: () => undefined,
     callTool: async ({ server, tool, args }) => toRaw(await client.callToolRaw({ server, tool }, args.bytes, use)),
     callGroupTool: async ({ group, tool, args }) => toRaw(await client.callToolRaw({ group, tool }, args.bytes, use)),
     readResource: async (group, uri) => toRaw(await client.readResourceRaw(group, uri, use)),

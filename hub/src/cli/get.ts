@@ -3,8 +3,10 @@
 import type { Server } from "../api/schemas/server.ts";
 import { withAccess, type Access } from "./access.ts";
 import type { GlobalOptions } from "./io.ts";
+import { shownKind } from "./kind.ts";
 import { statusCell } from "./ls.ts";
 import type { Register } from "./program.ts";
+import { quoted } from "./quoted.ts";
 import { table, type Cell } from "./table.ts";
 import { count, oneLine, printable } from "./text.ts";
 import { clock, span } from "./times.ts";
@@ -57,7 +59,7 @@ function described(server: Server, stored: ReadonlySet<string>): Row[] {
   if (config.description !== undefined) rows.push(["about", config.description]);
   if (config.url !== undefined) rows.push(["url", config.url]);
   else rows.push(["run", [config.command, ...config.args].map(quoted).join(" ")]);
-  rows.push(["kind", kind]);
+  rows.push(["kind", shownKind(kind, config.command)]);
   if (server.package !== null) rows.push(["package", toText(server.package)]);
   if (config.cwd !== undefined) rows.push(["folder", config.cwd]);
   for (const [name, value] of Object.entries(config.headers ?? {})) rows.push(["header", `${name}: ${value}`]);
@@ -101,9 +103,4 @@ function lines(label: string, text: string): Row[] {
   return printable(text)
     .split("\n")
     .map((line, index) => [index === 0 ? label : "", oneLine(line)]);
-}
-
-/** As one would type it. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./*-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

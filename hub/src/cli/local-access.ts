@@ -60,6 +60,10 @@ export class LocalAccess implements Access {
     await settled;
   }
 
+  mentionNoHub(): void {
+    if (!this.out.json) this.out.note("No hub is running: plugboard start");
+  }
+
   async callTool({ server, tool, args }: { server: string; tool: string; args: RawParams }): Promise<Raw> {
     return toRaw(toCallResult(await this.#tools.callOnServer(server, tool, args, this.#use)));
   }

@@ -3,6 +3,7 @@
 import type { Hub } from "../hub.ts";
 import type { ManagedServer } from "../servers/server.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { shownKind } from "./kind.ts";
 import type { Startup } from "./progress.ts";
 import { placesOf } from "./record.ts";
 
@@ -43,7 +44,7 @@ const INTERRUPTED = 130;
 export function toStartup({ name, status, installPlace, config: { transport } }: ManagedServer): Startup {
   return {
     name,
-    kind: transport.type === "stdio" ? transport.launcher : transport.type,
+    kind: transport.type === "stdio" ? shownKind(transport.launcher, transport.command) : transport.type,
     status: status.state,
     ...("stage" in status ? { stage: status.stage } : {}),
     ...(installPlace === undefined ? {} : { install: installPlace }),

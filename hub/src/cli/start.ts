@@ -4,6 +4,7 @@ import type { DaemonOptions } from "./daemon.ts";
 import { HubError } from "../errors.ts";
 import { requireHub, findHub } from "./find-hub.ts";
 import type { Io } from "./io.ts";
+import { shownKind } from "./kind.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
 import { isBroken, Progress, type Startup } from "./progress.ts";
@@ -50,9 +51,9 @@ async function waitForServers(io: Io, out: Output, options: StartOptions, settle
   let servers: Startup[] = [];
   const look = async () => {
     const seen = (await hub?.client.listServers()) ?? [];
-    servers = seen.map(({ config: { name }, kind, status, stage, install, error, tools }) => ({
+    servers = seen.map(({ config: { name, command }, kind, status, stage, install, error, tools }) => ({
       name,
-      kind,
+      kind: shownKind(kind, command),
       status,
       stage,
       install,

@@ -19,7 +19,7 @@ export function table(
   rows: readonly (readonly Cell[])[],
   { right = [], width, widths: least = [] }: TableOptions = {},
 ): string {
-  const texts = rows.map((row) => row.map((cell) => oneLine(typeof cell === "string" ? cell : cell.text)));
+  const texts = rows.map((row) => row.map(textOf));
   const widths = [...least];
   for (const row of texts) {
     for (const [index, text] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(text));
@@ -38,6 +38,29 @@ export function table(
 }
 
 const GAP = "  ";
+
+/** Which columns fit into the width: as long as they do not, the next one of `expendable` is left out. */
+export function fittingColumns(
+  rows: readonly (readonly Cell[])[],
+  { width, expendable }: { width: number | undefined; expendable: readonly number[] },
+): number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(textOf(cell)));
+  }
+  let kept = widths.map((_, index) => index);
+  const taken = () => kept.reduce((sum, index) => sum + (widths[index] ?? 0), (kept.length - 1) * GAP.length);
+  for (const column of expendable) {
+    if (width === undefined || taken() <= width) break;
+    kept = kept.filter((index) => index !== column);
+  }
+  return kept;
+}
+
+/** The text of a cell as it is shown. */
+export function textOf(cell: Cell): string {
+  return oneLine(typeof cell === "string" ? cell : cell.text);
+}
 
 /** No blanks at the end of a line: trailing empty cells go, and the last one loses its own. */
 function trimLast(cells: readonly string[]): string[] {

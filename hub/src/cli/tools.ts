@@ -1,52 +1,86 @@
-// `plugboard tools`: the tools of a server or of a group, as a client of that group sees them.
+// `plugboard tools`: the tools of a server by its own names, or those of a group as its clients see them.
 
 import type { Server } from "../api/schemas/server.ts";
 import type { GroupTool } from "../api/schemas/tool.ts";
 import { withAccess, type Access } from "./access.ts";
 import { notRunning, requireEnabled } from "./down.ts";
 import type { GlobalOptions } from "./io.ts";
+import type { Output } from "./output.ts";
 import type { Register } from "./program.ts";
-import { firstLine } from "./text.ts";
+import { signature } from "./signature.ts";
+import { count, firstLine } from "./text.ts";
+import { approximate, tokensOf } from "./tokens.ts";
 
 interface ToolsOptions extends GlobalOptions {
   readonly group?: string;
   readonly schema?: boolean;
 }
 
+/** How much of a line signatures may take; the rest is for what the tools do. */
+const SIGNATURE_SHARE = 0.6;
+
 export const toolsCommand: Register = (program, { io, done }) => {
   program
     .command("tools")
-    .description("list the tools of a server or a group")
-    .argument("[server]", "only this server's")
-    .option("--group <name>", "the group to look at")
-    .option("--schema", "with the schema of their arguments")
+    .description("list the tools of a server, or of a group as its clients see them")
+    .argument("[server]", "the tools of this server, by its own names")
+    .option("--group <name>", "the tools of this group (default: default)")
+    .option("--schema", "with the JSON Schema of their arguments")
     .action(async (server: string | undefined, options: ToolsOptions) => {
       await withAccess(io, options, (access) => tools(access, server, options));
       done(0);
     });
 };
 
-async function tools(
-  access: Access,
-  server: string | undefined,
-  { group = "default", schema }: ToolsOptions,
-): Promise<void> {
-  const { api, out } = access;
-  const name = server === undefined ? undefined : (await api.getServer(server)).config.name;
-  await api.getGroup(group); // an unknown group is an error before anything starts
-  await access.ready(name);
-  const shown = (await api.listGroupTools(group)).filter((tool) => name === undefined || tool.server === name);
-  if (shown.length === 0 && name !== undefined) requireUp(await api.getServer(name));
+async function tools(access: Access, server: string | undefined, options: ToolsOptions): Promise<void> {
+  const { out } = access;
+  const shown = server === undefined ? await ofGroup(access, options) : await ofServer(access, server, options);
   if (out.json) return out.data(shown.map(toJson));
-  if (shown.length === 0) return out.print("No tools.");
-  if (schema === true) return out.printForeign(shown.map(withSchema).join("\n"));
-  out.table(shown.map((tool) => [tool.name, firstLine(tool.description)]));
+  if (shown.length === 0) out.print("No tools.");
+  else if (options.schema === true) out.printForeign(shown.map(withSchema).join("\n"));
+  else print(out, shown);
+  access.mentionNoHub();
+}
+
+async function ofGroup(access: Access, { group = "default" }: ToolsOptions): Promise<GroupTool[]> {
+  await access.api.getGroup(group); // an unknown group is an error before anything starts
+  await access.ready();
+  return access.api.listGroupTools(group);
+}
+
+/** By the server's own names, which `plugboard call server.tool` takes; in a group by those that its clients see. */
+async function ofServer(access: Access, id: string, { group }: ToolsOptions): Promise<GroupTool[]> {
+  const { api } = access;
+  const { name } = (await api.getServer(id)).config;
+  if (group !== undefined) await api.getGroup(group);
+  await access.ready(name);
+  if (group !== undefined) {
+    const shown = (await api.listGroupTools(group)).filter((tool) => tool.server === name);
+    if (shown.length === 0) requireUp(await api.getServer(name));
+    return shown;
+  }
+  try {
+    return (await api.listTools(name)).map((tool) => ({ ...tool, server: name, tool: tool.name }));
+  } catch (error) {
+    requireUp(await api.getServer(name));
+    throw error;
+  }
 }
 
 /** That nothing is listed must not look like a server that has nothing. */
 function requireUp(server: Server): void {
   requireEnabled(server);
   if (server.status !== "running" && server.tools.length === 0) throw notRunning(server);
+}
+
+function print(out: Output, shown: readonly GroupTool[]): void {
+  const room = out.width === undefined ? undefined : Math.floor(out.width * SIGNATURE_SHARE);
+  const rows = shown.map(({ name, input_schema, description }) => [
+    signature(name, input_schema, room),
+    firstLine(description.trim()),
+  ]);
+  out.table([["TOOL", "DESCRIPTION"], ...rows]);
+  out.print(`${count(shown.length, "tool")}, ${approximate(tokensOf(shown))} tokens of a model's context`);
 }
 
 /** MCP's own spelling beside that of the API: what is printed here is often pasted into an MCP client. */
