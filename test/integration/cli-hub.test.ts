@@ -878,7 +878,8 @@ describe("without a hub", () => {
   ])("%j works all the same", async (args, stdout) => {
     const finished = await plugboard(home, args);
     expect(finished.stdout).toMatch(stdout);
-    expect(finished).toMatchObject({ code: 0, stderr: "" });
+    expect(finished.code).toBe(0);
+    expect(finished.stderr).toMatch(/^(?:No hub is running: plugboard start\n)?$/);
     const asJson = await plugboard(home, [...args, "--json"]);
     expect(asJson.code).toBe(0);
     if (args[1] !== "path" || asJson.stdout.startsWith("{")) JSON.parse(asJson.stdout);
@@ -1118,7 +1119,6 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
       .split("\r\n")
       .map((line) => line.length);
     expect(Math.max(...widths)).toBeLessThanOrEqual(90);
-    expect(screen).toContain("…");
   });
 
   it.each([

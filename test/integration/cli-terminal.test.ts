@@ -1,19 +1,27 @@
 // What commands look like on a terminal of a common width, with a hub that runs and without one.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failing, fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import {
+  failing,
+  fixture,
+  makeHome,
+  plugboard,
+  published,
+  startHub,
+  type Home,
+  type RunningHub,
+} from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
-import { noTerminal, onTerminal } from "../support/terminal.ts";
+import { noTerminal, onTerminal, visible } from "../support/terminal.ts";
 
 const LONG = "a-server-with-a-long-name-of-its-own";
 const SERVERS = {
   it: fixture("echo"),
   [LONG]: failing(),
   off: { ...fixture("echo"), enabled: false },
+  everything: published("server-everything"),
 };
 
-// eslint-disable-next-line no-control-regex -- that is what a terminal is sent
-const plain = (screen: string) => screen.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, "").replaceAll("\r\n", "\n");
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
 describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, () => {
@@ -30,7 +38,7 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
   });
 
   it.each([60, 80, 120])("D1 ls cuts no reason at %i columns", async (columns) => {
-    const screen = plain((await onTerminal(home, ["ls"], { columns })).screen);
+    const screen = visible((await onTerminal(home, ["ls"], { columns })).screen);
     expect(widest(screen)).toBeLessThanOrEqual(columns);
     expect(screen.replaceAll(/\s+/g, " ")).toContain(
       "The server exited with code 3 before the handshake: fatal: no configuration found",
@@ -40,10 +48,75 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
   });
 
   it("D25 ls --wide leaves out no column, and cuts none", async () => {
-    const screen = plain((await onTerminal(home, ["ls", "--wide"], { columns: 80 })).screen);
+    const screen = visible((await onTerminal(home, ["ls", "--wide"], { columns: 80 })).screen);
     expect(screen).toMatch(/^NAME +KIND +STATUS .*P50 +P95 .*GROUPS +TOKENS +PID +MCP +RUN\n/);
     expect(screen).toMatch(
       new RegExp(`^it +node +● running .*≈\\d+ +${String.raw`\d+ +2025-11-25`} .*echo\\.mjs$`, "m"),
     );
+  });
+
+  it("D8 call shows how far it is, and for how long", async () => {
+    const args = ["call", "everything.trigger-long-running-operation", "duration=1", "steps=2"];
+    const { code, screen } = await onTerminal(home, args);
+    expect(code).toBe(0);
+    expect(screen).toMatch(/… 1 of 2 {2}\d\.\ds/);
+    expect(visible(screen)).toContain("Long running operation completed");
+  });
+
+  it("D8 call shows the time of a server that tells no progress", async () => {
+    const { screen } = await onTerminal(home, ["call", "it.sleep", "ms=700"]);
+    expect(screen).toMatch(/… calling it\.sleep {2}\d\.\ds/);
+  });
+
+  it.each(["a hub that runs", "no hub"])("D8 130: Ctrl-C cancels a call, with %s", async (where) => {
+    const config = where === "no hub" ? await makeHome({ it: SERVERS.it }) : home;
+    const { code, screen } = await onTerminal(config, ["call", "it.sleep", "ms=60000"], {
+      type: { after: /calling it\.sleep/, keys: "\u0003" },
+    });
+    expect(code).toBe(130);
+    expect(visible(screen).trimEnd()).toMatch(/cancelled$/);
+    expect(screen).not.toContain("error:");
+    if (config !== home) await config.remove();
+  });
+
+  it("D9 call puts a server's form to the user, field by field", async () => {
+    const asked = await makeHome({ everything: SERVERS.everything });
+    const enter = { after: /: $/, keys: "\r" };
+    const { code, screen } = await onTerminal(asked, ["call", "everything.trigger-elicitation-request"], {
+      columns: 300,
+      type: [
+        { after: /Answer\? \[Y\/n\] $/, keys: "\r" },
+        { after: /String \(Your full, legal name\): $/, keys: "\r" },
+        { after: /String is required\.\s+String .*: $/, keys: "Ada\r" },
+        { after: /y or n \[optional\]: $/, keys: "maybe\r" },
+        { after: /Please answer y or n\.\s+Boolean.*: $/, keys: "y\r" },
+        ...Array.from({ length: 20 }, () => enter),
+      ],
+    });
+    expect(code).toBe(0);
+    expect(screen).toContain("everything.trigger-elicitation-request asks: Please provide inputs");
+    expect(screen).toContain("one of Superman, Green Lantern, Wonder Woman [Superman]");
+    const result = visible(screen).split("Raw result: ")[1] ?? "{}";
+    expect(JSON.parse(result)).toMatchObject({ action: "accept", content: { name: "Ada", check: true, integer: 42 } });
+    await asked.remove();
+  });
+
+  it.each([
+    ["n declines it", [{ after: /Answer\? \[Y\/n\] $/, keys: "n\r" }], [], "decline"],
+    ["--no-input declines it, and says why", undefined, ["--no-input"], "decline"],
+  ])("D9 %s", async (_, type, options, action) => {
+    const asked = await makeHome({ everything: SERVERS.everything });
+    const args = ["call", "everything.trigger-elicitation-request", ...options];
+    const { screen } = await onTerminal(asked, args, { columns: 300, ...(type === undefined ? {} : { type }) });
+    expect(visible(screen)).toContain(`"action": "${action}"`);
+    if (options.length > 0)
+      expect(screen).toMatch(/note: .*asked "Please provide.*was declined: there is nobody to ask/);
+    await asked.remove();
+  });
+
+  it("D9 without a terminal the server hears why nobody answers", async () => {
+    const { code, stdout } = await plugboard(home, ["call", "everything.trigger-elicitation-request"]);
+    expect(code).toBe(5);
+    expect(stdout).toMatch(/cannot be answered: the call came from a program.*plugboard call on a terminal/);
   });
 });

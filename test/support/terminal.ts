@@ -52,8 +52,8 @@ interface Typed {
 export interface TerminalOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Typed when the screen first shows this. */
-  readonly type?: Typed;
+  /** Typed when the screen first shows this; several one after the other, each by what is shown since the one before. */
+  readonly type?: Typed | readonly Typed[];
   /** And then this. */
   readonly typeNext?: Typed;
 }
@@ -69,12 +69,22 @@ export async function onTerminal(
     stdio: ["pipe", "pipe", "inherit"],
   });
   let screen = "";
-  const left = [type, typeNext].filter((each) => each !== undefined);
+  const left = [type, typeNext].flat().filter((each) => each !== undefined);
+  let seen = 0;
   child.stdin.on("error", () => {});
   child.stdout.setEncoding("utf8").on("data", (chunk) => {
     screen += chunk;
-    if (left[0]?.after.test(screen) === true) child.stdin.write(left.shift()?.keys ?? "");
+    const shown = Array.isArray(type) ? visible(screen).slice(seen) : screen;
+    if (left[0]?.after.test(shown) !== true) return;
+    seen = visible(screen).length;
+    child.stdin.write(left.shift()?.keys ?? "");
   });
   await once(child, "close");
   return { code: child.exitCode, screen };
+}
+
+/** Without what moves the cursor or changes colours. */
+export function visible(screen: string): string {
+  // eslint-disable-next-line no-control-regex -- that is what a terminal is sent
+  return screen.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, "").replaceAll("\r\n", "\n");
 }

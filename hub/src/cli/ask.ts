@@ -1,7 +1,7 @@
-// A question on the terminal that is answered with yes or no.
+// Questions on the terminal. Ctrl-C ends the command.
 
 import { createInterface } from "node:readline";
-import { HubError } from "../errors.ts";
+import { Interrupted } from "./interrupted.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 
 /** Whether somebody is there to answer. */
@@ -9,19 +9,44 @@ export function canAsk({ stdin, stderr }: Io, { input, json, quiet }: GlobalOpti
   return stdin.isTTY === true && stderr.isTTY === true && input !== false && json !== true && quiet !== true;
 }
 
-/** Enter alone means yes. Ctrl-C ends the command; the end of the input means no. */
-export function askYes({ stdin, stderr }: Io, question: string): Promise<boolean> {
+/** One line; undefined where the input ends, or the signal says that no answer is needed any longer. */
+export function askLine({ stdin, stderr }: Io, question: string, signal?: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: stdin, output: stderr, terminal: true });
-    lines.once("SIGINT", () => {
-      reject(new HubError("Cancelled", "Interrupted"));
+    let isInterrupted = false;
+    const giveUp = () => {
       stderr.write("\n");
       lines.close();
+    };
+    lines.once("SIGINT", () => {
+      isInterrupted = true;
+      giveUp();
+      reject(new Interrupted({ stderr }));
     });
-    lines.once("close", () => resolve(false));
-    lines.question(`${question} [Y/n] `, (answer) => {
-      resolve(/^(?:y|yes|)$/i.test(answer.trim()));
+    lines.once("close", () => {
+      signal?.removeEventListener("abort", giveUp);
+      if (!isInterrupted) resolve(undefined);
+    });
+    signal?.addEventListener("abort", giveUp, { once: true });
+    lines.question(question, (answer) => {
+      resolve(answer.trim());
       lines.close();
     });
   });
+}
+
+/** Asks until the answer is yes or no. Enter alone takes the first choice; the end of the input means no. */
+export async function askYes(
+  io: Io,
+  question: string,
+  { enter = true, signal }: { enter?: boolean; signal?: AbortSignal | undefined } = {},
+): Promise<boolean> {
+  for (;;) {
+    const answer = await askLine(io, `${question} ${enter ? "[Y/n]" : "[y/N]"} `, signal);
+    if (answer === undefined) return false;
+    if (answer === "") return enter;
+    if (/^(?:y|yes)$/i.test(answer)) return true;
+    if (/^(?:n|no)$/i.test(answer)) return false;
+    io.stderr.write("Please answer y or n.\n");
+  }
 }

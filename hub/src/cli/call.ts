@@ -9,8 +9,10 @@ import { withAccess, type Access } from "./access.ts";
 import { parseArguments, parseJson } from "./arguments.ts";
 import { printContent } from "./content.ts";
 import { notRunning, requireEnabled } from "./down.ts";
-import type { GlobalOptions } from "./io.ts";
+import type { InteractiveCall } from "./interactive-call.ts";
+import type { GlobalOptions, Io } from "./io.ts";
 import type { Register } from "./program.ts";
+import { timeoutOf } from "./timeout.ts";
 
 interface CallOptions extends GlobalOptions {
   readonly group?: string;
@@ -20,6 +22,13 @@ interface CallInput {
   readonly target: string;
   readonly given: readonly string[] | RawParams;
   readonly group: string | undefined;
+}
+
+/** What the whole command has. */
+interface Setting {
+  readonly io: Io;
+  readonly access: Access;
+  readonly options: CallOptions;
 }
 
 const TOOL_ERROR = 5;
@@ -33,26 +42,28 @@ export const callCommand: Register = (program, { io, done }) => {
     .option("--group <name>", "call it as a client of this group would")
     .action(async (target: string, words: string[], options: CallOptions) => {
       const given = words.length === 1 && words[0] === "-" ? parseJson(await readAll(io.stdin)) : words;
-      done(await withAccess(io, options, (access) => call(access, { target, given, group: options.group })));
+      const input = { target, given, group: options.group };
+      done(await withAccess(io, options, (access) => call({ io, access, options }, input)));
     });
 };
 
-async function call(access: Access, input: CallInput): Promise<number> {
-  return print(access, await ask(access, input));
+async function call(setting: Setting, input: CallInput): Promise<number> {
+  return print(setting.access, await ask(setting, input));
 }
 
 /** Starts what is needed to know the tool: its server where the target names one, else all. */
-async function ask(access: Access, { target, given, group }: CallInput): Promise<Raw> {
+async function ask(setting: Setting, { target, given, group }: CallInput): Promise<Raw> {
+  const { access } = setting;
   const toArguments = (schema: unknown) => ("bytes" in given ? given : parseArguments(given, schema));
   const split = target.search(/[.:]/);
   const named = split > 0 ? target.slice(0, split) : undefined;
   const server = (await access.api.listServers()).find(({ config }) => config.name === named);
   if (server !== undefined && (group === undefined || server.status === "disabled" || server.groups.includes(group))) {
-    return onServer(access, server, { tool: target.slice(split + 1), group, toArguments });
+    return onServer(setting, server, { tool: target.slice(split + 1), group, toArguments });
   }
   if (group !== undefined) await access.api.getGroup(group);
   await access.ready();
-  return inGroup(access, group ?? "default", { tool: target, toArguments });
+  return inGroup(setting, group ?? "default", { tool: target, toArguments });
 }
 
 interface ToolInput {
@@ -62,17 +73,24 @@ interface ToolInput {
 
 /** By the name that the server knows. */
 async function onServer(
-  access: Access,
+  setting: Setting,
   server: Server,
   { tool, group, toArguments }: ToolInput & { group: string | undefined },
 ): Promise<Raw> {
+  const { access } = setting;
   const { name } = server.config;
   requireEnabled(server);
   await access.ready(name);
-  if (group !== undefined) return inGroup(access, group, { tool: `${name}:${tool}`, toArguments });
+  if (group !== undefined) return inGroup(setting, group, { tool: `${name}:${tool}`, toArguments });
   try {
     const definition = (await access.api.listTools(name)).find((candidate) => candidate.name === tool);
-    return await access.callTool({ server: name, tool, args: toArguments(definition?.input_schema) });
+    const args = toArguments(definition?.input_schema);
+    const through = server.groups.includes("default") ? "default" : server.groups[0];
+    const told =
+      definition === undefined || through === undefined
+        ? undefined
+        : await interactively(setting, through, { tool: `${name}:${tool}`, shown: `${name}.${tool}`, args });
+    return told ?? (await access.callTool({ server: name, tool, args }));
   } catch (thrown) {
     if (!(thrown instanceof HubError) || thrown.kind !== "ServerNotRunning") throw thrown;
     throw notRunning(server, thrown);
@@ -80,7 +98,8 @@ async function onServer(
 }
 
 /** By the name that the group exposes, `server:tool`, or the server's own where only one can be meant. */
-async function inGroup(access: Access, group: string, { tool: name, toArguments }: ToolInput): Promise<Raw> {
+async function inGroup(setting: Setting, group: string, { tool: name, toArguments }: ToolInput): Promise<Raw> {
+  const { access } = setting;
   const tools = await access.api.listGroupTools(group);
   const exact = tools.find(({ name: exposed, server, tool }) => exposed === name || `${server}:${tool}` === name);
   const bare = tools.filter(({ tool }) => tool === name);
@@ -89,8 +108,33 @@ async function inGroup(access: Access, group: string, { tool: name, toArguments 
     throw new HubError("ToolNotFound", `Several servers have a tool "${name}"`, { hint: `Name one of ${choices}` });
   }
   const found = exact ?? bare[0];
-  return access.callGroupTool({ group, tool: found?.name ?? name, args: toArguments(found?.input_schema) });
+  const args = toArguments(found?.input_schema);
+  const told = found && (await interactively(setting, group, { tool: found.name, shown: name, args }));
+  return told ?? access.callGroupTool({ group, tool: found?.name ?? name, args });
 }
+
+/** Where somebody watches: with progress, and with the server's questions. Undefined where the call must go another way. */
+async function interactively(
+  { io, access, options }: Setting,
+  group: string,
+  wanted: Omit<InteractiveCall, "timeoutMs">,
+): Promise<Raw | undefined> {
+  const { out } = access;
+  if (!out.live || wanted.args.bytes.length > MAX_TYPED_BYTES) return undefined;
+  const pipe = await access.converse(group);
+  if (pipe === undefined) return undefined;
+  const { callInteractively } = await import("./interactive-call.ts");
+  try {
+    return await callInteractively(io, { out, options, pipe }, { ...wanted, timeoutMs: timeoutOf(options) });
+  } catch (error) {
+    // A tool that the group keeps out can still be called by its server's name.
+    if (error instanceof HubError && error.kind === "ToolNotFound") return undefined;
+    throw error;
+  }
+}
+
+/** Longer ones do not fit into a line of the endpoint. */
+const MAX_TYPED_BYTES = 1 << 20;
 
 function print({ out }: Access, { bytes, value }: Raw): number {
   const { success, content, rpc_error } = isObject(value) ? value : {};

@@ -1,6 +1,8 @@
 // A hub inside the command, in the shapes of the management API: the API's own commands, without HTTP in between.
 
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { toCallResult } from "../api/call-result.ts";
 import { ConfigCommands } from "../api/commands/config.ts";
 import { GroupCommands } from "../api/commands/groups.ts";
@@ -14,11 +16,14 @@ import type { Hub } from "../hub.ts";
 import type { JsonObject } from "../wire/json.ts";
 import type { Raw, RawParams } from "../wire/jsonrpc.ts";
 import type { Access, Api } from "./access.ts";
+import type { Pipe } from "./interactive-call.ts";
 import type { Io } from "./io.ts";
 import { toStartup } from "./open-hub.ts";
 import type { Output } from "./output.ts";
 import { Progress } from "./progress.ts";
 import type { Places } from "./record.ts";
+
+const CLOSE_MS = 500;
 
 interface LocalOptions {
   readonly hub: Hub;
@@ -70,6 +75,19 @@ export class LocalAccess implements Access {
 
   async callGroupTool({ group, tool, args }: { group: string; tool: string; args: RawParams }): Promise<Raw> {
     return toRaw(toCallResult(await this.#tools.callInGroup(group, tool, args, this.#use)));
+  }
+
+  async converse(group: string): Promise<Pipe> {
+    const { StdioServer } = await import("../wire/stdio-server.ts");
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const service = this.#hub.endpoint(group, Promise.resolve());
+    const server = new StdioServer({ input, output, service });
+    const close = async () => {
+      input.end();
+      service.close();
+      await Promise.race([server.ended, sleep(CLOSE_MS, undefined, { ref: false })]);
+    };
+    return { input, output, close };
   }
 
   readResource(group: string, uri: string): Promise<Raw> {

@@ -1,8 +1,8 @@
 // `plugboard open`: the address of the hub in a browser. Without a terminal it is only printed.
 
-import { spawn } from "node:child_process";
+import { openBrowser } from "./browser.ts";
 import { requireHub } from "./find-hub.ts";
-import type { GlobalOptions, Io } from "./io.ts";
+import type { GlobalOptions } from "./io.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
 
@@ -20,17 +20,3 @@ export const openCommand: Register = (program, { io, done }) => {
       done(0);
     });
 };
-
-/** No shell is involved, so that an address is nothing but an address. */
-function openBrowser({ platform, env }: Io, url: string): Promise<boolean> {
-  const [command, ...args] =
-    platform === "darwin" ? ["open", url] : platform === "win32" ? ["explorer.exe", url] : ["xdg-open", url];
-  return new Promise((resolve) => {
-    const child = spawn(command ?? "", args, { detached: true, stdio: "ignore", env: { ...env } });
-    child.once("error", () => resolve(false));
-    child.once("spawn", () => {
-      child.unref();
-      resolve(true);
-    });
-  });
-}

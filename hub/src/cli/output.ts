@@ -5,6 +5,7 @@ import type { ErrorKind, HubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
 import { paletteFor, type Palette } from "./color.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { Interrupted } from "./interrupted.ts";
 import { indentJson } from "./indent-json.ts";
 import { table, type Cell, type TableOptions } from "./table.ts";
 import { printable } from "./text.ts";
@@ -94,6 +95,7 @@ export function printError(error: HubError, io: Io, options: GlobalOptions): voi
     io.stderr.write(`${JSON.stringify(error)}\n`);
     return;
   }
+  if (error instanceof Interrupted) return;
   const { bad, strong } = paletteFor(io, "stderr", options);
   const lines = [`${bad("error:")} ${indented(error.message)}`];
   if (error.field !== undefined) lines.push(`  field: ${indented(error.field)}`);

@@ -1,6 +1,6 @@
 // A line from the terminal that is not shown while it is typed.
 
-import { HubError } from "../errors.ts";
+import { Interrupted } from "./interrupted.ts";
 import type { Io } from "./io.ts";
 
 const ENTER = /[\r\n]/;
@@ -26,7 +26,7 @@ export function readHidden({ stdin, stderr }: Pick<Io, "stdin" | "stderr">, ques
     const onEnd = () => end(() => resolve(value));
     const onData = (chunk: Buffer | string) => {
       for (const key of chunk.toString()) {
-        if (key === INTERRUPT) return end(() => reject(new HubError("Cancelled", "Interrupted")));
+        if (key === INTERRUPT) return end(() => reject(new Interrupted({ stderr })));
         if (ENTER.test(key) || key === END) return onEnd();
         if (BACKSPACE.has(key)) value = Array.from(value).slice(0, -1).join("");
         else if (key === ERASE_LINE) value = "";

@@ -2,28 +2,38 @@
 
 import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
-import { cut } from "./text.ts";
+import { cut, oneLine } from "./text.ts";
 import { seconds } from "./times.ts";
 
 const REDRAW_MS = 100;
 /** What is over before this needs no line. */
 const MOMENT_MS = 300;
+export const ERASE_LINE = "\r\u001b[2K";
 
-export async function waiting<T>(io: Io, out: Output, label: string | (() => string), work: Promise<T>): Promise<T> {
+/** Where the label is undefined the line belongs to somebody else just now. */
+export async function waiting<T>(
+  io: Io,
+  out: Output,
+  label: string | (() => string | undefined),
+  work: Promise<T>,
+): Promise<T> {
   if (!out.live) return work;
   const startedAt = performance.now();
   let drawn = false;
   const timer = setInterval(() => {
     const elapsed = performance.now() - startedAt;
-    if (elapsed < MOMENT_MS) return;
+    const what = typeof label === "string" ? label : label();
+    if (what === undefined) drawn = false;
+    if (elapsed < MOMENT_MS || what === undefined) return;
     drawn = true;
-    const text = `  … ${typeof label === "string" ? label : label()}  ${seconds(elapsed)}`;
-    io.stderr.write(`\r\u001b[2K${cut(text, (io.stderr.columns || 80) - 1)}`);
+    const time = `  ${seconds(elapsed)}`;
+    const room = (io.stderr.columns || 80) - 1 - time.length;
+    io.stderr.write(`${ERASE_LINE}${cut(`  … ${oneLine(what)}`, room)}${time}`);
   }, REDRAW_MS);
   try {
     return await work;
   } finally {
     clearInterval(timer);
-    if (drawn) io.stderr.write("\r\u001b[2K");
+    if (drawn) io.stderr.write(ERASE_LINE);
   }
 }

@@ -5,10 +5,11 @@ import { withExposedUris } from "../../calls/exposed-uris.ts";
 import type { Group } from "../../catalog/group.ts";
 import { HubError } from "../../errors.ts";
 import { LOCAL } from "../../servers/caller.ts";
+import type { Respondent } from "../../servers/respondent.ts";
 import type { Arrival } from "../../telemetry/tracing.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import type { Cancellation } from "../../wire/cancellation.ts";
-import { rawParams, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
+import { failure, rawParams, RPC, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
 import type { Managed } from "../core.ts";
 import type { GroupTool, Tool } from "../schemas/tool.ts";
 import { toTool } from "../view.ts";
@@ -27,6 +28,19 @@ export interface CallOutcome {
   readonly reply: Reply;
   readonly durationMs: number;
 }
+
+/** A request of the management API has nobody behind it who could be asked. The server is told so, in words for whoever called. */
+const NOBODY: Respondent = {
+  wasAsked: false,
+  capabilities: {},
+  caller: () => undefined,
+  answer: async ({ method }) =>
+    failure({
+      code: RPC.methodNotFound,
+      message: `${method} cannot be answered: the call came from a program. Call the tool from an MCP client, or with plugboard call on a terminal`,
+    }),
+  completed: () => undefined,
+};
 
 /** The group of calls that came through no group. No group can have this name. */
 const NO_GROUP = "@api";
@@ -90,6 +104,7 @@ export class ToolCommands {
       server,
       name: tool,
       client: options.client,
+      respondent: NOBODY,
       ...toAsk(options),
     });
     return { reply, durationMs: performance.now() - startedAt };
