@@ -149,6 +149,7 @@ export class Hub {
       log: this.callLog,
       latency: this.latency,
       tracing: this.#tracing,
+      limits: () => this.configuration.current.limits,
     });
     this.configuration = new Configuration({
       store,

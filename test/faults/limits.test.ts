@@ -2,7 +2,9 @@
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
 import { connect as connectTcp } from "node:net";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { OTHER } from "./fault-hub.ts";
 import { fdsOf, memoryOf } from "./post-conditions.ts";
@@ -43,6 +45,62 @@ family("a hub without descriptors", ({ hub }) => {
     );
     await hub().api(`/servers/${late}/start`, { method: "POST" });
     await hub().untilState(late, "running");
+  });
+});
+
+family("more calls than are taken on", ({ hub }) => {
+  it("C5 T48 400 calls at once to one server: 256 reach it, the others wait, and the next beyond that are told", async () => {
+    const { name, up } = await hub().add({ steps: [{ do: "hold", gate: "go" }] });
+    const calls = together(hub(), name, 400);
+    await hub().until(() => up.ran() === 256);
+    await hub().until(async () => (await hub().metrics()).includes(`hub_calls_waiting{server="${name}"} 144`));
+    expect(up.ran()).toBe(256);
+    up.open("go");
+    expect((await calls).filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(up.ran()).toBe(400);
+  });
+
+  it("AU-7 C5 a server's own limits: the error names the setting, and the circuit stays closed", async () => {
+    const scenario = { steps: [{ do: "hold" as const, gate: "go" }] };
+    const { name, up } = await hub().add(scenario, { resilience: { max_calls: 2, max_queued_calls: 1 } });
+    const calls = together(hub(), name, 3);
+    await hub().until(async () => (await hub().metrics()).includes(`hub_calls_waiting{server="${name}"} 1`));
+    for (let n = 0; n < 4; n++) {
+      requireSeen(await hub().call(name, "act"), {
+        code: "RATE_LIMITED",
+        message: /2 under way, 1 more wait already .*resilience.max_calls 2, resilience.max_queued_calls 1/,
+      });
+    }
+    const { status, headers, json } = await hub().api(`/servers/${name}/tools/act/call`, { method: "POST", body: {} });
+    expect([status, headers["retry-after"], json.code]).toEqual([429, "1", "RATE_LIMITED"]);
+    expect(await hub().metrics()).toContain(`hub_calls_refused_total{server="${name}",limit="max_calls"} 5`);
+    up.open("go");
+    for (const outcome of await calls) expect(outcome.error).toBeUndefined();
+    expect((await hub().server(name)).circuit).toBe("closed");
+  });
+
+  it("AU-7 C5 a server's rate, and then the hub's, changed while it runs", async () => {
+    const { name, up } = await hub().add({}, { resilience: { calls_per_second: 0.001, calls_burst: 3 } });
+    const outcomes = await together(hub(), name, 5);
+    expect([outcomes.filter(({ error }) => error === undefined).length, up.ran()]).toEqual([3, 3]);
+    requireSeen(await hub().call(name, "act"), {
+      code: "RATE_LIMITED",
+      message: /too often \(limits: resilience.calls_per_second 0.001, resilience.calls_burst 3\)/,
+    });
+    const path = join(hub().home.dir, "config/mcp_server.json");
+    const setLimits = async (limits: object | undefined) => {
+      await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), limits }));
+      await hub().api("/config/reload", { method: "POST" });
+    };
+    await setLimits({ calls_per_second: 0.001, calls_burst: 1 });
+    expect((await hub().call(OTHER, "echo")).error).toBeUndefined();
+    requireSeen(await hub().call(OTHER, "echo"), {
+      code: "RATE_LIMITED",
+      message: /^The hub .*limits.calls_per_second/,
+    });
+    await setLimits({ calls_per_minute: 5 });
+    expect((await hub().call(OTHER, "echo")).error).toBeUndefined();
+    await setLimits(undefined);
   });
 });
 

@@ -16,7 +16,7 @@ import { identify } from "./request-id.ts";
 
 export interface MetricsOptions {
   readonly supervisor: Supervisor;
-  readonly calls: Pick<Calls, "retriesOf" | "served" | "underWay">;
+  readonly calls: Pick<Calls, "retriesOf" | "served" | "underWay" | "limits">;
   readonly latency: { prometheus(): string };
   readonly callLog: Pick<CallLog, "lost">;
   readonly secrets: Pick<SecretStore, "failures">;
@@ -113,6 +113,18 @@ async function render(options: MetricsOptions): Promise<string> {
     metric("hub_secret_errors_total", "counter", "Secrets that were there and could not be read", [
       [{}, secrets.failures ?? 0],
     ]),
+    metric("hub_calls_refused_total", "counter", "Calls that met a limit, of a server or of the hub (no server)", [
+      ...[...calls.limits.refused].map(([limit, count]) => [{ limit }, count] as const),
+      ...servers.flatMap(({ name, limits }) =>
+        [...limits.refused].map(([limit, count]) => [{ server: name, limit }, count] as const),
+      ),
+    ]),
+    metric(
+      "hub_calls_waiting",
+      "gauge",
+      "Requests that wait for their turn at a server",
+      servers.map(({ name, limits }) => [{ server: name }, limits.waiting]),
+    ),
     metric("hub_calls_inflight", "gauge", "Requests that servers are working on", [[{}, calls.underWay]]),
     metric("hub_audit_dropped_total", "counter", "Calls that could not be recorded", [[{}, callLog.lost]]),
     metric("hub_build_info", "gauge", "Versions", [[{ version: VERSION, node: process.versions.node }, 1]]),

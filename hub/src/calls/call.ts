@@ -3,9 +3,10 @@
 
 import { toHubError, type ErrorKind, type HubError } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
+import { DEFAULT_HUB_LIMITS, type HubLimits } from "../config/hub-limits.ts";
+import { CallLimits } from "../servers/call-limits.ts";
 import type { Caller } from "../servers/caller.ts";
 import type { ManagedServer } from "../servers/server.ts";
-import { Slots } from "../servers/slots.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import type { Ask } from "../servers/upstream.ts";
 import type { Arrival, ClientSpan, ServerSpan, Tracing } from "../telemetry/tracing.ts";
@@ -40,11 +41,11 @@ export interface CallsOptions {
   readonly log: CallLog;
   readonly latency: Latency;
   readonly tracing?: Tracing | undefined;
+  /** Of all servers together; as they are now. */
+  readonly limits?: () => HubLimits | undefined;
 }
 
-/** Of all servers together: more than clients can have connections, so that only a fault gets there. */
 const MAX_WAIT_MS = 30_000;
-const LIMITS = { max: 4096, maxWaiting: 4096 } as const;
 
 /** Where a caller may say which of its workflows a call belongs to. */
 const WORKFLOW_META = "io.plugboard/workflow_id";
@@ -54,10 +55,15 @@ export class Calls {
   /** How long callers waited. */
   readonly served = new ServedDurations();
   readonly #retries = new Map<string, Map<ErrorKind, number>>();
-  readonly #slots = new Slots("The hub", () => LIMITS);
+  readonly limits: CallLimits;
 
   constructor(options: CallsOptions) {
     this.#options = options;
+    const limits = () => options.limits?.() ?? DEFAULT_HUB_LIMITS;
+    this.limits = new CallLimits("The hub", "limits", {
+      slots: () => ({ max: limits().maxCalls, maxWaiting: limits().maxQueuedCalls }),
+      rate: () => limits().rate,
+    });
   }
 
   /** How often requests to a server were sent again, by why. */
@@ -74,22 +80,27 @@ export class Calls {
 
   /** How many requests are under way. */
   get underWay(): number {
-    return this.#slots.taken;
+    return this.limits.taken;
   }
 
   /** Resolves when none is under way. */
   idle(): Promise<void> {
-    return this.#slots.idle();
+    return this.limits.idle();
   }
 
   /** Calls a tool. The server's answer comes back unchanged, its errors included; a HubError is the hub's own failure. */
   async tool(call: ToolCall): Promise<Reply> {
-    const turn = this.#slots.take({ signal: call.signal, limitMs: MAX_WAIT_MS });
-    if (turn !== undefined) await turn;
-    const startedAt = performance.now();
+    let startedAt = performance.now();
+    let hasTurn = false;
     const entry = this.#begin(call);
     const span = this.#options.tracing?.serve(call);
     try {
+      const turn = this.limits.take({ signal: call.signal, limitMs: MAX_WAIT_MS });
+      if (turn !== undefined) {
+        await turn;
+        startedAt = performance.now();
+      }
+      hasTurn = true;
       // On record before it is forwarded: a kill must not hide that it may have run.
       if (entry.begun !== undefined) await entry.begun;
       const { resilience } = this.#options.supervisor.answering(call.server);
@@ -106,13 +117,13 @@ export class Calls {
       span?.end({ error });
       throw error;
     } finally {
-      this.#slots.give();
+      if (hasTurn) this.limits.give();
     }
   }
 
   /** Any other question to a server: a prompt, a resource, a completion. */
   async ask(server: string, question: Question): Promise<Reply> {
-    const turn = this.#slots.take({ signal: question.signal, limitMs: MAX_WAIT_MS });
+    const turn = this.limits.take({ signal: question.signal, limitMs: MAX_WAIT_MS });
     if (turn !== undefined) await turn;
     const startedAt = performance.now();
     const span = this.#options.tracing?.serve({ ...question, server });
@@ -127,7 +138,7 @@ export class Calls {
       span?.end({ error: toHubError(thrown) });
       throw thrown;
     } finally {
-      this.#slots.give();
+      this.limits.give();
     }
   }
 

@@ -1,10 +1,15 @@
 // The JSON Schema of the config files, from the same rules that check them.
 
 import * as z from "zod/mini";
+import { hubLimitsEntry } from "../config/hub-limits.ts";
 import { groupEntry, serverEntry } from "../config/schema.ts";
 import { HubError } from "../errors.ts";
 
-const servers = z.looseObject({ $schema: z.optional(z.string()), mcpServers: z.record(z.string(), serverEntry) });
+const servers = z.looseObject({
+  $schema: z.optional(z.string()),
+  mcpServers: z.record(z.string(), serverEntry),
+  limits: z.optional(hubLimitsEntry),
+});
 const groups = z.record(z.string(), groupEntry);
 
 const FILES = {

@@ -11,6 +11,8 @@ export interface ConfigChanges {
   /** Something changed that a running server need not know of. */
   readonly described: readonly ServerConfig[];
   readonly groups: boolean;
+  /** Those of the hub as a whole. */
+  readonly limits: boolean;
 }
 
 /** What a running server was started with. A change of anything else leaves it alone. */
@@ -29,6 +31,7 @@ export function diffConfig(previous: HubConfig, next: HubConfig): ConfigChanges 
     restarted: kept.filter(mustRestart).map(({ server }) => server),
     described: kept.filter((pair) => !mustRestart(pair)).map(({ server }) => server),
     groups: !isDeepStrictEqual(previous.groups, next.groups),
+    limits: !isDeepStrictEqual(previous.limits, next.limits),
   };
 }
 
@@ -36,12 +39,12 @@ function mustRestart({ old, server }: { old: ServerConfig; server: ServerConfig 
   return STARTED_WITH.some((key) => !isDeepStrictEqual(old[key], server[key]));
 }
 
-export function isUnchanged({ added, removed, restarted, described, groups }: ConfigChanges): boolean {
-  return added.length + removed.length + restarted.length + described.length === 0 && !groups;
+export function isUnchanged({ added, removed, restarted, described, groups, limits }: ConfigChanges): boolean {
+  return added.length + removed.length + restarted.length + described.length === 0 && !groups && !limits;
 }
 
 /** @example describeChanges(changes) // "added git; restarted memory; groups changed" */
-export function describeChanges({ added, removed, restarted, described, groups }: ConfigChanges): string {
+export function describeChanges({ added, removed, restarted, described, groups, limits }: ConfigChanges): string {
   const parts = [
     ["added", names(added)],
     ["removed", removed],
@@ -49,7 +52,9 @@ export function describeChanges({ added, removed, restarted, described, groups }
     ["changed", names(described)],
   ] as const;
   const said = parts.flatMap(([what, which]) => (which.length === 0 ? [] : [`${what} ${which.join(", ")}`]));
-  return [...said, ...(groups ? ["groups changed"] : [])].join("; ") || "nothing";
+  return (
+    [...said, ...(groups ? ["groups changed"] : []), ...(limits ? ["limits changed"] : [])].join("; ") || "nothing"
+  );
 }
 
 function names(servers: readonly ServerConfig[]): string[] {

@@ -1,13 +1,15 @@
 // The two config files as data: their top level, and everything in them in normal form. Pure; reading and writing the
 // files is left to file.ts.
 
-import { HubError } from "../errors.ts";
+import { HubError, toHubError } from "../errors.ts";
+import { hubLimitsEntry, hubLimitsOf, type HubLimits } from "./hub-limits.ts";
 import { parseJsonText } from "./json.ts";
 import { nameOf, normalizeGroups, normalizeServer } from "./normalize.ts";
 import { isObject } from "./plain.ts";
 import type { Json, JsonObject } from "./plain.ts";
 import { findRisks } from "./risks.ts";
-import type { GroupConfig, ServerConfig } from "./types.ts";
+import { parseWith } from "./schema.ts";
+import type { GroupConfig, HubConfig, ServerConfig } from "./types.ts";
 import { quoted, within } from "./where.ts";
 
 export const SERVER_FILE = "mcp_server.json";
@@ -18,6 +20,8 @@ export interface ServerDocument {
   readonly root: "mcpServers" | "servers";
   /** As written, by key. */
   readonly entries: Readonly<JsonObject>;
+  /** Of the whole hub, where the file has some that can be used. */
+  readonly limits?: HubLimits;
   readonly warnings: readonly string[];
 }
 
@@ -34,17 +38,34 @@ export function parseServerDocument(text: string): ServerDocument {
     });
   }
   const entries = json[root];
-  if (entries === undefined) return { root, entries: {}, warnings: withoutServers(json) };
-  if (isObject(entries)) return { root, entries, warnings: [] };
+  const { limits, warnings } = readLimits(json["limits"]);
+  if (entries === undefined) return { root, entries: {}, ...limits, warnings: [...withoutServers(json), ...warnings] };
+  if (isObject(entries)) return { root, entries, ...limits, warnings };
   throw new HubError("InvalidConfig", `${SERVER_FILE}: ${root} must be an object that maps names to servers`, {
     field: root,
   });
 }
 
+/** Limits that cannot be used are left out: no server depends on them. */
+function readLimits(given: Json | undefined): { limits: { limits?: HubLimits }; warnings: string[] } {
+  if (given === undefined) return { limits: {}, warnings: [] };
+  try {
+    return { limits: { limits: hubLimitsOf(parseWith(hubLimitsEntry, given, "limits")) }, warnings: [] };
+  } catch (thrown) {
+    const { field = "limits", message } = toHubError(thrown);
+    return { limits: {}, warnings: [`${SERVER_FILE}: ${field}: ${message}. The usual limits are in force`] };
+  }
+}
+
 /** A file that says something, but declares nothing, is probably missing its outer key. */
 function withoutServers(json: JsonObject): string[] {
-  const says = Object.keys(json).some((key) => key !== "$schema");
+  const says = Object.keys(json).some((key) => key !== "$schema" && key !== "limits");
   return says ? [`${SERVER_FILE} has no "mcpServers", so it declares no servers`] : [];
+}
+
+/** The part of the config that a document's limits are. */
+export function limitsOf({ limits }: ServerDocument): Pick<HubConfig, "limits"> {
+  return limits === undefined ? {} : { limits };
 }
 
 /** All servers of a document. An invalid one, or two of one name or id, is an error that says which. */

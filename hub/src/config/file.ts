@@ -11,6 +11,7 @@ import {
   GROUP_FILE,
   SERVER_FILE,
   findWarnings,
+  limitsOf,
   parseGroupDocument,
   parseServerDocument,
   toServers,
@@ -49,7 +50,7 @@ export class ConfigFiles implements ConfigStore {
     const groups = parseGroupDocument(groupFile?.text ?? "");
     return {
       revision: revisionOf(serverFile?.text, groupFile?.text),
-      config: { servers, groups },
+      config: { servers, groups, ...limitsOf(document) },
       present: { servers: serverFile !== undefined, groups: groupFile !== undefined },
       blank: [
         ...(serverFile?.text.trim() === "" ? [SERVER_FILE] : []),

@@ -2,7 +2,7 @@
 
 import { HubError } from "../errors.ts";
 import { addServer, findEntry, removeServer, replaceServer } from "./changes.ts";
-import { findWarnings, parseGroupDocument, parseServerDocument, toServers } from "./documents.ts";
+import { findWarnings, limitsOf, parseGroupDocument, parseServerDocument, toServers } from "./documents.ts";
 import { removeGroup, setGroup } from "./group-changes.ts";
 import { normalizeServer } from "./normalize.ts";
 import type { JsonObject } from "./plain.ts";
@@ -19,8 +19,8 @@ export class MemoryConfig implements ConfigStore {
     this.#groups = groups;
   }
 
-  static of({ mcpServers, groups = {} }: { mcpServers: unknown; groups?: unknown }): MemoryConfig {
-    return new MemoryConfig(JSON.stringify({ mcpServers }), JSON.stringify({ groups }));
+  static of({ mcpServers, groups = {}, limits }: { mcpServers: unknown; groups?: unknown; limits?: unknown }) {
+    return new MemoryConfig(JSON.stringify({ mcpServers, limits }), JSON.stringify({ groups }));
   }
 
   async load(): Promise<LoadedConfig> {
@@ -28,7 +28,7 @@ export class MemoryConfig implements ConfigStore {
     const servers = toServers(document);
     return {
       revision: String(this.#edits),
-      config: { servers, groups: parseGroupDocument(this.#groups) },
+      config: { servers, groups: parseGroupDocument(this.#groups), ...limitsOf(document) },
       present: { servers: true, groups: true },
       warnings: [...document.warnings, ...findWarnings(servers)],
     };

@@ -2,9 +2,9 @@
 // in servers/resilience.ts.
 
 import * as z from "zod/mini";
+import { callLimits, count } from "./call-limits.ts";
 import * as limits from "./limits.ts";
 
-const count = z.int().check(z.gte(1), z.lte(100_000));
 const ms = z.int().check(z.gte(1), z.lte(limits.TIMEOUT_MAX_MS));
 
 const retryRule = z.enum(["never", "safe", "always"], { error: 'A retry rule is "never", "safe" or "always"' });
@@ -28,8 +28,7 @@ export const resilienceEntry = z.strictObject({
   instance_idle_ms: z.optional(ms),
   restart_first_ms: z.optional(ms),
   restart_max_ms: z.optional(ms),
-  max_calls: z.optional(count),
-  max_queued_calls: z.optional(z.union([z.literal(0), count])),
+  ...callLimits,
 });
 
 export type RetryRule = z.infer<typeof retryRule>;

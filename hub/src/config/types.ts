@@ -1,6 +1,7 @@
 // What the user wrote, in one normal form. Both spellings of a server end here (normalize.ts); nothing is filled in yet:
 // `${NAME}` and secret references are still there, and are resolved only when a server starts.
 
+import type { HubLimits } from "./hub-limits.ts";
 import type { ResilienceEntry } from "./resilience.ts";
 
 /** One environment variable that the user grants to a server. */
@@ -84,4 +85,6 @@ export interface GroupConfig {
 export interface HubConfig {
   readonly servers: readonly ServerConfig[];
   readonly groups: readonly GroupConfig[];
+  /** How much the hub takes on in all, where the file says something about that. */
+  readonly limits?: HubLimits;
 }

@@ -1,5 +1,6 @@
 // How a server is kept alive and how its failures are met: what the user wrote, with a default for everything else.
 
+import { rateOf, type Rate } from "../config/hub-limits.ts";
 import type { ResilienceEntry, RetryRule } from "../config/resilience.ts";
 
 export interface Resilience {
@@ -20,6 +21,7 @@ export interface Resilience {
   readonly instances: InstanceRule;
   readonly maxCalls: number;
   readonly maxQueuedCalls: number;
+  readonly rate: Rate | undefined;
 }
 
 export interface BreakerLimits {
@@ -58,5 +60,6 @@ export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
     instances: { max: entry.max_instances ?? 16, idleMs: entry.instance_idle_ms ?? 3_600_000 },
     maxCalls: entry.max_calls ?? 256,
     maxQueuedCalls: entry.max_queued_calls ?? 1024,
+    rate: rateOf(entry),
   };
 }

@@ -8,6 +8,7 @@ import { HubError, toHubError, type ErrorKind } from "../errors.ts";
 import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { LOCAL } from "./caller.ts";
+import { CallLimits } from "./call-limits.ts";
 import { Circuit } from "./circuit.ts";
 import { Dialer } from "./dialer.ts";
 import { Health } from "./health.ts";
@@ -23,7 +24,6 @@ import { ResourceWatches, type OnUpdate } from "./resource-watches.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
-import { Slots } from "./slots.ts";
 import { Slumber } from "./slumber.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import type { Ask, Upstream } from "./upstream.ts";
@@ -56,7 +56,8 @@ export class ManagedServer {
   readonly circuit: Circuit;
   readonly #restarts: Restarts;
   readonly #health: Health;
-  readonly #slots: Slots;
+  /** How many calls it is given at once, and how often. */
+  readonly limits: CallLimits;
   readonly #watches: ResourceWatches;
   readonly #relisting: Relisting;
   readonly #slumber: Slumber;
@@ -104,10 +105,11 @@ export class ManagedServer {
     world.redactor.setSecrets(this, secretsOf(config));
     this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
     this.#resilience = resilienceOf(config.resilience);
-    this.#slots = new Slots(`Server "${config.name}"`, () => ({
-      max: this.#resilience.maxCalls,
-      maxWaiting: this.#resilience.maxQueuedCalls,
-    }));
+    const limits = () => ({ max: this.#resilience.maxCalls, maxWaiting: this.#resilience.maxQueuedCalls });
+    this.limits = new CallLimits(`Server "${config.name}"`, "resilience", {
+      slots: limits,
+      rate: () => this.#resilience.rate,
+    });
     this.circuit = new Circuit({
       server: config.name,
       limits: () => this.#resilience.breaker,
@@ -324,7 +326,7 @@ export class ManagedServer {
   /** One request to the server, on behalf of a client. */
   async ask(ask: Ask): Promise<Reply> {
     const startedAt = performance.now();
-    const turn = this.#slots.take({ signal: ask.signal, limitMs: this.requestMs(ask) });
+    const turn = this.limits.take({ signal: ask.signal, limitMs: this.requestMs(ask) });
     if (turn !== undefined) await turn;
     try {
       const upstream = this.#connected;
@@ -339,7 +341,7 @@ export class ManagedServer {
       if (isRefusal(error)) this.#suspect();
       throw redactError(isRefusal(error) ? withFix(error, this.#config) : error, this.#redact);
     } finally {
-      this.#slots.give();
+      this.limits.give();
       if (this.#resilience.onDemand) this.#slumber.whenIdle();
     }
   }
@@ -437,7 +439,7 @@ export class ManagedServer {
 
   /** An instance that waits for its caller is in use too: it ends by a rule of its own. */
   get #isInUse(): boolean {
-    return this.#slots.taken > 0 || this.#watches.size > 0 || (this.#instances?.size ?? 0) > 0;
+    return this.limits.taken > 0 || this.#watches.size > 0 || (this.#instances?.size ?? 0) > 0;
   }
 
   #wakeNoMore(): void {

@@ -39,7 +39,9 @@ describe("SE-5 slots", () => {
     const { take } = open(1, 1);
     take("a");
     take("b");
-    expect(() => take("c")).toThrow(expect.objectContaining({ kind: "Overloaded", code: "SERVICE_UNAVAILABLE" }));
+    expect(() => take("c")).toThrow(
+      expect.objectContaining({ kind: "RateLimited", code: "RATE_LIMITED", retryAfterMs: 1000 }),
+    );
   });
 
   it("SE-5 whoever waits too long is refused, and leaves the queue", async () => {
@@ -47,7 +49,7 @@ describe("SE-5 slots", () => {
     take("a");
     take("b");
     await vi.advanceTimersByTimeAsync(1000);
-    expect(order).toEqual(["a", "b: Overloaded"]);
+    expect(order).toEqual(["a", "b: RateLimited"]);
     slots.give();
     expect([slots.taken, slots.waiting]).toEqual([0, 0]);
   });

@@ -12,17 +12,34 @@ interface Waiting {
   go(): void;
 }
 
+/** The settings that the limits come from, for the error. */
+export interface SlotSettings {
+  readonly max: string;
+  readonly maxWaiting: string;
+}
+
+/** When to try again: nobody knows when a slot will be free. */
+const RETRY_MS = 1000;
+
 export class Slots {
   readonly #limits: () => SlotLimits;
   /** Whose slots they are, for the error. */
   readonly #owner: string;
+  readonly #settings: SlotSettings | undefined;
   readonly #queue = new Set<Waiting>();
   readonly #onIdle = new Set<() => void>();
   #taken = 0;
+  #refused = 0;
 
-  constructor(owner: string, limits: () => SlotLimits) {
+  constructor(owner: string, limits: () => SlotLimits, settings?: SlotSettings) {
     this.#owner = owner;
     this.#limits = limits;
+    this.#settings = settings;
+  }
+
+  /** How many were turned away, ever. */
+  get refused(): number {
+    return this.#refused;
   }
 
   get taken(): number {
@@ -34,7 +51,7 @@ export class Slots {
   }
 
   /**
-   * Takes a slot: at once, and then nothing comes back, or when it is one's turn. Throws Overloaded where too many wait
+   * Takes a slot: at once, and then nothing comes back, or when it is one's turn. Throws RateLimited where too many wait
    * already or the wait takes too long, and Cancelled where the caller has gone. Whoever got one gives it back.
    */
   take({ signal, limitMs }: { signal?: Cancellation | undefined; limitMs: number }): Promise<void> | undefined {
@@ -43,7 +60,7 @@ export class Slots {
       this.#taken++;
       return undefined;
     }
-    if (this.#queue.size >= maxWaiting) throw this.#overloaded(`${this.#queue.size} wait already`);
+    if (this.#queue.size >= maxWaiting) throw this.#tooMany(`${this.#queue.size} more wait already`);
     return this.#wait(signal, limitMs);
   }
 
@@ -76,7 +93,7 @@ export class Slots {
       };
       const timer = setTimeout(() => {
         leave();
-        reject(this.#overloaded(`no turn within ${limitMs} ms`));
+        reject(this.#tooMany(`this one got no turn within ${Math.round(limitMs)} ms`));
       }, limitMs);
       const waiting: Waiting = {
         go: () => {
@@ -90,10 +107,20 @@ export class Slots {
     });
   }
 
-  #overloaded(why: string): HubError {
-    return new HubError("Overloaded", `${this.#owner} has too much to do`, {
-      detail: `${this.#taken} under way, ${why}`,
-      hint: "Try again a little later",
-    });
+  #tooMany(why: string): HubError {
+    this.#refused++;
+    const { max, maxWaiting } = this.#limits();
+    const settings =
+      this.#settings === undefined
+        ? ""
+        : ` (limits: ${this.#settings.max} ${max}, ${this.#settings.maxWaiting} ${maxWaiting})`;
+    return new HubError(
+      "RateLimited",
+      `${this.#owner} has too many calls: ${this.#taken} under way, ${why}${settings}`,
+      {
+        hint: "Try again a little later",
+        retryAfterMs: RETRY_MS,
+      },
+    );
   }
 }
