@@ -7,6 +7,7 @@ export type ErrorCode =
   | "FORBIDDEN"
   | "NOT_FOUND"
   | "CONFLICT"
+  | "CANCELLED"
   | "PAYLOAD_TOO_LARGE"
   | "RATE_LIMITED"
   | "SERVICE_UNAVAILABLE"
@@ -35,6 +36,7 @@ export const ERRORS = {
   ToolNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
   GroupNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
   SecretNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
+  CallNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
   PackageNotFound: { code: "NOT_FOUND", http: 404, rpc: -31404, exit: 6 },
   ServerAlreadyExists: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   GroupAlreadyExists: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
@@ -56,7 +58,7 @@ export const ERRORS = {
   ProtocolError: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },
   IoError: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },
   Timeout: { code: "NETWORK_ERROR", http: 504, rpc: -31504, exit: 4 },
-  Cancelled: { code: "NETWORK_ERROR", http: 499, rpc: -31499, exit: 130 },
+  Cancelled: { code: "CANCELLED", http: 499, rpc: -31499, exit: 130 },
   DatabaseError: { code: "INTERNAL", http: 500, rpc: -32603, exit: 1 },
   Unexpected: { code: "INTERNAL", http: 500, rpc: -32603, exit: 1 },
 } as const satisfies Record<string, Meaning>;

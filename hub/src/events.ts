@@ -1,6 +1,7 @@
 // What happens inside the hub, for whoever wants to know: the edges, later the call log and the live view.
 
 import { EventEmitter } from "node:events";
+import type { Outcome } from "./calls/outcome.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { ConfigChanges } from "./config/diff.ts";
 import type { ErrorBody } from "./errors.ts";
@@ -13,8 +14,7 @@ export interface CallRecord {
   readonly tool: string;
   readonly group: string;
   readonly durationMs: number;
-  /** The server answered and did not call it an error. */
-  readonly ok: boolean;
+  readonly outcome: Outcome;
   /** A failure of the hub itself; the server's own errors are in its answer. */
   readonly error?: ErrorBody | undefined;
 }

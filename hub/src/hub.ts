@@ -213,7 +213,6 @@ export class Hub {
       hub: this,
       paths: this.#paths,
       callLog: this.callLog,
-      latency: this.latency,
     };
     const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor, ...this.#ofAllGroups });
     const api = createApi({

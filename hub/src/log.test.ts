@@ -23,9 +23,9 @@ describe("the structured log", () => {
       tool: 'a\n{"level":60}',
       group: "work",
       durationMs: 1.23456,
-      ok: true,
+      outcome: "ok",
     });
-    events.emit("call.finished", { server: "git", tool: "b", group: "work", durationMs: 2, ok: false, error });
+    events.emit("call.finished", { server: "git", tool: "b", group: "work", durationMs: 2, outcome: "failed", error });
     events.emit("config.rejected", { error });
     events.emit("warning", { message: "careful" });
     const records = lines.map((line) => JSON.parse(line));
@@ -46,12 +46,12 @@ describe("the structured log", () => {
     const log = startLog(events, { write: (line) => lines.push(line) });
     const error = new HubError("Timeout", 'No answer to "x"\n').toJSON();
     const call = { server: "git", tool: 'a"\u2028', group: "work", durationMs: 1.5 };
-    events.emit("call.finished", { ...call, ok: true });
-    events.emit("call.finished", { ...call, ok: false, error });
+    events.emit("call.finished", { ...call, outcome: "ok" });
+    events.emit("call.finished", { ...call, outcome: "failed", error });
     const { durationMs: duration_ms, ...names } = call;
-    log.say("info", "call finished", { ...names, duration_ms, ok: true });
+    log.say("info", "call finished", { ...names, duration_ms, ok: true, outcome: "ok" });
     const why = { code: error.code, kind: error.kind, error: error.message };
-    log.say("info", "call failed", { ...names, duration_ms, ok: false, ...why });
+    log.say("info", "call failed", { ...names, duration_ms, ok: false, outcome: "failed", ...why });
     const [done, failed, ...expected] = lines.map((line) => line.replace(/"time":"[^"]*"/, ""));
     expect([done, failed]).toEqual(expected);
   });

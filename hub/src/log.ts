@@ -38,7 +38,9 @@ export function startLog(
   const tellsCalls = log.has("info");
   events.on("call.finished", (call) => {
     if (!tellsCalls) return;
-    const how = call.ok ? DONE : membersOf({ ok: false, ...failure(call.error), msg: "call failed" });
+    const { outcome } = call;
+    const how =
+      outcome === "ok" ? DONE : membersOf({ ok: false, outcome, ...failure(call.error), msg: MESSAGES[outcome] });
     const duration = Math.round(call.durationMs * 1000) / 1000;
     log.write("info", `${beginningOf(call)},"duration_ms":${duration},${how}`);
   });
@@ -57,7 +59,13 @@ export function startLog(
   return log;
 }
 
-const DONE = membersOf({ ok: true, msg: "call finished" });
+const DONE = membersOf({ ok: true, outcome: "ok", msg: "call finished" });
+const MESSAGES = {
+  tool_error: "call failed",
+  failed: "call failed",
+  cancelled: "call cancelled",
+  refused: "call refused",
+} as const;
 
 /** What the lines of one kind of call have in common is put into words once: there is nothing that the hub logs more often. */
 function callBeginnings(): (call: CallRecord) => string {

@@ -75,7 +75,7 @@ describe("the admin endpoint", () => {
     expect((await run("call_mcp_tool", call)).value).toMatchObject({ success: true });
     expect(JSON.stringify((await run("list_mcp_tools", { server_name: "second" })).value)).toContain('"add"');
     expect((await run("get_mcp_latency_metrics", {})).value).toMatchObject({
-      items: [{ server_name: "second", total_calls: 1 }],
+      items: [{ server_name: "second", total_calls: 1, calls_24h: 1 }],
     });
     expect((await run("stop_mcp_server", { id: "second" })).value).toMatchObject({ status: "stopped" });
     const changed = { ...config, description: "changed" };
@@ -97,6 +97,47 @@ describe("the admin endpoint", () => {
     });
   });
 
+  it.each<[string, string, Record<string, unknown>, object]>([
+    [
+      "S4's request",
+      "call_mcp_tool",
+      { request: { server_name: "echo", tool_name: "pid", arguments: {} } },
+      { success: true },
+    ],
+    [
+      "S4's request, by serverName",
+      "call_mcp_tool",
+      { request: { serverName: "echo", tool_name: "pid" } },
+      { success: true },
+    ],
+    ["serverName", "list_mcp_tools", { serverName: "echo" }, { items: expect.any(Array) }],
+    ["a workflow", "call_mcp_tool", { server_name: "echo", tool_name: "pid", workflow_id: "w" }, { success: true }],
+  ])("R18 MG-6 %s is taken: %s", async (_, name, args, expected) => {
+    expect(await run(name, args)).toMatchObject({ isError: false, value: expected });
+  });
+
+  it.each<[string, Record<string, unknown>, string, string]>([
+    ["get_mcp_latency_metrics", { serverName: "ghost" }, "NOT_FOUND", 'There is no server "ghost"'],
+    ["get_mcp_latency_metrics", { server: "echo" }, "VALIDATION_ERROR", 'There is no argument "server" here'],
+    ["list_mcp_servers", { all: true }, "VALIDATION_ERROR", 'There is no argument "all" here'],
+    ["list_mcp_tools", { serverName: "echo", server_name: "echo" }, "VALIDATION_ERROR", "server_name is given twice"],
+    [
+      "call_mcp_tool",
+      { request: {}, tool_name: "pid" },
+      "VALIDATION_ERROR",
+      '"tool_name" cannot stand beside "request"',
+    ],
+    ["call_mcp_tool", { request: [] }, "VALIDATION_ERROR", "`request` must be an object"],
+    [
+      "call_mcp_tool",
+      { server_name: "echo", tool_name: "pid", arguments: [1] },
+      "VALIDATION_ERROR",
+      "`arguments` must be an object",
+    ],
+  ])("R18 MG-6 %s %j is refused", async (name, args, code, message) => {
+    expect(await run(name, args)).toMatchObject({ isError: true, value: { code, message } });
+  });
+
   it("MG-3 /metrics has the figures, in the form that Prometheus reads, and no secret", async () => {
     await run("call_mcp_tool", { server_name: "echo", tool_name: "add", arguments: { a: 1, b: 2 } });
     const { status, body, headers } = await http(`${hub.url}/metrics`, { method: "GET", headers: { authorization } });
@@ -104,7 +145,7 @@ describe("the admin endpoint", () => {
     expect(body).toContain('hub_server_up{server="echo"} 1');
     expect(body).toMatch(/mcp_client_operation_duration_seconds_count\{[^}]*tool="add"[^}]*\} [1-9]/);
     expect(body).toMatch(
-      /mcp_server_operation_duration_seconds_count\{group="@api",client="[^"]*",method="tools\/call",outcome="success"\} [1-9]/,
+      /mcp_server_operation_duration_seconds_count\{group="@api",client="[^"]*",method="tools\/call",outcome="ok"\} [1-9]/,
     );
     for (const name of ["hub_event_clients", "hub_secret_errors_total", "hub_calls_inflight"])
       expect(body).toMatch(new RegExp(`^${name} 0$`, "m"));

@@ -129,6 +129,7 @@ const MATRIX: Readonly<Record<string, Asked & { readonly path: string }>> = {
   "DELETE /secrets/{name}": { path: "/secrets/nobody" },
   "POST /secrets/rotate-key": { path: "/secrets/rotate-key" },
   "GET /calls": { path: "/calls" },
+  "GET /calls/{id}": { path: "/calls/999999999" },
   "GET /metrics/latency": { path: "/metrics/latency" },
   "GET /stats": { path: "/stats?since=0" },
   "GET /config": { path: "/config" },
@@ -146,7 +147,7 @@ describe("T06 every route needs the management token", () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace("/api/v1", "")}`),
     );
     expect(Object.keys(MATRIX).toSorted()).toEqual(documented.toSorted());
-    const served = createRoutes({ ...managed, callLog: managed.hub.callLog, latency: managed.hub.latency }, streams());
+    const served = createRoutes({ ...managed, callLog: managed.hub.callLog }, streams());
     const names = served.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect([...names, "GET /openapi.json"].toSorted()).toEqual(documented.toSorted());
   });
@@ -814,7 +815,13 @@ describe("tools, resources and prompts", () => {
       "RS-7 a result that says that it failed",
       "/servers/echo/tools/fail/call",
       {},
-      { success: false, content: [{ type: "text", text: "it failed" }], error: "it failed" },
+      {
+        success: false,
+        outcome: "tool_error",
+        content: [{ type: "text", text: "it failed" }],
+        error: "it failed",
+        code: "SERVICE_UNAVAILABLE",
+      },
     ],
     [
       "GR-5 an error of the server itself, unchanged",
@@ -822,8 +829,10 @@ describe("tools, resources and prompts", () => {
       {},
       {
         success: false,
+        outcome: "failed",
         content: [],
         error: "no such luck",
+        code: "SERVICE_UNAVAILABLE",
         rpc_error: { code: -32042, message: "no such luck", data: { reason: "odd", n: 1 } },
       },
     ],
@@ -850,7 +859,7 @@ describe("tools, resources and prompts", () => {
       404,
       "ToolNotFound",
     ],
-    ["GR-5 server that is down", "/servers/broken/tools/x/call", {}, 503, "ServerNotRunning"],
+    ["MG-5 server that is disabled", "/servers/broken/tools/x/call", {}, 409, "ServerDisabled"],
     ["CL-3 tool that does not answer in time", "/servers/echo/tools/hang/call", { timeout_ms: 50 }, 504, "Timeout"],
     ["arguments that are no object", "/servers/echo/tools/echo/call", { arguments: [1] }, 400, "InvalidConfig"],
     ["unknown member", "/servers/echo/tools/echo/call", { args: {} }, 400, "InvalidConfig"],
@@ -890,7 +899,7 @@ describe("tools, resources and prompts", () => {
     for (let looks = 1; (await calls()) - before === looks; looks++);
     abort.abort();
     await expect(call).rejects.toMatchObject({ kind: "Cancelled" });
-    expect(await finished).toMatchObject({ ok: false, error: { kind: "Cancelled" } });
+    expect(await finished).toMatchObject({ outcome: "cancelled", error: { kind: "Cancelled" } });
     while ((await cancelled()) === cancelledBefore);
   });
 });
@@ -1035,6 +1044,7 @@ describe("records", () => {
         group: "g",
         client: "c",
         workflow_id: "w",
+        outcome: "failed",
         success: false,
         since: "2026-01-01T00:00:00Z",
         until: 1_800_000_000_000,
@@ -1050,6 +1060,7 @@ describe("records", () => {
           group: "g",
           client: "c",
           workflowId: "w",
+          outcome: "failed",
           success: false,
           since: Date.UTC(2026, 0, 1),
           until: 1_800_000_000_000,
@@ -1072,6 +1083,7 @@ describe("records", () => {
     "limit=",
     "since=yesterday",
     "success=maybe",
+    "outcome=maybe",
     "after=-1",
     "limt=5",
     "limit=1&limit=2",
@@ -1250,8 +1262,8 @@ describe("MG-1 the typed client", () => {
     });
     await expect(client.createServer({ command: "x" })).rejects.toMatchObject({ kind: "InvalidConfig", field: "name" });
     await expect(client.callTool({ server_name: "broken", tool_name: "x" })).rejects.toMatchObject({
-      message: "Server unavailable",
-      detail: 'Server "broken" is disabled',
+      kind: "ServerDisabled",
+      message: 'Server "broken" is disabled',
     });
   });
 

@@ -92,7 +92,7 @@ describe("ls", () => {
   it("RS-5 has the calls of the day, how long they took and how many failed", async () => {
     await Promise.all([
       ...[1, 2, 3].map((n) => plugboard(home, ["call", "it.add", `a=${n}`, "b=1"])),
-      plugboard(home, ["call", "it.fail"]),
+      plugboard(home, ["call", "it.rpc_error"]),
     ]);
     const { stdout } = await plugboard(home, ["ls"]);
     const cells = (name: string) =>

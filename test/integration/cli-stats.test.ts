@@ -19,23 +19,25 @@ afterEach(async () => {
 
 const SERVERS = { it: { ...fixture("echo"), id: "id-of-it" }, other: fixture("echo") };
 const FIGURES = { p50_ms: expect.any(Number), p95_ms: expect.any(Number), p99_ms: expect.any(Number) };
+const COUNTS = { errors: 0, tool_errors: 0, cancelled: 0, refused: 0 };
 const EXPECTED = [
   {
     server_name: "it",
     ...FIGURES,
+    ...COUNTS,
     total_calls: 3,
-    errors: 1,
+    tool_errors: 1,
     tools: [
-      { tool_name: "echo", ...FIGURES, total_calls: 2, errors: 0 },
-      { tool_name: "fail", ...FIGURES, total_calls: 1, errors: 1 },
+      { tool_name: "echo", ...FIGURES, ...COUNTS, total_calls: 2 },
+      { tool_name: "fail", ...FIGURES, ...COUNTS, total_calls: 1, tool_errors: 1 },
     ],
   },
   {
     server_name: "other",
     ...FIGURES,
+    ...COUNTS,
     total_calls: 1,
-    errors: 0,
-    tools: [{ tool_name: "pid", ...FIGURES, total_calls: 1, errors: 0 }],
+    tools: [{ tool_name: "pid", ...FIGURES, ...COUNTS, total_calls: 1 }],
   },
 ];
 
@@ -55,7 +57,7 @@ describe("MG-1 RS-5 stats --since", () => {
     await client.callTool({ server_name: "other", tool_name: "pid" });
     const { stdout } = await plugboard(home, ["stats", "--since", "24h"]);
     expect(stdout).toMatch(
-      /^SERVER +CALLS +ERRORS +P50 +P95 +P99\nit +3 +1 .*\n {2}echo +2 +0 .*\n {2}fail +1 +1 .*\nother +1 +0 .*\n {2}pid +1 +0 .*\n$/,
+      /^SERVER +CALLS +ERRORS +TOOL ERRORS +P50 +P95 +P99\nit +3 +0 +1 .*\n {2}echo +2 +0 +0 .*\n {2}fail +1 +0 +1 .*\nother +1 +0 +0 .*\n {2}pid +1 +0 +0 .*\n$/,
     );
     expect(await json("stats", "--since", "10m")).toEqual(EXPECTED);
     expect(await json("stats", "--since", before)).toEqual(EXPECTED);
@@ -84,7 +86,7 @@ describe("MG-1 RS-5 stats --since", () => {
     await plugboard(home, ["call", "it.echo", "text=x"]);
     await plugboard(home, ["call", "it.fail"]);
     expect(await json("stats", "--since", "24h")).toMatchObject([
-      { server_name: "it", total_calls: 2, errors: 1, tools: [{ tool_name: "echo" }, { tool_name: "fail" }] },
+      { server_name: "it", total_calls: 2, tool_errors: 1, tools: [{ tool_name: "echo" }, { tool_name: "fail" }] },
     ]);
     expect((await plugboard(home, ["stats", "nobody", "--since", "24h"])).code).toBe(6);
     const wrong = await plugboard(home, ["stats", "--since", "yesterday"]);

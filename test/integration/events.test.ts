@@ -162,6 +162,7 @@ describe("MG-3 what happens is told as it happens", () => {
       tool: "echo",
       group: expect.any(String),
       success: true,
+      outcome: "ok",
       duration_ms: expect.any(Number),
       error: null,
     });
@@ -255,7 +256,7 @@ describe("a reader that comes back", () => {
     const { id } = await first.next();
     warn(managed, 2, 2);
     const second = await read(managed, "?topics=call", { "last-event-id": id });
-    managed.hub.events.emit("call.finished", { server: "s", tool: "t", group: "g", durationMs: 1, ok: true });
+    managed.hub.events.emit("call.finished", { server: "s", tool: "t", group: "g", durationMs: 1, outcome: "ok" });
     expect((await second.next()).event).toBe("call.finished");
   });
 

@@ -376,4 +376,4 @@ describe("RS-7 a call's result", () => {
   });
 });
 
-const MEMBERS = ["success", "content", "error", "duration_ms", "structured_content", "rpc_error"];
+const MEMBERS = ["success", "content", "error", "duration_ms", "structured_content", "rpc_error", "outcome", "code"];

@@ -64,7 +64,7 @@ it("MG-3 RS-5 sessions are counted by group and transport while they are there, 
     for (const transport of ["streamable-http", "websocket"])
       expect(open.get(`hub_sessions_active{group="default",transport="${transport}"}`)).toBe(1);
     for (const client of ["over http", "over ws"]) {
-      const labels = `group="default",client="${client}",method="tools/call",outcome="success"`;
+      const labels = `group="default",client="${client}",method="tools/call",outcome="ok"`;
       expect(open.get(`mcp_server_operation_duration_seconds_count{${labels}}`)).toBe(1);
     }
     await overHttp.terminateSession();

@@ -56,6 +56,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "POST /secrets/rotate-key": { path: "/secrets/rotate-key" },
   "DELETE /secrets/{name}": { path: "/secrets/service" },
   "GET /calls": { path: "/calls?limit=1" },
+  "GET /calls/{id}": { path: "/calls/1" },
   "GET /metrics/latency": { path: "/metrics/latency?server=echo" },
   "GET /stats": { path: "/stats?since=0" },
   "GET /config": { path: "/config" },

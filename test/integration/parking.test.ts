@@ -200,7 +200,7 @@ describe("the course of a waiting call", () => {
     const { result } = await call("far__cancelled", { marker: "left" });
     expect(result).toMatchObject({ content: [{ text: "cancelled" }] });
     expect(await untilRecorded("far", "works_on", "left")).toMatchObject([
-      { success: false, error_code: "NETWORK_ERROR" },
+      { success: false, outcome: "cancelled", error_code: "CANCELLED" },
     ]);
   });
 
@@ -281,7 +281,7 @@ describe("a call that nobody comes back for", () => {
     expect(text).toBe("cancelled");
     expect(await ask("far__form", "forgotten", { requestState })).toMatchObject({ code: -32602 });
     expect(await untilRecorded("far", "form", "forgotten")).toMatchObject([
-      { success: false, error_code: "NETWORK_ERROR" },
+      { success: false, outcome: "cancelled", error_code: "CANCELLED" },
     ]);
     expect(running.hub.supervisor.get("far").circuit.breaker.state).toBe("closed");
     endpoint.close();

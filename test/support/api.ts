@@ -60,13 +60,12 @@ export async function openManaged(servers: Servers | undefined, options: Options
     paths,
     token: await ManagementToken.open(paths.data, { limit: wrongTokens }),
     callLog: hub.callLog,
-    latency: hub.latency,
     ...api,
   });
   const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [edge] });
   const token = (await readManagementToken(paths.data)) ?? "";
   const seen: string[] = [];
-  const routes = createRoutes({ hub, paths, callLog: hub.callLog, latency: hub.latency }, noStreams());
+  const routes = createRoutes({ hub, paths, callLog: hub.callLog }, noStreams());
   return {
     ...inProcess,
     url: listener.url,
@@ -141,7 +140,7 @@ export function filledLog(count: number): MemoryCallLog {
       group: "default",
       params: Buffer.from("{}"),
       result: Buffer.from("{}"),
-      success: true,
+      outcome: "ok",
       durationMs: n,
     });
   }

@@ -1,6 +1,8 @@
 // S4's result of a tool call around the server's own answer, whose bytes stay as they are: a number that JavaScript cannot
 // hold comes out as it went in.
 
+import { verdictOfReply } from "../calls/outcome.ts";
+import { reasonIn } from "../calls/reason.ts";
 import { HubError } from "../errors.ts";
 import { isObject, membersOf } from "../wire/json.ts";
 import type { Raw } from "../wire/jsonrpc.ts";
@@ -12,21 +14,22 @@ export function toCallResult({ reply, durationMs }: CallOutcome): Buffer {
   const parts: [string, Buffer][] = [];
   const add = (key: string, value: Buffer | string | boolean | number) =>
     parts.push([key, Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value))]);
+  const { outcome, code } = verdictOfReply(reply);
+  add("success", outcome === "ok");
   if (reply.ok) {
     const { value, bytes } = reply.result;
-    const isError = isObject(value) && value["isError"] === true;
-    add("success", !isError);
     add("content", memberOf(bytes, "content") ?? EMPTY);
-    if (isError) add("error", textOf(value["content"]));
+    if (outcome !== "ok") add("error", reasonIn(value) ?? "The tool says that it failed");
     const structured = memberOf(bytes, "structuredContent");
     if (structured !== undefined) add("structured_content", structured);
   } else {
     const { value, bytes } = reply.error;
-    add("success", false);
     add("content", EMPTY);
     add("error", isObject(value) ? String(value["message"]) : "The server answered with an error");
     add("rpc_error", bytes);
   }
+  if (code !== undefined) add("code", code);
+  add("outcome", outcome);
   add("duration_ms", Math.round(durationMs * 1000) / 1000);
   const members = parts.flatMap(([key, value], index) => [Buffer.from(`${index === 0 ? "{" : ","}"${key}":`), value]);
   return Buffer.concat([...members, Buffer.from("}")]);
@@ -45,13 +48,4 @@ export function resultOf({ reply }: CallOutcome): Raw {
 export function memberOf(bytes: Buffer, key: string): Buffer | undefined {
   const member = membersOf(bytes)?.findLast((candidate) => candidate.key === key);
   return member === undefined ? undefined : bytes.subarray(member.valueStart, member.valueEnd);
-}
-
-/** The text blocks of a result, joined by newlines. */
-function textOf(content: unknown): string {
-  const blocks: unknown[] = Array.isArray(content) ? content : [];
-  const texts = blocks.flatMap((block) =>
-    isObject(block) && typeof block["text"] === "string" ? [block["text"]] : [],
-  );
-  return texts.join("\n") || "The tool says that it failed";
 }

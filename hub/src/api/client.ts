@@ -4,7 +4,7 @@
 import type { JsonObject } from "../wire/json.ts";
 import { Connection, type ConnectionOptions, type Exchange } from "./connection.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
-import type { CallPage, LatencyMetrics, Stats } from "./schemas/call.ts";
+import type { Call, CallPage, LatencyMetrics, Stats } from "./schemas/call.ts";
 import type {
   ConfigChangesView,
   ConfigCheck,
@@ -23,6 +23,7 @@ export interface ToolCallRequest {
   readonly server_name: string;
   readonly tool_name: string;
   readonly arguments?: JsonObject;
+  readonly workflow_id?: string;
 }
 
 export interface CallOptions {
@@ -54,6 +55,7 @@ export interface CallsQuery {
   readonly group?: string;
   readonly client?: string;
   readonly workflow_id?: string;
+  readonly outcome?: Call["outcome"];
   readonly success?: boolean;
   readonly since?: string | number;
   readonly until?: string | number;
@@ -170,12 +172,9 @@ export class HubClient {
   }
 
   callTool(request: ToolCallRequest, options?: CallOptions): Promise<ToolCallResult> {
-    const { server_name, tool_name, arguments: args = {} } = request;
-    return this.#use(
-      `${server(server_name)}/tools/${encodeURIComponent(tool_name)}/call`,
-      { arguments: args },
-      options,
-    );
+    const { server_name, tool_name, arguments: args = {}, workflow_id } = request;
+    const body = { arguments: args, ...(workflow_id === undefined ? {} : { workflow_id }) };
+    return this.#use(`${server(server_name)}/tools/${encodeURIComponent(tool_name)}/call`, body, options);
   }
 
   /** By the name that the group exposes, or `server:tool`. */
@@ -261,6 +260,12 @@ export class HubClient {
     return this.#hub.ask("/calls", { query: { ...query } });
   }
 
+  /** One of them. */
+  call(id: number): Promise<Call> {
+    return this.#hub.ask(`/calls/${id}`);
+  }
+
+  /** Of the last 24 hours. */
   latency(name?: string): Promise<LatencyMetrics[]> {
     return this.#hub.ask("/metrics/latency", { query: { server: name } });
   }

@@ -6,10 +6,15 @@ import { isObject } from "../wire/json.ts";
 import { readAll, send } from "./request.ts";
 import { trimEnd } from "../trim.ts";
 
+/** What a caller calls itself in the call log; `api` unless told. */
+export const CLIENT_HEADER = "plugboard-client";
+
 export interface ConnectionOptions {
   /** Where the hub listens: `http://127.0.0.1:7430`. */
   readonly url: string;
   readonly token: string;
+  /** What this program is called in the call log; `api` unless told. */
+  readonly client?: string | undefined;
   /** How long the hub may take to answer; not for streams. */
   readonly timeoutMs?: number | undefined;
   /** Told of every answer, for whoever wants to see what goes on. */
@@ -79,6 +84,7 @@ export class Connection {
       method,
       headers: {
         authorization: `Bearer ${this.#options.token}`,
+        ...(this.#options.client === undefined ? {} : { [CLIENT_HEADER]: this.#options.client }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },

@@ -1,7 +1,6 @@
 // What the management API is given to work with. Building it is hub.ts's.
 
 import type { Calls } from "../calls/call.ts";
-import type { Latency } from "../calls/latency.ts";
 import type { CallLog } from "../calls/log.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { HubPaths } from "../config/paths.ts";
@@ -24,7 +23,6 @@ export interface Core {
 
 export interface Records {
   readonly callLog: Pick<CallLog, "query" | "stats" | "degraded">;
-  readonly latency: Pick<Latency, "metrics"> & Partial<Pick<Latency, "tools">>;
 }
 
 export interface Managed extends Records {

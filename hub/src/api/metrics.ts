@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ManagementToken } from "../auth/management-token.ts";
 import type { Calls } from "../calls/call.ts";
+import { OUTCOMES } from "../calls/outcome.ts";
 import type { CallLog } from "../calls/log.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
@@ -16,7 +17,7 @@ import { identify } from "./request-id.ts";
 
 export interface MetricsOptions {
   readonly supervisor: Supervisor;
-  readonly calls: Pick<Calls, "retriesOf" | "served" | "underWay" | "limits">;
+  readonly calls: Pick<Calls, "limits" | "outcomes" | "retriesOf" | "served" | "underWay">;
   readonly latency: { prometheus(): string };
   readonly callLog: Pick<CallLog, "lost">;
   readonly secrets: Pick<SecretStore, "failures">;
@@ -124,6 +125,12 @@ async function render(options: MetricsOptions): Promise<string> {
       "gauge",
       "Requests that wait for their turn at a server",
       servers.map(({ name, limits }) => [{ server: name }, limits.waiting]),
+    ),
+    metric(
+      "hub_calls_total",
+      "counter",
+      "Tool calls, by how they ended",
+      OUTCOMES.map((outcome) => [{ outcome }, calls.outcomes[outcome]]),
     ),
     metric("hub_calls_inflight", "gauge", "Requests that servers are working on", [[{}, calls.underWay]]),
     metric("hub_audit_dropped_total", "counter", "Calls that could not be recorded", [[{}, callLog.lost]]),

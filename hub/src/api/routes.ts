@@ -23,6 +23,7 @@ import { toolRoutes } from "./routes/tools.ts";
 
 export function createRoutes(managed: Managed, streams: EventStreams): Route[] {
   const servers = new ServerCommands(managed);
+  const stats = new StatsCommands(managed);
   return [
     ...statusRoutes(managed, streams),
     ...serverRoutes(servers),
@@ -30,8 +31,8 @@ export function createRoutes(managed: Managed, streams: EventStreams): Route[] {
     ...toolRoutes(new ToolCommands(managed)),
     ...groupRoutes(new GroupCommands(managed)),
     ...secretRoutes(new SecretCommands(managed)),
-    ...recordRoutes(managed, managed.hub),
-    ...statsRoutes(new StatsCommands(managed)),
+    ...recordRoutes(managed, stats),
+    ...statsRoutes(stats),
     ...configRoutes(new ConfigCommands(managed)),
     ...eventRoutes(managed.hub, streams),
   ];

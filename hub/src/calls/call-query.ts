@@ -16,9 +16,10 @@ export interface PageBounds {
 }
 
 /** Throws InvalidConfig, with its field, for what no log can answer. */
-export function parseBounds({ limit = DEFAULT_LIMIT, cursor, after }: CallQuery): PageBounds {
+export function parseBounds({ id, limit = DEFAULT_LIMIT, cursor, after }: CallQuery): PageBounds {
   if (!Number.isInteger(limit) || limit < 1) throw invalid("limit", "limit must be a whole number above zero");
   if (after !== undefined && !Number.isInteger(after)) throw invalid("after", "after must be the id of a call");
+  if (id !== undefined) return { limit: 1, below: id + 1, above: id - 1 };
   return {
     limit: Math.min(limit, MAX_LIMIT),
     below: cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(cursor),

@@ -2,6 +2,7 @@
 // whatever log holds them.
 
 import { BUCKETS, bucketOf, percentilesOf } from "./duration-buckets.ts";
+import { isServersOwn, OUTCOMES, type Outcome } from "./outcome.ts";
 
 const SHARES = [0.5, 0.95, 0.99] as const;
 const MAX_TOOLS = 2000;
@@ -18,9 +19,16 @@ export interface CallFigures {
   readonly p50_ms: number;
   readonly p95_ms: number;
   readonly p99_ms: number;
+  /** Those that reached the server: ok, tool_error and failed. The percentiles are of their durations. */
   readonly total_calls: number;
   /** Those of them that failed. */
   readonly errors: number;
+  /** Those of them whose tool says that it failed: an answer, and no fault of the server. */
+  readonly tool_errors: number;
+  /** Beside them: calls that their caller gave up. */
+  readonly cancelled: number;
+  /** Beside them: calls that were turned away before they reached the server. */
+  readonly refused: number;
 }
 
 export interface ToolStats extends CallFigures {
@@ -35,25 +43,25 @@ export interface ServerStats extends CallFigures {
 /** The calls of one tool. */
 export class Tally {
   readonly counts = new Uint32Array(BUCKETS);
-  total = 0;
-  errors = 0;
+  readonly #outcomes: Record<Outcome, number> = { ok: 0, tool_error: 0, failed: 0, cancelled: 0, refused: 0 };
 
-  count(durationUs: number, ok: boolean): void {
+  count(durationUs: number, outcome: Outcome): void {
+    this.#outcomes[outcome]++;
+    if (!isServersOwn(outcome)) return;
     const bucket = bucketOf(durationUs);
     this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
-    this.total++;
-    if (!ok) this.errors++;
   }
 
-  add({ counts, total, errors }: Tally): void {
-    for (const [bucket, count] of counts.entries()) this.counts[bucket] = (this.counts[bucket] ?? 0) + count;
-    this.total += total;
-    this.errors += errors;
+  add(other: Tally): void {
+    for (const [bucket, count] of other.counts.entries()) this.counts[bucket] = (this.counts[bucket] ?? 0) + count;
+    for (const outcome of OUTCOMES) this.#outcomes[outcome] += other.#outcomes[outcome];
   }
 
   get figures(): CallFigures {
-    const [p50_ms = 0, p95_ms = 0, p99_ms = 0] = percentilesOf(this.counts, this.total, SHARES);
-    return { p50_ms, p95_ms, p99_ms, total_calls: this.total, errors: this.errors };
+    const { ok, tool_error, failed, cancelled, refused } = this.#outcomes;
+    const total_calls = ok + tool_error + failed;
+    const [p50_ms = 0, p95_ms = 0, p99_ms = 0] = percentilesOf(this.counts, total_calls, SHARES);
+    return { p50_ms, p95_ms, p99_ms, total_calls, errors: failed, tool_errors: tool_error, cancelled, refused };
   }
 }
 

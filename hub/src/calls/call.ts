@@ -15,6 +15,7 @@ import type { Reply } from "../wire/jsonrpc.ts";
 import { attempt, type Attempts } from "./attempts.ts";
 import type { Latency } from "./latency.ts";
 import type { CallLog, OpenCall } from "./log.ts";
+import { verdictOfError, verdictOfReply, type Outcome, type Verdict } from "./outcome.ts";
 import { repeatOf, repeatOfQuestion, type Repeat } from "./retry.ts";
 import { ServedDurations } from "./served.ts";
 
@@ -33,7 +34,12 @@ export interface ToolCall extends Question {
   readonly server: string;
   /** The name that the server knows. */
   readonly name: string;
+  /** Which of its caller's workflows it belongs to; may also stand in `_meta`. */
+  readonly workflowId?: string | undefined;
 }
+
+/** A call that goes nowhere: of one that names no server, or no tool, these are empty. */
+export type RefusedCall = Pick<ToolCall, "group" | "server" | "name" | "client" | "params" | "workflowId">;
 
 export interface CallsOptions {
   readonly supervisor: Supervisor;
@@ -65,6 +71,9 @@ export class Calls {
       rate: () => limits().rate,
     });
   }
+
+  /** How many calls ended in each way, since the start. */
+  readonly outcomes: Record<Outcome, number> = { ok: 0, tool_error: 0, failed: 0, cancelled: 0, refused: 0 };
 
   /** How often requests to a server were sent again, by why. */
   retriesOf(server: string): ReadonlyMap<ErrorKind, number> {
@@ -106,12 +115,13 @@ export class Calls {
       const { resilience } = this.#options.supervisor.answering(call.server);
       const repeat = repeatOf(call.name, call.tool, resilience);
       const reply = await this.#forward(call.server, call, { repeat, span });
-      await this.#finish(call, entry, startedAt, { ok: succeeded(reply), reply });
+      await this.#finish(call, entry, startedAt, { verdict: verdictOfReply(reply), reply });
       span?.end({ reply });
       return reply;
     } catch (thrown) {
       const error = toHubError(thrown);
-      await this.#finish(call, entry, startedAt, { ok: false, error });
+      const verdict = verdictOfError(error, call.signal?.aborted);
+      await this.#finish(call, entry, startedAt, { verdict, error });
       // Where the server was removed while the call waited to be sent again, this was the last that is heard of it.
       this.forget(call.server);
       span?.end({ error });
@@ -119,6 +129,18 @@ export class Calls {
     } finally {
       if (hasTurn) this.limits.give();
     }
+  }
+
+  /** Records a call that is not forwarded, and gives its caller's error. */
+  async refuse(call: RefusedCall, thrown: unknown): Promise<HubError> {
+    const error = toHubError(thrown);
+    const { outcome, code } = verdictOfError(error);
+    const entry = this.#begin(call);
+    this.outcomes[outcome]++;
+    const { group, server, name: tool } = call;
+    await entry.finish({ result: toResult(error), outcome, durationMs: 0, errorCode: code });
+    this.#options.events.emit("call.finished", { server, tool, group, durationMs: 0, outcome, error: error.toJSON() });
+    return error;
   }
 
   /** Any other question to a server: a prompt, a resource, a completion. */
@@ -130,12 +152,14 @@ export class Calls {
     try {
       const repeat = repeatOfQuestion(this.#options.supervisor.answering(server).resilience);
       const reply = await this.#forward(server, question, { repeat, span });
-      this.served.record(question, performance.now() - startedAt, reply.ok);
+      this.served.record(question, performance.now() - startedAt, verdictOfReply(reply).outcome);
       span?.end({ reply });
       return reply;
     } catch (thrown) {
-      this.served.record(question, performance.now() - startedAt, false);
-      span?.end({ error: toHubError(thrown) });
+      const error = toHubError(thrown);
+      const { outcome } = verdictOfError(error, question.signal?.aborted);
+      this.served.record(question, performance.now() - startedAt, outcome);
+      span?.end({ error });
       throw thrown;
     } finally {
       this.limits.give();
@@ -162,7 +186,7 @@ export class Calls {
     this.#retries.set(server, byKind.set(kind, (byKind.get(kind) ?? 0) + 1));
   }
 
-  #begin(call: ToolCall): OpenCall {
+  #begin(call: RefusedCall): OpenCall {
     const { group, server, name: tool, client, params } = call;
     const workflowId = workflowOf(call);
     return this.#options.log.begin({
@@ -181,15 +205,18 @@ export class Calls {
     call: ToolCall,
     entry: OpenCall,
     startedAt: number,
-    { ok, reply, error }: Outcome,
+    { verdict: { outcome, code }, reply, error }: Ending,
   ): Promise<void> | undefined {
     const { group, server, name: tool } = call;
-    const durationMs = performance.now() - startedAt;
-    const result = reply === undefined ? undefined : reply.ok ? reply.result.bytes : reply.error.bytes;
-    this.#options.latency.record(server, tool, durationMs, ok);
-    this.served.record(call, durationMs, ok);
-    const recorded = entry.finish({ result, success: ok, durationMs, errorCode: error?.code });
-    this.#options.events.emit("call.finished", { server, tool, group, durationMs, ok, error: error?.toJSON() });
+    const servedMs = performance.now() - startedAt;
+    // What a person takes to answer says nothing about the server.
+    const durationMs = Math.max(0, servedMs - (call.respondent?.askedMs ?? 0));
+    const result = reply === undefined ? error && toResult(error) : reply.ok ? reply.result.bytes : reply.error.bytes;
+    this.outcomes[outcome]++;
+    this.#options.latency.record(server, tool, durationMs, outcome);
+    this.served.record(call, servedMs, outcome);
+    const recorded = entry.finish({ result, outcome, durationMs, errorCode: code });
+    this.#options.events.emit("call.finished", { server, tool, group, durationMs, outcome, error: error?.toJSON() });
     return recorded;
   }
 }
@@ -210,18 +237,20 @@ interface Forwarding {
   readonly span: ServerSpan | undefined;
 }
 
-interface Outcome {
-  readonly ok: boolean;
+interface Ending {
+  readonly verdict: Verdict;
   readonly reply?: Reply;
   readonly error?: HubError;
 }
 
-function workflowOf({ params }: ToolCall): string | undefined {
+/** What is on record in place of a server's answer: why there is none. */
+function toResult(error: HubError): Buffer {
+  return Buffer.from(JSON.stringify(error));
+}
+
+function workflowOf({ params, workflowId }: RefusedCall): string | undefined {
+  if (workflowId !== undefined) return workflowId;
   const meta = params?.value["_meta"];
   const id = isObject(meta) ? meta[WORKFLOW_META] : undefined;
   return typeof id === "string" ? id.slice(0, 256) : undefined;
-}
-
-function succeeded(reply: Reply): boolean {
-  return reply.ok && !(isObject(reply.result.value) && reply.result.value["isError"] === true);
 }

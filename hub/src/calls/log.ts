@@ -2,6 +2,7 @@
 // left to redact.ts, where it is kept to store/.
 
 import type { CallStatsQuery, ServerStats } from "./call-stats.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** What is known of a call before it is forwarded. */
 export interface CallStart {
@@ -21,7 +22,8 @@ export interface CallStart {
 export interface CallEnd {
   /** JSON of the result or of the error; redacted like the parameters. */
   readonly result: Buffer | undefined;
-  readonly success: boolean;
+  readonly outcome: Outcome;
+  /** The server's time: without that in which its client was asked something. */
   readonly durationMs: number;
   readonly errorCode?: string | undefined;
 }
@@ -35,6 +37,7 @@ export interface CallRow {
   readonly id: number;
   /** ISO 8601, UTC. */
   readonly timestamp: string;
+  /** Empty for a call that named no server, and was refused. */
   readonly server_name: string;
   readonly tool_name: string;
   readonly group_name: string;
@@ -42,20 +45,27 @@ export interface CallRow {
   readonly workflow_id: string | null;
   readonly params: unknown;
   readonly result: unknown;
+  readonly outcome: Outcome;
+  /** Whether the outcome is `ok`. */
   readonly success: boolean;
   readonly duration_ms: number;
   readonly error_code: string | null;
+  /** Why it is not ok, in words: the tool's, the server's or the hub's. */
+  readonly error: string | null;
   /** The parameters or the result were too long, and only their beginning is kept. */
   readonly truncated: boolean;
 }
 
 /** All conditions must hold. `since` is inclusive, `until` and `slowerThanMs` are not. */
 export interface CallQuery {
+  /** Only this one. */
+  readonly id?: number | undefined;
   readonly server?: string | undefined;
   readonly tool?: string | undefined;
   readonly group?: string | undefined;
   readonly client?: string | undefined;
   readonly workflowId?: string | undefined;
+  readonly outcome?: Outcome | undefined;
   readonly success?: boolean | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;

@@ -2,6 +2,7 @@
 // servers took is in latency.ts.
 
 import { Histogram, histograms } from "../telemetry/prometheus.ts";
+import type { Outcome } from "./outcome.ts";
 
 const METRIC = "mcp_server_operation_duration_seconds";
 const HELP = "Time that the hub took to answer a request that it passed on to a server.";
@@ -29,10 +30,7 @@ export interface Served {
   readonly method: string;
 }
 
-interface Series {
-  readonly success: Histogram;
-  readonly error: Histogram;
-}
+type Series = Map<Outcome, Histogram>;
 
 type ByName<V> = Map<string, V>;
 
@@ -40,14 +38,12 @@ export class ServedDurations {
   readonly #groups: ByName<ByName<ByName<Series>>> = new Map();
   #size = 0;
 
-  record({ group = "", client = "", method }: Served, durationMs: number, ok: boolean): void {
+  record({ group = "", client = "", method }: Served, durationMs: number, outcome: Outcome): void {
     const known = METHODS.has(method) ? method : OTHER;
-    const { success, error } = this.#seriesOf(
-      group,
-      client.length > MAX_NAME ? client.slice(0, MAX_NAME) : client,
-      known,
-    );
-    (ok ? success : error).record(durationMs);
+    const series = this.#seriesOf(group, client.length > MAX_NAME ? client.slice(0, MAX_NAME) : client, known);
+    let histogram = series.get(outcome);
+    if (histogram === undefined) series.set(outcome, (histogram = new Histogram()));
+    histogram.record(durationMs);
   }
 
   /** The text that Prometheus reads. */
@@ -55,10 +51,10 @@ export class ServedDurations {
     const lines: string[] = [];
     for (const [group, clients] of this.#groups) {
       for (const [client, methods] of clients) {
-        for (const [method, { success, error }] of methods) {
-          const labels = { group, client, method };
-          lines.push(...success.lines(METRIC, { ...labels, outcome: "success" }));
-          lines.push(...error.lines(METRIC, { ...labels, outcome: "error" }));
+        for (const [method, series] of methods) {
+          for (const [outcome, histogram] of series) {
+            lines.push(...histogram.lines(METRIC, { group, client, method, outcome }));
+          }
         }
       }
     }
@@ -70,7 +66,7 @@ export class ServedDurations {
     if (known !== undefined) return known;
     // Of each method there is one more then.
     if (this.#size >= MAX_SERIES && group !== OTHER) return this.#seriesOf(OTHER, OTHER, method);
-    const series = { success: new Histogram(), error: new Histogram() };
+    const series: Series = new Map();
     entryOf(entryOf(this.#groups, group), client).set(method, series);
     this.#size++;
     return series;

@@ -2,7 +2,9 @@
 // forget it; and the one way out, as the row that people see.
 
 import type { CallEnd, CallRow, CallStart } from "./log.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Redacted, Redactor } from "./redact.ts";
+import { reasonIn } from "./reason.ts";
 import { shapeOf } from "./shape.ts";
 
 const MAX_NAME = 256;
@@ -25,7 +27,7 @@ export interface StoredStart {
 
 export interface StoredEnd {
   readonly result: Uint8Array | null;
-  readonly success: boolean;
+  readonly outcome: Outcome;
   /** Whole microseconds, of twelve digits at most. */
   readonly durationUs: number;
   readonly errorCode: string | null;
@@ -85,7 +87,7 @@ export function toStoredEnd(end: CallEnd, server: string, keeping: Keeping): Sto
   const { json, truncated } = keptOf(server, end.result, keeping);
   return {
     result: json ?? null,
-    success: end.success,
+    outcome: end.outcome,
     durationUs: whole(end.durationMs * 1000, MAX_DURATION_US),
     errorCode: end.errorCode === undefined ? null : short(end.errorCode),
     truncated,
@@ -103,7 +105,7 @@ export function joined(start: StoredStart, end: StoredEnd): StoredCall {
     workflowId: start.workflowId,
     params: start.params,
     result: end.result,
-    success: end.success,
+    outcome: end.outcome,
     durationUs: end.durationUs,
     errorCode: end.errorCode,
     truncated: start.truncated || end.truncated,
@@ -111,6 +113,7 @@ export function joined(start: StoredStart, end: StoredEnd): StoredCall {
 }
 
 export function toCallRow(id: number, call: StoredCall): CallRow {
+  const result = parsed(call.result);
   return {
     id,
     timestamp: new Date(Math.abs(call.at) <= MAX_DATE ? call.at : 0).toISOString(),
@@ -120,10 +123,12 @@ export function toCallRow(id: number, call: StoredCall): CallRow {
     client: call.client,
     workflow_id: call.workflowId,
     params: parsed(call.params),
-    result: parsed(call.result),
-    success: call.success,
+    result,
+    outcome: call.outcome,
+    success: call.outcome === "ok",
     duration_ms: call.durationUs / 1000,
     error_code: call.errorCode,
+    error: call.outcome === "ok" ? null : reasonIn(result),
     truncated: call.truncated,
   };
 }

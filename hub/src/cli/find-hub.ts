@@ -7,6 +7,7 @@ import type { AnsweredRequest } from "../api/connection.ts";
 import { readManagementToken } from "../auth/management-token.ts";
 import { readPrivateFile } from "../secrets/private-file.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { CLIENT } from "./client-name.ts";
 import { isLoopback } from "./loopback.ts";
 import { checkProof } from "./proof.ts";
 import { isAlive, placesOf, readRecord, type HubRecord } from "./record.ts";
@@ -82,7 +83,7 @@ function connector({ stderr }: Io, options: GlobalOptions): Connect {
   return async (url, token, record) => {
     const { HubClient: Client } = await import("../api/client.ts");
     if (options.verbose === true) stderr.write(`hub ${url}\n`);
-    return { url, record, client: new Client({ url, token, timeoutMs, onAnswer }) };
+    return { url, record, client: new Client({ url, token, client: CLIENT, timeoutMs, onAnswer }) };
   };
 }
 

@@ -16,6 +16,7 @@ import type { Hub } from "../hub.ts";
 import type { JsonObject } from "../wire/json.ts";
 import type { Raw, RawParams } from "../wire/jsonrpc.ts";
 import type { Access, Api } from "./access.ts";
+import { CLIENT } from "./client-name.ts";
 import type { Pipe } from "./interactive-call.ts";
 import type { Io } from "./io.ts";
 import { toStartup } from "./open-hub.ts";
@@ -40,13 +41,13 @@ export class LocalAccess implements Access {
   readonly #hub: Hub;
   readonly #places: Places;
   readonly #tools: ToolCommands;
-  readonly #use: { readonly timeoutMs: number | undefined };
+  readonly #use: { readonly timeoutMs: number | undefined; readonly client: string };
 
   constructor(io: Io, { hub, out, places, timeoutMs }: LocalOptions) {
     this.#io = io;
     this.#hub = hub;
     this.#places = places;
-    this.#use = { timeoutMs };
+    this.#use = { timeoutMs, client: CLIENT };
     this.out = out;
     const managed = toManaged(hub, places);
     this.#tools = new ToolCommands(managed);
@@ -138,9 +139,8 @@ function toTime(time: string | number | undefined): number | undefined {
   return typeof time === "string" ? Date.parse(time) : time;
 }
 
-/** There are no figures of its own yet: the hub is as old as the command. */
 function toManaged(hub: Hub, paths: Places): Managed {
-  return { hub, paths, callLog: hub.callLog, latency: { metrics: () => [] } };
+  return { hub, paths, callLog: hub.callLog };
 }
 
 function toRaw(bytes: Buffer): Raw {

@@ -62,7 +62,7 @@ async function ls(access: Access, { running = false, wide = false }: LsOptions):
   // What a hub inside this command starts is gone with it.
   const nothingRuns = running && hub === undefined;
   if (!nothingRuns) await access.ready();
-  const [all, latency] = await Promise.all([api.listServers(), hub?.client.latency()]);
+  const [all, latency] = await Promise.all([api.listServers(), hub?.client.latency().catch(() => [])]);
   const servers = nothingRuns ? [] : running ? all.filter(({ status }) => status === "running") : all;
   if (out.json) return out.data(servers.map((server) => toJson(server, hub !== undefined)));
   if (all.length === 0) return out.print("No servers. Add one: plugboard add @modelcontextprotocol/server-memory");

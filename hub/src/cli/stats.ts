@@ -27,7 +27,7 @@ export const statsCommand: Register = (program, { io, done }) => {
     });
 };
 
-/** What the hub knows since it was started; the percentiles are those of the last hour. */
+/** Of the servers that are configured, and the last 24 hours. */
 async function present(io: Io, server: string | undefined, options: StatsOptions): Promise<void> {
   const { client } = await requireHub(io, options);
   const name = server === undefined ? undefined : (await client.getServer(server)).config.name;
@@ -52,12 +52,22 @@ function show(out: Output, servers: readonly (LatencyMetrics | Stats)[], none: s
       figures(row.server_name, row),
       ...(row.tools ?? []).map((tool) => figures(`  ${tool.tool_name}`, tool)),
     ]);
-    out.table([["SERVER", "CALLS", "ERRORS", "P50", "P95", "P99"], ...rows], { right: [1, 2, 3, 4, 5] });
+    out.table([COLUMNS, ...rows], { right: [1, 2, 3, 4, 5, 6] });
   }
 }
 
-type Figures = Pick<LatencyMetrics, "total_calls" | "errors" | "p50_ms" | "p95_ms" | "p99_ms">;
+const COLUMNS = ["SERVER", "CALLS", "ERRORS", "TOOL ERRORS", "P50", "P95", "P99"];
 
-function figures(name: string, { total_calls, errors, p50_ms, p95_ms, p99_ms }: Figures): string[] {
-  return [name, String(total_calls), String(errors), duration(p50_ms), duration(p95_ms), duration(p99_ms)];
+type Figures = Pick<LatencyMetrics, "total_calls" | "errors" | "tool_errors" | "p50_ms" | "p95_ms" | "p99_ms">;
+
+function figures(name: string, { total_calls, errors, tool_errors, p50_ms, p95_ms, p99_ms }: Figures): string[] {
+  return [
+    name,
+    String(total_calls),
+    String(errors),
+    String(tool_errors),
+    duration(p50_ms),
+    duration(p95_ms),
+    duration(p99_ms),
+  ];
 }

@@ -18,6 +18,7 @@ export const HEADER_VALUE_MAX = 4096;
 export const ENV_NAME_MAX = 256;
 export const SECRET_NAME_MAX = 256;
 export const GROUP_ENTRIES_MAX = 1000;
+export const WORKFLOW_ID_MAX = 256;
 export const TIMEOUT_MAX_MS = 86_400_000;
 
 /** Of a whole file. */

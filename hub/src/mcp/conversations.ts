@@ -79,6 +79,7 @@ async function runUnasked<Q extends Question>(exchange: Exchange, question: Q, r
 /** A modern client: a modern server is told what it can do and asks in its answer, a legacy one can ask it nothing. */
 class Unasked implements Respondent {
   readonly wasAsked = false;
+  readonly askedMs = 0;
   /** What the client would have needed to be asked. */
   missing: JsonObject | undefined;
   readonly #exchange: Exchange;

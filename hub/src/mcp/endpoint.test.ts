@@ -346,16 +346,25 @@ describe("calls", () => {
     expect(await ask(endpoint, "prompts/get", { name: "greet" })).toMatchObject({ ok: false, value: { code: -31503 } });
   });
 
-  it("RS-6 every call is told, with its outcome", async () => {
+  it("RS-6 MG-5 every call is told, with its outcome", async () => {
     const { url } = await startServer({
       tools: { good: () => text(""), bad: () => success({ content: [], isError: true }) },
     });
     const { endpoint, events } = await startEndpoint({ a: url });
     const told: string[] = [];
-    events.on("call.finished", ({ server, tool, group, ok }) => told.push(`${group} ${server} ${tool} ${ok}`));
+    events.on("call.finished", ({ server, tool, group, outcome }) =>
+      told.push(`${group} ${server} ${tool} ${outcome}`),
+    );
     await ask(endpoint, "tools/call", { name: "good" });
     await ask(endpoint, "tools/call", { name: "bad" });
-    expect(told).toEqual(["default a good true", "default a bad false"]);
+    await ask(endpoint, "tools/call", { name: "absent" });
+    await ask(endpoint, "tools/call", {});
+    expect(told).toEqual([
+      "default a good ok",
+      "default a bad tool_error",
+      "default  absent refused",
+      "default   refused",
+    ]);
   });
 
   it("CL-3 a client that cancels cancels at the server", async () => {

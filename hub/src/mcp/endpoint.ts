@@ -199,9 +199,18 @@ export class Endpoint implements Service {
   }
 
   async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
-    const { server, tool, definition } = group.resolveTool(stringParam(exchange, "name"));
+    let target: ReturnType<Group["resolveTool"]>;
+    try {
+      target = group.resolveTool(stringParam(exchange, "name"));
+    } catch (thrown) {
+      throw await this.#refuse(exchange, group, thrown);
+    }
+    const { server, tool, definition } = target;
     const mismatch = this.#headerProblem(exchange, definition);
-    if (mismatch !== undefined) return failure({ code: RPC.headerMismatch, message: mismatch });
+    if (mismatch !== undefined) {
+      await this.#refuse(exchange, group, new HubError("InvalidConfig", mismatch), { server, name: tool });
+      return failure({ code: RPC.headerMismatch, message: mismatch });
+    }
     // One literal, not `#ask` and more: spreading costs more here than all the rest of a call.
     const call: ToolCall = {
       method: exchange.request.method,
@@ -227,6 +236,20 @@ export class Endpoint implements Service {
     return (
       foreignTask(result, exchange) ?? { ok: true, result: toolResultFor(result, versionOf(exchange), definition) }
     );
+  }
+
+  /** A call that cannot be forwarded is on record all the same. */
+  #refuse(
+    exchange: Exchange,
+    group: Group,
+    thrown: unknown,
+    target?: { server: string; name: string },
+  ): Promise<HubError> {
+    const { params } = exchange.request;
+    const named = params?.value["name"];
+    const known = target ?? { server: "", name: typeof named === "string" ? named : "" };
+    const call = { ...known, group: group.name, client: clientOf(exchange), params };
+    return this.#options.calls.refuse(call, thrown);
   }
 
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HubError } from "../errors.ts";
 import type { Respondent } from "../servers/respondent.ts";
+import { Stopwatch } from "../servers/stopwatch.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
 import { raw, type Id, type Raw, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
@@ -41,6 +42,7 @@ export class InteractiveCall implements Respondent {
   readonly #first: Pick<Exchange, "headers" | "session" | "connection">;
   readonly #notify: Notify;
   readonly #questions = new Map<string, Open>();
+  readonly #asked = new Stopwatch();
   readonly #outcome: Promise<Reply>;
   /** The request of the client that waits; none while the call is parked. */
   #waiting: Waiting | undefined;
@@ -62,6 +64,10 @@ export class InteractiveCall implements Respondent {
 
   caller(): string | undefined {
     return clientKey(this.#first);
+  }
+
+  get askedMs(): number {
+    return this.#asked.totalMs;
   }
 
   /** Nobody will come back for the outcome. Only a call that has asked can be left alone. */
@@ -115,7 +121,7 @@ export class InteractiveCall implements Respondent {
     this.wasAsked = true;
     this.#giveUp = giveUp;
     const key = this.#keyFor(id);
-    return new Promise((resolve, reject) => {
+    const answered = new Promise<Reply>((resolve, reject) => {
       const takeBack = () => {
         this.#questions.delete(key);
         reject(new HubError("Cancelled", `${method} is no longer asked`));
@@ -124,6 +130,7 @@ export class InteractiveCall implements Respondent {
       this.#questions.set(key, { ...question, resolve });
       this.#gather();
     });
+    return this.#asked.during(answered);
   }
 
   /**

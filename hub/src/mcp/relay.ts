@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HubError } from "../errors.ts";
 import type { Respondent } from "../servers/respondent.ts";
+import { Stopwatch } from "../servers/stopwatch.ts";
 import { toAbortSignal } from "../wire/cancellation.ts";
 import { modernCapabilities, type Era } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
@@ -30,6 +31,7 @@ export interface Asker {
 export class Relay implements Respondent {
   wasAsked = false;
   readonly #exchange: Exchange;
+  readonly #asked = new Stopwatch();
   #rounds = 0;
   /** Where the client was sent on behalf of a modern server, which knows no such ids. */
   readonly #sentElsewhere: string[] = [];
@@ -46,6 +48,10 @@ export class Relay implements Respondent {
 
   caller(): string | undefined {
     return clientKey(this.#exchange);
+  }
+
+  get askedMs(): number {
+    return this.#asked.totalMs;
   }
 
   get capabilities(): JsonObject {
@@ -133,7 +139,7 @@ export class Relay implements Respondent {
     this.wasAsked = true;
     const { ask } = this.#exchange;
     if (ask === undefined) throw refused("This client cannot be asked anything", method);
-    return ask(method, params, { signal });
+    return this.#asked.during(ask(method, params, { signal }));
   }
 }
 

@@ -85,6 +85,10 @@ class Unknowing implements Respondent {
     return this.#client.wasAsked;
   }
 
+  get askedMs(): number {
+    return this.#client.askedMs;
+  }
+
   caller(): string | undefined {
     return this.#client.caller();
   }

@@ -11,6 +11,8 @@ export interface Respondent {
   readonly capabilities: JsonObject;
   /** Its user was asked something: the request is not sent again by itself, or he would be asked twice. */
   readonly wasAsked: boolean;
+  /** How long it has been asked something, in all: time that is not the server's. */
+  readonly askedMs: number;
   /** A legacy server asks. What cannot be answered is refused, in a reply or by rejecting. */
   answer(question: RequestMessage, inquiry: OpenInquiry): Promise<Reply>;
   /** The elicitation that the client was sent elsewhere for has come to its end. */

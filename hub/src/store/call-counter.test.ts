@@ -7,6 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallStatsQuery } from "../calls/call-stats.ts";
+import { isServersOwn, OUTCOMES } from "../calls/outcome.ts";
 import { append, type CallEntry } from "../../../test/support/calls.ts";
 import { Redactor } from "../calls/redact.ts";
 import { SqliteCallLog } from "./call-log.ts";
@@ -22,17 +23,17 @@ const retention = { maxRows: 100_000, maxAgeMs: 3650 * 24 * 3_600_000 };
 /** Mostly in order; sometimes the clock was wrong for a while. Several groups and codes lead to one tool. */
 function entryAt(index: number): CallEntry {
   const isWrongClock = index > 12_000 && index < 12_500;
-  const success = index % 50 !== 0;
+  const outcome = index % 50 === 0 ? "failed" : (OUTCOMES[index % 7] ?? "ok");
   return {
     at: START + index * 1000 + (isWrongClock ? 10_000_000 : 0),
     server: index % 997 === 0 ? "rare" : `s${index % 3}`,
     tool: `t${index % 5}`,
     group: index % 2 === 0 ? "default" : "work",
-    success,
+    outcome,
     durationMs: ((index * 7919) % 10_007) / 10,
     params: undefined,
     result: undefined,
-    ...(success ? {} : { errorCode: index % 100 === 0 ? "NETWORK_ERROR" : "SERVICE_UNAVAILABLE" }),
+    ...(outcome === "ok" ? {} : { errorCode: index % 100 === 0 ? "NETWORK_ERROR" : "SERVICE_UNAVAILABLE" }),
   };
 }
 
@@ -86,10 +87,12 @@ describe("RS-5 statistics from the call log", () => {
       })),
     ]);
     expect(figures).toHaveLength(4 + 4 * 5);
-    for (const { of, total_calls, errors, p50_ms, p95_ms, p99_ms } of figures) {
-      expect(total_calls).toBe(of.length);
-      expect(errors).toBe(of.filter(({ success }) => !success).length);
-      const sorted = of.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
+    for (const { of, total_calls, errors, cancelled, refused, p50_ms, p95_ms, p99_ms } of figures) {
+      const counted = of.filter(({ outcome }) => isServersOwn(outcome));
+      expect(total_calls).toBe(counted.length);
+      expect(errors).toBe(of.filter(({ outcome }) => outcome === "failed").length);
+      expect(cancelled + refused).toBe(of.length - counted.length);
+      const sorted = counted.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
       for (const [share, value] of [
         [0.5, p50_ms],
         [0.95, p95_ms],
@@ -118,7 +121,7 @@ describe("RS-5 statistics from the call log", () => {
     heads.write("00000099", HEAD.bytes + HEAD.route.from);
     heads.fill(0xff, 2 * HEAD.bytes + HEAD.route.from, 2 * HEAD.bytes + HEAD.durationUs.from);
     db.prepare("UPDATE head SET heads = ?").run(Buffer.concat([heads, Buffer.from("1234")]));
-    db.exec("UPDATE route SET success = X'00'");
+    db.exec("UPDATE route SET outcome = X'00'");
     await db.close();
     const odd = new SqliteCallLog(path, { redactor, retention });
     try {

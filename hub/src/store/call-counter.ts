@@ -1,6 +1,7 @@
 // Counts the calls of some time, for statistics: a look at the heads of all of them.
 
 import { CallStats, type CallStatsQuery, type ServerStats, type Tally } from "../calls/call-stats.ts";
+import { toOutcome, type Outcome } from "../calls/outcome.ts";
 import type { Database, SqlRow } from "./driver.ts";
 import { walkHeads } from "./head-walk.ts";
 
@@ -24,7 +25,7 @@ export class CallCounter {
           counted = countedAs(routes.get(route), server, stats);
           tallies.set(route, counted);
         }
-        counted?.tally.count(pack.durationUs(index), counted.success);
+        counted?.tally.count(pack.durationUs(index), counted.outcome);
       }
     }
     return stats.servers;
@@ -32,7 +33,7 @@ export class CallCounter {
 
   /** All at once: there are thousands at most, and one by one they took longer than their calls. */
   #routesOf(server: string | undefined): ReadonlyMap<number, SqlRow> {
-    const columns = "SELECT id, server, tool, success FROM route";
+    const columns = "SELECT id, server, tool, outcome FROM route";
     const rows =
       server === undefined
         ? this.#db.prepare(columns).all()
@@ -44,7 +45,7 @@ export class CallCounter {
 /** Where the calls of a route are counted, and as what. */
 interface Counted {
   readonly tally: Tally;
-  readonly success: boolean;
+  readonly outcome: Outcome;
 }
 
 /** Undefined for those of servers that are not asked for. A damaged file may lack the route. */
@@ -52,7 +53,7 @@ function countedAs(row: SqlRow | undefined, server: string | undefined, stats: C
   if (row === undefined && server !== undefined) return undefined;
   return {
     tally: stats.tallyOf(textOf(row?.["server"]), textOf(row?.["tool"])),
-    success: row?.["success"] === 1,
+    outcome: toOutcome(row?.["outcome"]),
   };
 }
 

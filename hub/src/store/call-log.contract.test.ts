@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { append, type CallEntry } from "../../../test/support/calls.ts";
 import type { CallLog, CallQuery, CallRow } from "../calls/log.ts";
+import { OUTCOMES } from "../calls/outcome.ts";
 import { Redactor } from "../calls/redact.ts";
 import { SqliteCallLog } from "./call-log.ts";
 import type { Retention } from "./retention.ts";
@@ -32,7 +33,7 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
   group: "default",
   params: json({ q: 1 }),
   result: json({ content: [] }),
-  success: true,
+  outcome: "ok",
   durationMs: 1.5,
   ...changes,
 });
@@ -59,7 +60,7 @@ describe.each(adapters)("%s", (_name, open) => {
         workflowId: "w1",
         params: json({ name: "list", arguments: { n: 1 } }),
         result: json({ code: -32000, message: "no" }),
-        success: false,
+        outcome: "failed",
         durationMs: 12.3456,
         errorCode: "NETWORK_ERROR",
       }),
@@ -76,9 +77,11 @@ describe.each(adapters)("%s", (_name, open) => {
           workflow_id: "w1",
           params: { name: "list", arguments: { n: 1 } },
           result: { code: -32000, message: "no" },
+          outcome: "failed",
           success: false,
           duration_ms: 12.346,
           error_code: "NETWORK_ERROR",
+          error: "no",
           truncated: false,
         },
       ],
@@ -135,7 +138,7 @@ describe.each(adapters)("%s", (_name, open) => {
           server: ["a", "b", "c"][index % 3] ?? "",
           tool: ["x", "y"][index % 2] ?? "",
           group: index % 5 === 0 ? "work" : "default",
-          success: index % 7 !== 0,
+          outcome: OUTCOMES[index % 7] ?? "ok",
           durationMs: index,
           ...(index % 4 === 0 ? { client: "cursor" } : {}),
           ...(index % 50 === 0 ? { workflowId: `w${index}` } : {}),
@@ -152,14 +155,20 @@ describe.each(adapters)("%s", (_name, open) => {
       [{ group: "work" }, ({ group }) => group === "work"],
       [{ client: "cursor" }, ({ client }) => client === "cursor"],
       [{ workflowId: "w50" }, ({ workflowId }) => workflowId === "w50"],
-      [{ success: false }, ({ success }) => !success],
-      [{ success: true, group: "work" }, ({ success, group }) => success && group === "work"],
+      [{ success: false }, ({ outcome }) => outcome !== "ok"],
+      [{ id: 17 }, (call) => call === calls[16]],
+      [{ id: 1700 }, () => false],
+      ...OUTCOMES.map((wanted): [CallQuery, (call: CallEntry) => boolean] => [
+        { outcome: wanted },
+        ({ outcome }) => outcome === wanted,
+      ]),
+      [{ success: true, group: "work" }, ({ outcome, group }) => outcome === "ok" && group === "work"],
       [{ since: NOW - 10_000 }, ({ at }) => at >= NOW - 10_000],
       [{ until: NOW - 190_000 }, ({ at }) => at < NOW - 190_000],
       [{ slowerThanMs: 150 }, ({ durationMs }) => durationMs > 150],
       [
         { server: "c", since: NOW - 50_000, success: false },
-        ({ server, at, success }) => server === "c" && at >= NOW - 50_000 && !success,
+        ({ server, at, outcome }) => server === "c" && at >= NOW - 50_000 && outcome !== "ok",
       ],
     ];
     for (const [query, matches] of queries) {

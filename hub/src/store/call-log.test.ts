@@ -47,7 +47,7 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
   group: "default",
   params: Buffer.from('{"a":1}'),
   result: Buffer.from('{"b":2}'),
-  success: true,
+  outcome: "ok",
   durationMs: 1,
   ...changes,
 });

@@ -24,7 +24,7 @@ function entryAt(index: number): CallEntry {
     server: index % 9973 === 0 ? "rare" : `s${index % 3}`,
     tool: `t${index % 5}`,
     group: "default",
-    success: index % 4000 !== 0,
+    outcome: index % 4000 === 0 ? "failed" : "ok",
     durationMs: index % 7000 === 0 ? 5000 : index % 100,
     params: undefined,
     result: undefined,

@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseBounds, toCursor, type PageBounds } from "../calls/call-query.ts";
 import type { CallPage, CallQuery, CallRow } from "../calls/log.ts";
+import { toOutcome } from "../calls/outcome.ts";
 import { sizeBytes, toCallRow, type StoredCall } from "../calls/stored-call.ts";
 import type { Database, SqlRow } from "./driver.ts";
 import type { HeadPack } from "./head-pack.ts";
@@ -101,8 +102,15 @@ export class CallReader {
     };
   }
 
-  #findRoutes({ server, tool, group, client, success: ok }: CallQuery): ReadonlySet<number> | undefined {
-    const wanted = { server, tool, group_name: group, client, success: ok === undefined ? undefined : Number(ok) };
+  #findRoutes({ server, tool, group, client, outcome, success }: CallQuery): ReadonlySet<number> | undefined {
+    const wanted = {
+      server,
+      tool,
+      group_name: group,
+      client,
+      outcome,
+      "(outcome = 'ok')": success === undefined ? undefined : Number(success),
+    };
     const columns = Object.entries(wanted).flatMap(([column, value]) =>
       value === undefined ? [] : [{ column, value }],
     );
@@ -178,7 +186,7 @@ function toStoredCall(
     workflowId,
     params,
     result,
-    success: route["success"] === 1,
+    outcome: toOutcome(route["outcome"]),
     durationUs,
     errorCode: text(route["error_code"]) || null,
     truncated: route["truncated"] === 1,

@@ -66,9 +66,48 @@ const JOURNALS = `
   );
 `;
 
+/** Calls of before are told apart by their code alone: those that have none are the tool's own errors. */
+const OUTCOMES = `
+  DROP VIEW mcp_call_log;
+  ALTER TABLE route RENAME TO old_route;
+  CREATE TABLE route (
+    id INTEGER PRIMARY KEY,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    group_name TEXT NOT NULL,
+    client TEXT NOT NULL,
+    error_code TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    truncated INTEGER NOT NULL,
+    UNIQUE (server, tool, group_name, client, error_code, outcome, truncated)
+  );
+  INSERT INTO route
+    SELECT id, server, tool, group_name, client, error_code,
+      CASE WHEN success = 1 THEN 'ok' WHEN error_code = '' THEN 'tool_error' ELSE 'failed' END, truncated
+    FROM old_route;
+  DROP TABLE old_route;
+
+  -- For people with an SQLite shell.
+  CREATE VIEW mcp_call_log AS
+    WITH RECURSIVE
+      place (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM place WHERE n < ${MAX_HEADS - 1}),
+      call AS (
+        SELECT first + n AS id, ${numberOf(HEAD.at)} AS at, ${numberOf(HEAD.route)} AS route,
+          ${numberOf(HEAD.durationUs)} AS duration_us
+        FROM head JOIN place ON n < length(heads) / ${HEAD.bytes}
+      )
+    SELECT call.id, workflow.id AS workflow_id, server AS server_name, tool AS tool_name, group_name,
+      nullif(client, '') AS client,
+      ${partOf("2 * (call.id - first)")} AS params, ${partOf("2 * (call.id - first) + 1")} AS result,
+      outcome, outcome = 'ok' AS success, duration_us / 1000.0 AS duration_ms, nullif(error_code, '') AS error_code, truncated,
+      strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS timestamp
+    FROM call LEFT JOIN route ON route.id = call.route LEFT JOIN workflow ON workflow.call = call.id
+      LEFT JOIN payload ON first = (SELECT max(first) FROM payload WHERE first <= call.id);
+`;
+
 export const CALL_LOG_FORM: DatabaseForm = {
   applicationId: 0x504c4247,
-  migrations: [TABLES, JOURNALS],
+  migrations: [TABLES, JOURNALS, OUTCOMES],
   // Twice the usual: what is written costs by the page, too.
   pageBytes: 8192,
 };

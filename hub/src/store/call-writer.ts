@@ -1,5 +1,6 @@
 // Writes calls into the tables, many in one transaction. When, and what happens where it fails, is left to call-log.ts.
 
+import { OUTCOMES } from "../calls/outcome.ts";
 import type { Route, StoredParts } from "../calls/stored-call.ts";
 import type { Database, Statement } from "./driver.ts";
 import { HeadPack, HeadPackWriter } from "./head-pack.ts";
@@ -57,7 +58,7 @@ export class CallWriter {
     this.#putHeads = db.prepare("REPLACE INTO head (first, earliest, latest, heads) VALUES (?, ?, ?, ?)");
     this.#addWorkflow = db.prepare("INSERT INTO workflow (call, id) VALUES (?, ?)");
     this.#addPayload = db.prepare("INSERT INTO payload (first, sizes, bytes) VALUES (?, ?, ?)");
-    const columns = "server, tool, group_name, client, error_code, success, truncated";
+    const columns = "server, tool, group_name, client, error_code, outcome, truncated";
     this.#findRoute = db.prepare(`SELECT id FROM route WHERE (${columns}) = (?, ?, ?, ?, ?, ?, ?)`);
     this.#addRoute = db.prepare(`INSERT INTO route (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#findVersion = db.prepare("PRAGMA data_version");
@@ -157,15 +158,15 @@ export class CallWriter {
     this.#version = version;
   }
 
-  #routeOf({ route, opening, end: { success, errorCode, truncated } }: StoredParts): number {
+  #routeOf({ route, opening, end: { outcome: ended, errorCode, truncated } }: StoredParts): number {
     const isCut = opening.truncated || truncated;
-    const flags = (success ? 1 : 0) + (isCut ? 2 : 0);
+    const flags = OUTCOMES.indexOf(ended) * 2 + (isCut ? 1 : 0);
     const outcome = errorCode === null ? flags : `${flags} ${errorCode}`;
     let byOutcome = this.#routes.get(route);
     const known = byOutcome?.get(outcome);
     if (known !== undefined) return known;
     const { server, tool, group, client } = route;
-    const row = [server, tool, group, client ?? "", errorCode ?? "", success ? 1 : 0, isCut ? 1 : 0];
+    const row = [server, tool, group, client ?? "", errorCode ?? "", ended, isCut ? 1 : 0];
     const id = Number(this.#findRoute.get(...row)?.["id"] ?? this.#addRoute.run(...row).lastInsertRowid);
     if (byOutcome === undefined) {
       if (this.#routes.size >= MAX_ROUTES) this.forgetRoutes();

@@ -9,8 +9,10 @@ import { Redactor } from "../calls/redact.ts";
 import { toRoute, toStoredEnd, toStoredOpening } from "../calls/stored-call.ts";
 import { SqliteCallLog } from "./call-log.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
+import { CALL_LOG_FORM } from "./call-schema.ts";
 import { CallStore } from "./call-store.ts";
 import { connect } from "./driver.ts";
+import { HeadPackWriter } from "./head-pack.ts";
 
 const MUTATIONS = Number(process.env["PLUGBOARD_MUTATIONS"] ?? 60);
 const SEED = Number(process.env["PLUGBOARD_SEED"] ?? 1);
@@ -46,7 +48,7 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
   group: "default",
   params: Buffer.from('{"a":1}'),
   result: Buffer.from('{"b":2}'),
-  success: true,
+  outcome: "ok",
   durationMs: 1,
   ...changes,
 });
@@ -92,6 +94,40 @@ describe("a damaged file", () => {
     const [aside] = await asides();
     expect(await readFile(join(dir, "data", aside ?? ""))).toEqual(content);
     expect(warnings).toEqual([expect.stringMatching(/not one of this program/)]);
+  });
+
+  it("MG-5 a log of an older version is migrated: its calls get their outcome", async () => {
+    await mkdir(join(dir, "data"));
+    const old = await connect(path);
+    for (const migration of CALL_LOG_FORM.migrations.slice(0, 2)) old.exec(migration);
+    old.exec(`PRAGMA user_version = 2; PRAGMA application_id = ${CALL_LOG_FORM.applicationId}`);
+    const heads = new HeadPackWriter();
+    heads.start(1);
+    for (const [route, [success, code]] of [
+      [1, ""] as const,
+      [0, ""] as const,
+      [0, "NETWORK_ERROR"] as const,
+    ].entries()) {
+      const values = `${route + 1}, 's', 't', 'default', '', '${code}', ${success}, 0`;
+      old.exec(
+        `INSERT INTO route (id, server, tool, group_name, client, error_code, success, truncated) VALUES (${values})`,
+      );
+      heads.add(Date.now(), route + 1, 1000);
+    }
+    old
+      .prepare("INSERT INTO head (first, earliest, latest, heads) VALUES (1, ?, ?, ?)")
+      .run(heads.earliest, heads.latest, heads.bytes);
+    await old.close();
+    const log = open();
+    const { items } = await log.query({});
+    expect(items.map(({ outcome, error_code }) => [outcome, error_code])).toEqual([
+      ["failed", "NETWORK_ERROR"],
+      ["tool_error", null],
+      ["ok", null],
+    ]);
+    await append(log, entry());
+    expect((await log.query({ outcome: "ok" })).items).toHaveLength(2);
+    expect(await asides()).toEqual([]);
   });
 
   it("F36 a log of a newer version is set aside as such", async () => {

@@ -17,7 +17,7 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "plugboard-damage-"));
   path = join(dir, "calls.db");
   const log = new SqliteCallLog(path, { redactor: new Redactor() });
-  const call = { at: Date.now(), server: "s", tool: "t", group: "g", success: true, durationMs: 1 };
+  const call = { at: Date.now(), server: "s", tool: "t", group: "g", outcome: "ok" as const, durationMs: 1 };
   const result = Buffer.from(JSON.stringify("x".repeat(5000)));
   for (let index = 0; index < 50; index++) await append(log, { ...call, params: undefined, result });
   await log.close();

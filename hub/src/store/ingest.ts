@@ -19,7 +19,7 @@ const READ_BYTES = 2 * MAX_BLOCK_BYTES;
 const FINISHED = Number.MAX_SAFE_INTEGER;
 const UNKNOWN: StoredEnd = {
   result: null,
-  success: false,
+  outcome: "failed",
   durationUs: 0,
   errorCode: UNKNOWN_OUTCOME,
   truncated: false,

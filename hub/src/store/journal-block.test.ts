@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { OUTCOMES } from "../calls/outcome.ts";
 import type { Route, StoredEnd, StoredOpening } from "../calls/stored-call.ts";
 import { BlockWriter, findBlock, readBlock } from "./journal-block.ts";
 
@@ -17,7 +18,7 @@ const starts: fc.Arbitrary<StoredOpening> = fc.record({
 });
 const ends: fc.Arbitrary<StoredEnd> = fc.record({
   result: payload,
-  success: fc.boolean(),
+  outcome: fc.constantFrom(...OUTCOMES),
   durationUs: fc.nat(),
   errorCode: maybeText,
   truncated: fc.boolean(),
@@ -80,7 +81,7 @@ it("RS-4 a block of many large records grows with them, and its room is used aga
   const large = (n: number): Record => [
     "end",
     n,
-    { result: Buffer.alloc(60_000, n % 10), success: true, durationUs: n, errorCode: null, truncated: true },
+    { result: Buffer.alloc(60_000, n % 10), outcome: "ok", durationUs: n, errorCode: null, truncated: true },
   ];
   for (const count of [5, 1, 3]) {
     const written = Array.from({ length: count }, (_, n) => large(n + count));
@@ -126,7 +127,7 @@ it("F36 a block with a changed byte is not taken for one", () => {
 });
 
 it("RS-4 of a writer that lives only the last block is checked: it alone may be on its way", () => {
-  const end: StoredEnd = { result: null, success: true, durationUs: 1, errorCode: null, truncated: false };
+  const end: StoredEnd = { result: null, outcome: "ok", durationUs: 1, errorCode: null, truncated: false };
   const blocks = Buffer.concat([blockOf([["end", 1, end]]), blockOf([["end", 2, end]])]);
   const first = findBlock(blocks, 0);
   if (first.state !== "block") throw new Error("no block");
@@ -135,4 +136,22 @@ it("RS-4 of a writer that lives only the last block is checked: it alone may be 
   expect(findBlock(blocks, 0).state).toBe("damaged");
   expect(findBlock(blocks, 0, { isOrderly: true })).toEqual(first);
   expect(findBlock(blocks, first.next, { isOrderly: true }).state).toBe("damaged");
+});
+
+it("MG-5 an end that an older version wrote has its outcome by success and code", () => {
+  const cases = [
+    [0x0c, "NETWORK_ERROR", "ok"],
+    [0x08, "NETWORK_ERROR", "failed"],
+    [0x00, null, "tool_error"],
+  ] as const;
+  for (const [flags, errorCode, outcome] of cases) {
+    const block = new BlockWriter();
+    block.end(7, { result: null, outcome: "ok", durationUs: 1, errorCode, truncated: false });
+    const bytes = Buffer.from(block.take());
+    bytes[9] = flags;
+    const ended: StoredEnd[] = [];
+    const reader = { onRoute: () => {}, onBegin: () => {}, onEnd: (_: number, end: StoredEnd) => ended.push(end) };
+    readBlock(bytes, { from: 8, next: bytes.length }, reader);
+    expect(ended).toMatchObject([{ outcome, errorCode }]);
+  }
 });

@@ -3,6 +3,7 @@
 // this stands in the path of every call, and numbers cost less than names, for the writer and for the reader.
 
 import { crc32 } from "node:zlib";
+import { OUTCOMES, type Outcome } from "../calls/outcome.ts";
 import type { Route, StoredEnd, StoredOpening } from "../calls/stored-call.ts";
 
 /** What is told of each record, in the order in which they were written. */
@@ -32,6 +33,8 @@ const END = 3;
 /** Kind, flags and id, which all records begin with. */
 const HEAD_BYTES = 6;
 const FLAG = { truncated: 1, payload: 2, success: 4, text: 8 } as const;
+/** Above the flags stands which outcome it is, counted from 1. What older versions wrote has 0 there, and only `success`. */
+const OUTCOME_SHIFT = 4;
 /** Besides head, text and payload. */
 const MOST_BYTES = 32;
 const FIRST_BYTES = 64 << 10;
@@ -71,8 +74,11 @@ export class BlockWriter {
     this.#int(route);
   }
 
-  end(id: number, { success, durationUs, errorCode, result, truncated }: StoredEnd): void {
-    const flags = (truncated ? FLAG.truncated : 0) | (success ? FLAG.success : 0);
+  end(id: number, { outcome, durationUs, errorCode, result, truncated }: StoredEnd): void {
+    const flags =
+      (truncated ? FLAG.truncated : 0) |
+      (outcome === "ok" ? FLAG.success : 0) |
+      ((OUTCOMES.indexOf(outcome) + 1) << OUTCOME_SHIFT);
     this.#record(END, flags, id, errorCode, result);
     this.#double(durationUs);
   }
@@ -170,11 +176,18 @@ export function readBlock(bytes: Buffer, { from, next }: Block, reader: BlockRea
       reader.onBegin(id, view.getUint32(at + 8, true), start);
       at += 12;
     } else {
-      const success = (flags & FLAG.success) !== 0;
-      reader.onEnd(id, { result: payload, success, durationUs: view.getFloat64(at, true), errorCode: text, truncated });
+      const outcome = outcomeIn(flags, text);
+      reader.onEnd(id, { result: payload, outcome, durationUs: view.getFloat64(at, true), errorCode: text, truncated });
       at += 8;
     }
   }
+}
+
+function outcomeIn(flags: number, errorCode: string | null): Outcome {
+  const known = OUTCOMES[(flags >> OUTCOME_SHIFT) - 1];
+  if (known !== undefined) return known;
+  if ((flags & FLAG.success) !== 0) return "ok";
+  return errorCode === null ? "tool_error" : "failed";
 }
 
 function toRoute(json: string): Route {

@@ -63,7 +63,7 @@ export class MemoryCallLog implements CallLog {
   async stats({ server, since }: CallStatsQuery): Promise<ServerStats[]> {
     const stats = new CallStats();
     for (const { call } of this.#calls) {
-      if (matches(call, { server, since })) stats.tallyOf(call.server, call.tool).count(call.durationUs, call.success);
+      if (matches(call, { server, since })) stats.tallyOf(call.server, call.tool).count(call.durationUs, call.outcome);
     }
     return stats.servers;
   }
@@ -109,7 +109,8 @@ function matches(call: StoredCall, query: CallQuery): boolean {
     isWanted(call.group, query.group) &&
     isWanted(call.client, query.client) &&
     isWanted(call.workflowId, query.workflowId) &&
-    isWanted(call.success, query.success) &&
+    isWanted(call.outcome, query.outcome) &&
+    isWanted(call.outcome === "ok", query.success) &&
     call.at >= (query.since ?? -Infinity) &&
     call.at < (query.until ?? Infinity) &&
     call.durationUs > (query.slowerThanMs ?? -1) * 1000

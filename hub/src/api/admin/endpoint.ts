@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ManagementToken } from "../../auth/management-token.ts";
-import { toHubError } from "../../errors.ts";
+import { HubError, toHubError } from "../../errors.ts";
 import { StreamableHttpServer } from "../../wire/http-server.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import { failure, RPC, success, type Reply } from "../../wire/jsonrpc.ts";
@@ -52,10 +52,15 @@ async function call(tools: readonly AdminTool[], params: JsonObject, exchange: E
   if (tool === undefined)
     return failure({ code: RPC.invalidParams, message: `There is no tool ${JSON.stringify(name)}` });
   try {
-    return result(await tool.run(isObject(args) ? args : {}, exchange), false);
+    return result(await tool.run(readObject(args), exchange), false);
   } catch (thrown) {
     return result(toHubError(thrown).toJSON(), true);
   }
+}
+
+function readObject(args: unknown = {}): JsonObject {
+  if (isObject(args)) return args;
+  throw new HubError("InvalidConfig", "`arguments` must be an object", { field: "arguments" });
 }
 
 /** As text for models of every age, and as an object for those that take one. */

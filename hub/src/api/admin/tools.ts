@@ -7,6 +7,7 @@ import type { Exchange } from "../../wire/server.ts";
 import { toCallResult } from "../call-result.ts";
 import { LifecycleCommands } from "../commands/lifecycle.ts";
 import { ServerCommands } from "../commands/servers.ts";
+import { StatsCommands } from "../commands/stats.ts";
 import { ToolCommands } from "../commands/tools.ts";
 import type { Managed } from "../core.ts";
 
@@ -16,6 +17,7 @@ export interface AdminTool {
 }
 
 const TEXT = { type: "string" };
+const SERVER = { server_name: { ...TEXT, description: "Name or id of the server" } };
 const ID = { id: { ...TEXT, description: "Id or name of the server" } };
 const CONFIG = { config: { type: "object", description: "An entry as in mcp_server.json, with its name" } };
 
@@ -23,6 +25,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
   const servers = new ServerCommands(managed);
   const lifecycle = new LifecycleCommands(managed, servers);
   const tools = new ToolCommands(managed);
+  const stats = new StatsCommands(managed);
   return [
     tool(
       "list_mcp_servers",
@@ -52,32 +55,26 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
     tool("start_mcp_server", "Start a server", ID, { run: (args) => lifecycle.start(text(args, "id")) }),
     tool("stop_mcp_server", "Stop a server", ID, { run: (args) => lifecycle.stop(text(args, "id")) }),
     tool("test_mcp_server", "Try an entry without saving it", CONFIG, { run: (args) => servers.test(args["config"]) }),
-    tool(
-      "list_mcp_tools",
-      "The tools of a server",
-      { server_name: TEXT },
-      {
-        run: (args) => tools.ofServer(text(args, "server_name")),
-        reads: true,
-      },
-    ),
+    tool("list_mcp_tools", "The tools of a server", SERVER, {
+      run: (args) => tools.ofServer(text(args, "server_name")),
+      reads: true,
+    }),
     tool(
       "call_mcp_tool",
       "Call a tool of a server",
-      { server_name: TEXT, tool_name: TEXT, arguments: { type: "object" } },
-      { run: (args, exchange) => callTool(tools, args, exchange), optional: ["arguments"], destroys: true },
-    ),
-    tool(
-      "get_mcp_latency_metrics",
-      "Latency of calls (p50, p95, p99), per server",
-      { server_name: TEXT },
+      { ...SERVER, tool_name: TEXT, arguments: { type: "object" }, workflow_id: TEXT },
       {
-        run: ({ server_name: name }) =>
-          managed.latency.metrics(typeof name === "string" ? managed.hub.supervisor.get(name).name : undefined),
-        optional: ["server_name"],
-        reads: true,
+        run: (args, exchange) => callTool(tools, args, exchange),
+        optional: ["arguments", "workflow_id"],
+        wrapper: "request",
+        destroys: true,
       },
     ),
+    tool("get_mcp_latency_metrics", "Latency of the calls of the last 24 hours (p50, p95, p99), per server", SERVER, {
+      run: (args) => stats.latency(args["server_name"] === undefined ? undefined : text(args, "server_name")),
+      optional: ["server_name"],
+      reads: true,
+    }),
   ];
 }
 
@@ -87,20 +84,68 @@ interface ToolOptions {
   readonly destroys?: boolean;
   /** Properties that may be left out. */
   readonly optional?: readonly string[];
+  /** The arguments may also stand in an object of this name, as S4 has them. */
+  readonly wrapper?: string;
 }
 
+/** S4's spelling of an argument. */
+const ALIASES: Readonly<Record<string, string>> = { server_name: "serverName" };
+
 function tool(name: string, description: string, properties: JsonObject, options: ToolOptions): AdminTool {
-  const { run, reads = false, destroys = false, optional = [] } = options;
-  const required = Object.keys(properties).filter((key) => !optional.includes(key));
+  const { run, reads = false, destroys = false, optional = [], wrapper } = options;
+  const keys = Object.keys(properties);
+  const aliases = Object.fromEntries(
+    keys.flatMap((key) => {
+      const alias = ALIASES[key];
+      return alias === undefined ? [] : [[alias, { ...TEXT, description: `The same as ${key}` }]];
+    }),
+  );
+  const wrapped =
+    wrapper === undefined ? {} : { [wrapper]: { type: "object", description: "All of them in one object" } };
+  // What may be said in two ways is required in neither.
+  const required = keys.filter((key) => !optional.includes(key) && !(key in ALIASES) && wrapper === undefined);
+  const inputSchema = {
+    type: "object",
+    properties: { ...properties, ...aliases, ...wrapped },
+    required,
+    additionalProperties: false,
+  };
   const annotations = { readOnlyHint: reads, destructiveHint: destroys };
-  return { definition: { name, description, inputSchema: { type: "object", properties, required }, annotations }, run };
+  return {
+    definition: { name, description, inputSchema, annotations },
+    run: (args, exchange) => run(readArguments(args, keys, wrapper), exchange),
+  };
+}
+
+/** The arguments in their flat form, whichever one they came in. One that the tool does not have is refused. */
+function readArguments(given: JsonObject, keys: readonly string[], wrapper: string | undefined): JsonObject {
+  const inner = wrapper === undefined ? undefined : given[wrapper];
+  if (wrapper !== undefined && inner !== undefined) {
+    const beside = Object.keys(given).find((key) => key !== wrapper);
+    if (beside !== undefined) throw invalid(beside, `"${beside}" cannot stand beside "${wrapper}"`);
+    if (!isObject(inner)) throw invalid(wrapper, `\`${wrapper}\` must be an object`);
+    return readArguments(inner, keys, undefined);
+  }
+  const flat: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const key = keys.find((candidate) => candidate === name || ALIASES[candidate] === name);
+    if (key === undefined) {
+      const known = [...keys, ...(wrapper === undefined ? [] : [wrapper])].join(", ");
+      throw invalid(name, `There is no argument "${name}" here`, `Arguments: ${known || "none"}`);
+    }
+    if (key in flat) throw invalid(name, `${key} is given twice`);
+    flat[key] = value;
+  }
+  return flat;
 }
 
 async function callTool(tools: ToolCommands, args: JsonObject, exchange: Exchange): Promise<unknown> {
-  const given = isObject(args["arguments"]) ? args["arguments"] : {};
+  const { arguments: given = {}, workflow_id } = args;
+  if (!isObject(given)) throw invalid("arguments", "`arguments` must be an object");
   const outcome = await tools.callOnServer(text(args, "server_name"), text(args, "tool_name"), rawParams(given), {
     signal: exchange.signal,
     arrival: exchange,
+    workflowId: workflow_id === undefined ? undefined : text(args, "workflow_id"),
   });
   return JSON.parse(toCallResult(outcome).toString());
 }
@@ -108,5 +153,9 @@ async function callTool(tools: ToolCommands, args: JsonObject, exchange: Exchang
 function text(args: JsonObject, key: string): string {
   const value = args[key];
   if (typeof value === "string" && value !== "") return value;
-  throw new HubError("InvalidConfig", `\`${key}\` must be a text`, { field: key });
+  throw invalid(key, `\`${key}\` must be a text`);
+}
+
+function invalid(field: string, message: string, hint?: string): HubError {
+  return new HubError("InvalidConfig", message, { field, ...(hint === undefined ? {} : { hint }) });
 }

@@ -21,6 +21,8 @@ export interface UseOptions {
   readonly arrival?: Arrival | undefined;
   readonly signal?: Cancellation | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Which of its workflows a call belongs to, for the record. */
+  readonly workflowId?: string | undefined;
 }
 
 /** A server's answer to a call, and how long it took. */
@@ -32,6 +34,7 @@ export interface CallOutcome {
 /** A request of the management API has nobody behind it who could be asked. The server is told so, in words for whoever called. */
 const NOBODY: Respondent = {
   wasAsked: false,
+  askedMs: 0,
   capabilities: {},
   caller: () => undefined,
   answer: async ({ method }) =>
@@ -63,20 +66,31 @@ export class ToolCommands {
   }
 
   /** By the name that the server itself knows. */
-  callOnServer(id: string, tool: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
-    const server = this.#managed.hub.supervisor.get(id);
-    const definition = server.listing?.tools.find(({ name }) => name === tool);
-    if (server.isOffered && definition === undefined) {
-      const detail = `Server "${server.name}" has no tool "${tool}"`;
-      throw new HubError("ToolNotFound", "Tool not found", { detail });
-    }
-    return this.#call({ group: NO_GROUP, server: server.name, tool, args, definition }, options);
+  async callOnServer(id: string, tool: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
+    const target = await this.#resolve({ group: NO_GROUP, server: id, tool, args }, options, () => {
+      const server = this.#managed.hub.supervisor.get(id);
+      if (server.status.state === "disabled") {
+        throw new HubError("ServerDisabled", `Server "${server.name}" is disabled`, {
+          hint: `plugboard enable ${server.name}`,
+        });
+      }
+      const definition = server.listing?.tools.find(({ name }) => name === tool);
+      if (server.isOffered && definition === undefined) {
+        const detail = `Server "${server.name}" has no tool "${tool}"`;
+        throw new HubError("ToolNotFound", "Tool not found", { detail });
+      }
+      return { server: server.name, tool, definition };
+    });
+    return this.#call({ group: NO_GROUP, args, ...target }, options);
   }
 
   /** By the name that the group exposes, or `server:tool`. */
   async callInGroup(name: string, exposed: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
-    const group = this.#group(name);
-    const { server, tool, definition } = group.resolveTool(exposed);
+    const { group, ...target } = await this.#resolve({ group: name, server: "", tool: exposed, args }, options, () => {
+      const found = this.#group(name);
+      return { group: found, ...found.resolveTool(exposed) };
+    });
+    const { server, tool, definition } = target;
     const outcome = await this.#call({ group: group.name, server, tool, args, definition }, options);
     return { ...outcome, reply: withExposedUris(outcome.reply, group.rewrittenUris(server)) };
   }
@@ -93,6 +107,20 @@ export class ToolCommands {
     return this.#ask(group, server, { method: "prompts/get", params: { name: prompt, arguments: args } }, options);
   }
 
+  /** Where a call goes. One that goes nowhere is on record all the same. */
+  async #resolve<T>(
+    { group, server, tool, args }: Omit<ServerCall, "definition">,
+    { client, workflowId }: UseOptions,
+    find: () => T,
+  ): Promise<T> {
+    try {
+      return find();
+    } catch (thrown) {
+      const call = { group, server, name: tool, params: toParams(tool, args), client, workflowId };
+      throw await this.#managed.hub.calls.refuse(call, thrown);
+    }
+  }
+
   async #call(call: ServerCall, options: UseOptions): Promise<CallOutcome> {
     const { group, server, tool, args, definition } = call;
     const startedAt = performance.now();
@@ -105,6 +133,7 @@ export class ToolCommands {
       name: tool,
       client: options.client,
       respondent: NOBODY,
+      workflowId: options.workflowId,
       ...toAsk(options),
     });
     return { reply, durationMs: performance.now() - startedAt };

@@ -47,9 +47,9 @@ function describeLine({ server, at, text }: ServerLine): object {
   return { server, timestamp: new Date(at).toISOString(), text };
 }
 
-function describeCall({ server, tool, group, durationMs, ok, error }: CallRecord): object {
+function describeCall({ server, tool, group, durationMs, outcome, error }: CallRecord): object {
   const duration_ms = Math.round(durationMs * 1000) / 1000;
-  return { server, tool, group, success: ok, duration_ms, error: error ?? null };
+  return { server, tool, group, success: outcome === "ok", outcome, duration_ms, error: error ?? null };
 }
 
 /** How long servers have been starting, or took to start: the status alone forgets when it began, and has no clock for it. */

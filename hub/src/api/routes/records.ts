@@ -1,9 +1,11 @@
 // What is recorded: calls and their latency.
 
 import { z } from "@hono/zod-openapi";
-import type { Core, Records } from "../core.ts";
+import { HubError } from "../../errors.ts";
+import type { StatsCommands } from "../commands/stats.ts";
+import type { Records } from "../core.ts";
 import { route, type Route } from "../route.ts";
-import { callPage, latency } from "../schemas/call.ts";
+import { call, callPage, latency, outcome } from "../schemas/call.ts";
 import { flag, integer, number, time } from "../schemas/query.ts";
 
 const tag = "records";
@@ -14,6 +16,7 @@ const callQuery = z.strictObject({
   group: z.string().optional(),
   client: z.string().optional(),
   workflow_id: z.string().optional(),
+  outcome: outcome.optional(),
   success: flag.optional(),
   since: time.optional(),
   until: time.optional(),
@@ -23,10 +26,9 @@ const callQuery = z.strictObject({
   cursor: z.string().optional().openapi({ description: "`next_cursor` of the page before" }),
 });
 
-export function recordRoutes(
-  { callLog, latency: latencies }: Records,
-  { supervisor }: Pick<Core, "supervisor">,
-): Route[] {
+const callParam = z.strictObject({ id: integer({ min: 1, description: "The id of a call" }) });
+
+export function recordRoutes({ callLog }: Records, stats: StatsCommands): Route[] {
   return [
     route({
       method: "get",
@@ -45,19 +47,32 @@ export function recordRoutes(
     }),
     route({
       method: "get",
+      path: "/calls/{id}",
+      tag,
+      id: "getCall",
+      summary: "One recorded call",
+      params: callParam,
+      answer: call,
+      run: async ({ params: { id } }) => {
+        const [found] = (await callLog.query({ id })).items;
+        if (found !== undefined) return found;
+        throw new HubError("CallNotFound", `There is no call ${id} in the log`, {
+          field: "id",
+          hint: "plugboard calls shows the ids of those that are kept",
+        });
+      },
+    }),
+    route({
+      method: "get",
       path: "/metrics/latency",
       tag,
       id: "getLatency",
-      summary: "Latency per server; of one server, per tool too (get_mcp_latency_metrics)",
+      summary: "Latency of the last 24 hours per server; of one server, per tool too (get_mcp_latency_metrics)",
       query: z.strictObject({
         server: z.string().optional().openapi({ description: "Only this one; its id or name" }),
       }),
       answer: z.array(latency),
-      run: ({ query: { server } }) => {
-        if (server === undefined) return latencies.metrics();
-        const { name } = supervisor.get(server);
-        return latencies.metrics(name).map((metrics) => ({ ...metrics, tools: latencies.tools?.(name) }));
-      },
+      run: ({ query: { server } }) => stats.latency(server),
     }),
   ];
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../wire/json.ts";
 import { rawParams, type RawParams } from "../../wire/jsonrpc.ts";
 import { memberOf, resultOf, toCallResult } from "../call-result.ts";
 import type { ToolCommands, UseOptions } from "../commands/tools.ts";
+import { CLIENT_HEADER } from "../connection.ts";
 import { idParam, nameParam, route, type Call, type Route } from "../route.ts";
 import { flag } from "../schemas/query.ts";
 import { anyResult, groupTool, promptGet, resourceRead, tool, toolCall, toolCallResult } from "../schemas/tool.ts";
@@ -106,9 +107,22 @@ function argumentsOf(body: Buffer, parsed: { readonly arguments: JsonObject }): 
   return bytes === undefined ? rawParams({}) : rawParams(parsed.arguments, bytes);
 }
 
-function toOptions({ body, signal, header }: Call<unknown, unknown, { timeout_ms?: number | undefined }>): UseOptions {
-  const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, header(name)]));
-  return { client: "api", signal, timeoutMs: body.timeout_ms, arrival: { transport: "http", headers } };
+interface CallBody {
+  readonly timeout_ms?: number | undefined;
+  readonly workflow_id?: string | undefined;
 }
+
+function toOptions({ body, signal, header }: Call<unknown, unknown, CallBody>): UseOptions {
+  const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, header(name)]));
+  return {
+    client: header(CLIENT_HEADER)?.slice(0, MAX_CLIENT) || "api",
+    signal,
+    timeoutMs: body.timeout_ms,
+    workflowId: body.workflow_id,
+    arrival: { transport: "http", headers },
+  };
+}
+
+const MAX_CLIENT = 128;
 
 const TRACE_HEADERS = ["traceparent", "tracestate", "baggage"] as const;

@@ -2,6 +2,7 @@
 
 import { z } from "@hono/zod-openapi";
 import * as limits from "../../config/limits.ts";
+import { outcome } from "./call.ts";
 import { json } from "./json.ts";
 
 export const tool = z
@@ -36,13 +37,26 @@ export type Resource = z.infer<typeof resource>;
 
 const timeoutMs = z.number().int().min(1).max(limits.TIMEOUT_MAX_MS);
 
-export const toolCall = z.strictObject({ arguments: json.default({}), timeout_ms: timeoutMs.optional() });
+export const toolCall = z.strictObject({
+  arguments: json.default({}),
+  timeout_ms: timeoutMs.optional(),
+  workflow_id: z
+    .string()
+    .max(limits.WORKFLOW_ID_MAX)
+    .optional()
+    .openapi({ description: "Kept in the call log, which can be searched for it" }),
+});
 
 export const toolCallResult = z
   .object({
     success: z.boolean(),
+    outcome,
     content: z.unknown(),
     error: z.string().optional(),
+    code: z.string().optional().openapi({
+      description:
+        "Of a call that is not ok: SERVICE_UNAVAILABLE, or VALIDATION_ERROR where the server takes the arguments for wrong",
+    }),
     duration_ms: z.number(),
     structured_content: z.unknown().optional(),
     rpc_error: json.optional().openapi({ description: "The server's own JSON-RPC error, unchanged" }),

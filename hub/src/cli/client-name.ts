@@ -1,0 +1,3 @@
+// What the command line calls itself in the call log.
+
+export const CLIENT = "cli";
