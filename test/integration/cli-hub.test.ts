@@ -258,6 +258,7 @@ describe("looking, with a hub that runs", () => {
     expect(await json(home, "call", "it.echo", "text=x")).toEqual({
       success: true,
       content: [{ type: "text", text: "x" }],
+      outcome: "ok",
       duration_ms: expect.any(Number),
     });
     const { code, stdout } = await plugboard(home, ["call", "it.fail", "--json"]);
@@ -266,6 +267,7 @@ describe("looking, with a hub that runs", () => {
       success: false,
       content: [{ type: "text", text: "it failed" }],
       error: "it failed",
+      code: "SERVICE_UNAVAILABLE",
     });
   });
 
@@ -387,8 +389,8 @@ describe("looking, with a hub that runs", () => {
   it("MG-1 RS-5 stats shows p50, p95 and p99", async () => {
     await plugboard(home, ["call", "it.echo", "text=x"]);
     const { stdout } = await plugboard(home, ["stats"]);
-    expect(rows(stdout)[0]).toEqual(["SERVER", "CALLS", "ERRORS", "P50", "P95", "P99"]);
-    expect(stdout).toMatch(/^it +\d+ +\d+ +[\d.]+m?s +[\d.]+m?s +[\d.]+m?s$/m);
+    expect(rows(stdout)[0]).toEqual(["SERVER", "CALLS", "ERRORS", "TOOL ERRORS", "P50", "P95", "P99"]);
+    expect(stdout).toMatch(/^it +\d+ +\d+ +\d+ +[\d.]+m?s +[\d.]+m?s +[\d.]+m?s$/m);
     expect((await plugboard(home, ["stats", "it"])).stdout).toMatch(/^ {2}echo +\d+ +0 +/m);
     expect(await json(home, "stats", "it")).toMatchObject([
       {
