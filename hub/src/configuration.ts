@@ -7,7 +7,7 @@ import type { ConfigStore, EditOptions, LoadedConfig } from "./config/store.ts";
 import type { GroupConfig, HubConfig, ServerConfig } from "./config/types.ts";
 import { FolderWatch } from "./config/watch.ts";
 import { demoServer } from "./demo/config.ts";
-import { HubError, toHubError } from "./errors.ts";
+import { HubError, toHubError, type ErrorBody } from "./errors.ts";
 import type { HubEvents } from "./events.ts";
 import type { ManagedServer } from "./servers/server.ts";
 import type { Supervisor } from "./servers/supervisor.ts";
@@ -32,6 +32,9 @@ export class Configuration {
   #changes: Promise<unknown> = Promise.resolve();
   #watch: FolderWatch | undefined;
   #current: HubConfig = { servers: [], groups: [] };
+  #warnings: readonly string[] = [];
+  /** Why what is stored now is not what is in force. */
+  #rejected: ErrorBody | undefined;
   #revision = "";
   #demo = false;
   #running = false;
@@ -42,6 +45,16 @@ export class Configuration {
 
   get current(): HubConfig {
     return this.#current;
+  }
+
+  /** What the config says that works, but is probably not meant. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** Why the files cannot be used as they are now; the config in force is the last good one. */
+  get rejected(): ErrorBody | undefined {
+    return this.#rejected;
   }
 
   /** Changes with every change of what is stored. */
@@ -85,10 +98,11 @@ export class Configuration {
       try {
         const loaded = await this.#options.store.load();
         this.#refuseBlank(loaded);
-        return this.#apply(loaded);
+        return this.#apply(loaded, { isAsked: true });
       } catch (thrown) {
         const error = toHubError(thrown);
-        this.#options.events.emit("config.rejected", { error: error.toJSON() });
+        this.#rejected = error.toJSON();
+        this.#options.events.emit("config.rejected", { error: this.#rejected });
         throw error;
       }
     });
@@ -160,7 +174,9 @@ export class Configuration {
     });
   }
 
-  #take({ config, present, revision }: LoadedConfig): void {
+  #take({ config, present, revision, warnings }: LoadedConfig): void {
+    this.#rejected = undefined;
+    this.#warnings = warnings;
     this.#demo = !present.servers;
     this.#revision = revision;
     this.#current = this.#demo ? { ...config, servers: [demoServer(this.#options.folder)] } : config;
@@ -176,12 +192,18 @@ export class Configuration {
   }
 
   /** Servers that the config does not change keep their process and their clients' sessions. */
-  #apply(loaded: LoadedConfig): ConfigChanges {
+  #apply(loaded: LoadedConfig, { isAsked = false } = {}): ConfigChanges {
     const { supervisor, events, onChange, onRemoved } = this.#options;
-    const previous = this.#current;
+    const [previous, warned] = [this.#current, this.#warnings];
     this.#take(loaded);
+    for (const message of this.#warnings) if (!warned.includes(message)) events.emit("warning", { message });
     const changes = diffConfig(previous, this.#current);
-    if (isUnchanged(changes)) return changes;
+    const description = describeChanges(changes);
+    if (isUnchanged(changes)) {
+      // Somebody saved the file or asked for it, and wants to know that it was read.
+      if (isAsked) events.emit("config.reloaded", { changes, description });
+      return changes;
+    }
     for (const name of changes.removed) this.#inBackground(supervisor.remove(name).then(() => onRemoved(name)));
     for (const server of changes.described) supervisor.get(server.name).redescribe(server);
     for (const server of changes.added) this.#inBackground(this.#start(supervisor.add(server)));
@@ -189,7 +211,7 @@ export class Configuration {
       this.#inBackground(supervisor.replace(server, { wanted: () => this.#isWanted(server) }));
     }
     onChange();
-    events.emit("config.reloaded", { changes, description: describeChanges(changes) });
+    events.emit("config.reloaded", { changes, description });
     return changes;
   }
 

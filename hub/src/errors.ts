@@ -142,6 +142,15 @@ export class HubError extends Error {
   }
 }
 
+/** An error that was kept or sent as data, to be thrown. */
+export function fromErrorBody({ kind, message, field, detail, hint }: ErrorBody): HubError {
+  return new HubError(kind, message, {
+    ...(field === undefined ? {} : { field }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
 /** Anything thrown, as a HubError. What we did not foresee keeps its cause but shows no inner text. */
 export function toHubError(thrown: unknown): HubError {
   if (thrown instanceof HubError) return thrown;

@@ -82,8 +82,7 @@ export class Hub {
   readonly configuration: Configuration;
   readonly callLog: CallLog;
   readonly latency = new Latency();
-  /** What the config says that works, but is probably not meant. */
-  readonly warnings: readonly string[];
+  readonly #ownWarnings: readonly string[];
   readonly secrets: SecretStore;
   readonly #redactor = new Redactor();
   readonly #paths: HubPaths;
@@ -110,7 +109,7 @@ export class Hub {
   ) {
     const instance = randomUUID();
     this.#paths = paths;
-    this.warnings = [...loaded.warnings, ...tracing.warnings, ...npmWarnings(variables)];
+    this.#ownWarnings = [...tracing.warnings, ...npmWarnings(variables)];
     this.#memories = { eras, listings, packages, taskIds };
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
@@ -180,6 +179,11 @@ export class Hub {
       inMemory ? new TaskIds() : TaskIds.open(join(paths.data, "task-ids.key")),
     ]);
     return new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
+  }
+
+  /** What works, but is probably not meant. */
+  get warnings(): string[] {
+    return [...this.configuration.warnings, ...this.#ownWarnings, ...this.catalog.warnings];
   }
 
   /** It was told to stop. */

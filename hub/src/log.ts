@@ -10,16 +10,23 @@ import type { Status } from "./servers/status.ts";
 
 export interface FileLogOptions {
   readonly maxBytes?: number;
+  /** What the hub warned of before there was a log. */
+  readonly warnings?: readonly string[];
 }
 
 /** Of so many kinds of calls the beginning of the line is kept. */
 const MAX_KINDS = 1000;
 
 /** Logs to a file. Where it cannot be written, that is said, and the hub goes on. */
-export function startFileLog(events: HubEvents, path: string, { maxBytes }: FileLogOptions = {}): LogFile {
+export function startFileLog(
+  events: HubEvents,
+  path: string,
+  { maxBytes, warnings = [] }: FileLogOptions = {},
+): LogFile {
   const onError = (code: string) => void events.emit("warning", { message: `The log file cannot be written: ${code}` });
   const file = new LogFile(path, { maxBytes, onError });
-  startLog(events, file);
+  const log = startLog(events, file);
+  for (const message of warnings) log.say("warn", message);
   return file;
 }
 

@@ -956,7 +956,6 @@ describe("the config", () => {
       [
         { kind: "InvalidConfig", field: "mcpServers.a.transport" },
         { kind: "InvalidConfig", field: "mcpServers.b.args" },
-        { kind: "InvalidConfig", field: "mcpServers.c d.name" },
         { kind: "InvalidConfig", field: "groups.g.tools" },
       ],
     ],

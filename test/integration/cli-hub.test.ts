@@ -490,7 +490,7 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     [2, ["add", "a b"], /^error: "a b" is neither a package, an image, a program nor an address\n/],
     [2, ["add", "{", "x"], /^error: The entry is not valid JSON\n {2}cause: /],
     [2, ["add", "n!", "--", "node"], /^error: Name may only contain/],
-    [2, ["add", "n", "-e", "lower=1", "--", "node"], /^error: Variable name may only contain A-Z/],
+    [2, ["add", "n", "-e", "not-a-name=1", "--", "node"], /^error: Variable name may only contain letters/],
     [2, ["add", "https://a.example/mcp", "-H", "nothing"], /^error: A header is a name, a colon and a value\n/],
     [
       2,

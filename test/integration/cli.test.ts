@@ -370,11 +370,6 @@ describe("config files that are wrong", () => {
     ["a list", "[]", /mcp_server\.json/],
     ["a number", "42", /mcp_server\.json/],
     ["servers that are a list", '{"mcpServers": []}', /mcpServers/],
-    ["a server that is text", '{"mcpServers": {"it": "node"}}', /it/],
-    ["a command that is a number", '{"mcpServers": {"it": {"command": 7}}}', /command must be text/],
-    ["args that are text", '{"mcpServers": {"it": {"command": "node", "args": "x"}}}', /args must be a list/],
-    ["a server without a command", '{"mcpServers": {"it": {}}}', /Transport required/],
-    ["a server given twice", '{"mcpServers": {"it": {"command": "a"}, "it": {"command": "b"}}}', /given twice/],
     ["huge", `{"mcpServers": {}, "x": "${"x".repeat(5 << 20)}"}`, /larger than 4 MiB/],
     ["nested without end", `{"mcpServers": ${"[".repeat(10_000)}`, /nested deeper/],
     ["no text", "\u0000\u0001\u0002", /mcp_server\.json/],
@@ -416,10 +411,10 @@ describe("config files that are wrong", () => {
     expect(stdout).toContain("echo");
   });
 
-  it("GR-1 a group file that is wrong is a clear error", async () => {
+  it("GR-1 R14 a group that is wrong is said, and stops nothing", async () => {
     const made = await home(ECHO, { work: { servers: "it" } });
-    const { code, stderr } = await plugboard(made, ["ls"]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^error: .*work.*servers must be a list/);
+    const { code, stdout } = await plugboard(made, ["group", "ls"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/work .*servers must be a list/);
   });
 });

@@ -1,5 +1,6 @@
 // How a managed server, and what it offers, looks from outside. Nothing here asks the server anything.
 
+import { serverWarnings } from "../config/warnings.ts";
 import type { ErrorBody } from "../errors.ts";
 import type { PackageInUse } from "../servers/npm/packages.ts";
 import type { ManagedServer } from "../servers/server.ts";
@@ -44,6 +45,7 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
       nextTry === undefined
         ? null
         : { at: new Date(nextTry.at).toISOString(), tries: nextTry.tries, crash_loop: nextTry.crashLoop },
+    warnings: serverWarnings(config),
     secret_refs: Object.fromEntries(refs),
     groups: [...groups],
     package: inUse === undefined ? null : toPackage(inUse),

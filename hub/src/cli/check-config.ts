@@ -2,22 +2,14 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  findWarnings,
-  GROUP_FILE,
-  parseGroupDocument,
-  parseServerDocument,
-  SERVER_FILE,
-  toServers,
-} from "../config/documents.ts";
+import { checkTexts } from "../config/check.ts";
+import { GROUP_FILE, parseServerDocument, SERVER_FILE, toServers } from "../config/documents.ts";
 import { parseJsonText } from "../config/json.ts";
-import { normalizeServer } from "../config/normalize.ts";
 import { isObject } from "../config/plain.ts";
 import { readTextFile } from "../config/text-file.ts";
 import type { ServerConfig } from "../config/types.ts";
-import { quoted, within } from "../config/where.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import { HubError, toHubError, type ErrorBody } from "../errors.ts";
+import { HubError, type ErrorBody } from "../errors.ts";
 
 export interface Check {
   readonly valid: boolean;
@@ -45,10 +37,11 @@ export async function checkFiles(folder: string, file: string | undefined): Prom
   return check(servers ?? "", groups ?? "");
 }
 
-/** The servers of a folder; none where its file is not right. Unlike loading them, it leaves everything as it is. */
+/** The servers of a folder that can be used; none where its file is not right. Unlike loading them, it leaves everything as it is. */
 export async function readServers(folder: string): Promise<readonly ServerConfig[]> {
   try {
-    return toServers(parseServerDocument((await readTextFile(join(folder, SERVER_FILE)))?.text ?? ""));
+    const document = parseServerDocument((await readTextFile(join(folder, SERVER_FILE)))?.text ?? "");
+    return toServers(document).filter(({ invalid }) => invalid === undefined);
   } catch {
     return []; // checkFiles says what is wrong
   }
@@ -64,29 +57,13 @@ async function split(text: string, file: string): Promise<[servers: string, grou
 }
 
 export function check(serverText: string, groupText: string): Check {
-  const errors: ErrorBody[] = [];
-  const attempt = <T>(run: () => T): T | undefined => {
-    try {
-      return run();
-    } catch (thrown) {
-      errors.push(toHubError(thrown).toJSON());
-      return undefined;
-    }
-  };
-  const document = attempt(() => parseServerDocument(serverText));
-  const single = Object.entries(document?.entries ?? {}).map(([key, entry]) =>
-    attempt(() => within(`Server ${quoted(key)}`, `${document?.root}.${key}`, () => normalizeServer(key, entry))),
-  );
-  // Only where each of them is right does it matter whether they are right together.
-  const together = errors.length === 0 && document !== undefined ? attempt(() => toServers(document)) : undefined;
-  const groups = attempt(() => parseGroupDocument(groupText));
-  const servers: readonly ServerConfig[] = together ?? single.filter((server) => server !== undefined);
-  const catalog = groups === undefined ? undefined : Catalog.build({ servers, groups }, new Map());
+  const { errors, warnings, config } = checkTexts(serverText, groupText);
+  const servers = config.servers.filter(({ invalid }) => invalid === undefined);
   return {
     valid: errors.length === 0,
     errors,
-    warnings: [...(document?.warnings ?? []), ...findWarnings(servers), ...(catalog?.warnings ?? [])],
+    warnings: [...warnings, ...Catalog.build(config, new Map()).warnings],
     servers: servers.length,
-    groups: groups?.length ?? 0,
+    groups: config.groups.length,
   };
 }

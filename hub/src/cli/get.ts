@@ -58,7 +58,7 @@ function described(server: Server, stored: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
   if (config.description !== undefined) rows.push(["about", config.description]);
   if (config.url !== undefined) rows.push(["url", config.url]);
-  else rows.push(["run", [config.command, ...config.args].map(quoted).join(" ")]);
+  else if (config.command !== "") rows.push(["run", [config.command, ...config.args].map(quoted).join(" ")]);
   rows.push(["kind", shownKind(kind, config.command)]);
   if (server.package !== null) rows.push(["package", toText(server.package)]);
   if (config.cwd !== undefined) rows.push(["folder", config.cwd]);
@@ -73,6 +73,7 @@ function described(server: Server, stored: ReadonlySet<string>): Row[] {
   if (protocol_version !== null) rows.push(["speaks", `MCP ${protocol_version}`]);
   if (server.status === "running")
     rows.push(["offers", `${count(tools.length, "tool")}, ${count(resources.length, "resource")}`]);
+  for (const warning of server.warnings) rows.push(["warning", warning]);
   rows.push(["groups", groups.length === 0 ? "none" : groups.join(" ")]);
   return rows;
 }

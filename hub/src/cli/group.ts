@@ -57,24 +57,25 @@ export const groupCommand: Register = (program, { io, done }) => {
 async function ls({ api, out, hub }: Access): Promise<void> {
   const groups = await api.listGroups();
   if (out.json) return out.data(groups);
-  const rows = groups.map(({ name, servers, tool_count, path, description }): Cell[] => [
+  const rows = groups.map(({ name, servers, tool_count, path, description, error }): Cell[] => [
     name,
     // Without a running hub nobody knows.
     hub === undefined ? "-" : String(tool_count),
     servers.join(" ") || "none",
     hub === undefined ? path : hub.url + path,
-    description ?? "",
+    error === null ? (description ?? "") : { text: error.message, paint: out.color.bad },
   ]);
   out.table([["NAME", "TOOLS", "SERVERS", "ENDPOINT", ""], ...rows], { right: [1] });
 }
 
 async function get({ api, out, hub }: Access, name: string): Promise<void> {
   const group = await known(api, name);
-  const tools = await api.listGroupTools(name);
+  const tools = group.error === null ? await api.listGroupTools(name) : [];
   if (out.json) return out.data({ ...group, exposed_tools: tools.map((tool) => tool.name) });
   const label = (text: string): Cell => ({ text: `  ${text}`, paint: out.color.faint });
   out.print(out.color.strong(group.name));
   out.table([
+    ...(group.error === null ? [] : [[label("error"), group.error.message]]),
     ...(group.description === null ? [] : [[label("about"), group.description]]),
     [label("endpoint"), hub === undefined ? group.path : hub.url + group.path],
     [label("servers"), group.servers.join(" ") || "none"],
@@ -125,7 +126,8 @@ async function save(
     );
   }
   const file = where("group.json");
-  out.changed(`${did} the group ${name} (${count(group.servers.length, "server")}) in ${file}`, { group, file });
+  const configured = group.servers.length - group.unknown_servers.length;
+  out.changed(`${did} the group ${name} (${count(configured, "server")}) in ${file}`, { group, file });
 }
 
 function toInput({ servers, tools, description }: GroupOptions): GroupInput {

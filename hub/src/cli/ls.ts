@@ -64,6 +64,7 @@ async function ls(access: Access, { running = false, wide = false }: LsOptions):
   if (!nothingRuns) await access.ready();
   const [all, latency] = await Promise.all([api.listServers(), hub?.client.latency().catch(() => [])]);
   const servers = nothingRuns ? [] : running ? all.filter(({ status }) => status === "running") : all;
+  for (const problem of await degraded(access)) out.warn(problem);
   if (out.json) return out.data(servers.map((server) => toJson(server, hub !== undefined)));
   if (all.length === 0) return out.print("No servers. Add one: plugboard add @modelcontextprotocol/server-memory");
   if (!nothingRuns) {
@@ -144,6 +145,11 @@ function indented(text: string, width: number | undefined, color: Palette): stri
   if (text === "") return [];
   const room = width === undefined ? undefined : width - INDENT.length;
   return wrap(oneLine(text), room).map((line) => INDENT + color.bad(line));
+}
+
+/** What the hub itself complains of: a config on disk that is not in force would otherwise look like a healthy one. */
+async function degraded({ hub }: Access): Promise<readonly string[]> {
+  return (await hub?.client.status())?.degraded ?? [];
 }
 
 /** S4's shape, with what people ask for most at the top. */

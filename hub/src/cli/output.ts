@@ -128,6 +128,6 @@ const FIXES: Readonly<Partial<Record<ErrorKind, string>>> = {
 /** What the hub warns of now, and from now on. */
 export function printWarnings(io: Io, hub: Hub): void {
   const print = (message: string) => void io.stderr.write(`warning: ${message}\n`);
-  for (const message of [...hub.warnings, ...hub.catalog.warnings]) print(message);
+  for (const message of hub.warnings) print(message);
   hub.events.on("warning", ({ message }) => print(message));
 }

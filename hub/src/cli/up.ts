@@ -51,7 +51,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
   const url = await hub.listen({ host: options.host, port, edges: [proof] });
-  startFileLog(hub.events, join(places.state, "log.jsonl"));
+  startFileLog(hub.events, join(places.state, "log.jsonl"), { warnings: hub.warnings });
   // Servers take their time to start: what else is to be done is done meanwhile.
   const settled = hub.start();
   try {

@@ -251,7 +251,7 @@ describe("CF-11 which servers are new", () => {
 
   it("what our own rules refuse is left out, and the others are taken", async () => {
     const servers = {
-      lower: { command: "x", env: { lower_case: "y" } },
+      dashed: { command: "x", env: { "not-a-name": "y" } },
       both: { command: "x", url: "https://x" },
       neither: {},
       list: [],
@@ -261,7 +261,7 @@ describe("CF-11 which servers are new", () => {
     };
     const { add, refused } = await plan("cursor", JSON.stringify({ mcpServers: servers }));
     expect(add.map(({ name }) => name)).toEqual(["good"]);
-    expect(refused.map(({ from }) => from.name)).toEqual(["lower", "both", "neither", "list", "risky", "long"]);
+    expect(refused.map(({ from }) => from.name)).toEqual(["dashed", "both", "neither", "list", "risky", "long"]);
   });
 
   it("what is part of the client itself is passed over", async () => {

@@ -3,10 +3,11 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { HubError } from "../errors.ts";
-import { SERVER_FILE, alreadyExists, findKey, parseServerDocument, toServers } from "./documents.ts";
-import { removeMember, renameMember, setMember } from "./edit.ts";
+import { SERVER_FILE, alreadyExists, findKey, namedEntries, parseServerDocument, toServers } from "./documents.ts";
+import type { ServerDocument } from "./documents.ts";
+import { removeMember, removeRepeats, renameMember, setMember } from "./edit.ts";
 import { requireCredentials } from "./env.ts";
-import { nameOf, normalizeServer } from "./normalize.ts";
+import { normalizeServer } from "./normalize.ts";
 import { isObject, toPlainJson } from "./plain.ts";
 import type { JsonObject } from "./plain.ts";
 import { findRisks } from "./risks.ts";
@@ -18,10 +19,12 @@ import { quoted } from "./where.ts";
 export function addServer(text: string, server: ServerConfig, entry: unknown): string {
   requireCredentials(server);
   requireNoNewRisks(server, []);
-  const { root, entries } = parseServerDocument(text);
-  requireFree(entries, server);
-  const written = toWritten(entry, { name: server.name, key: server.name });
-  return sound(setMember(text, [root, server.name], written), { ...entries, [server.name]: written });
+  const document = parseServerDocument(text);
+  const { root, entries } = document;
+  requireFree(document, server);
+  const { name: _name, ...written } = toObject(entry);
+  const expected = { ...entries, [server.name]: written };
+  return sound(setMember(text, [root, server.name], written), expected, server.name);
 }
 
 /** Replaces the server of this name, and renames it where the new entry has another name. */
@@ -31,60 +34,80 @@ export function replaceServer(
   { server, entry }: { server: ServerConfig; entry: unknown },
 ): string {
   requireCredentials(server);
-  const { root, entries } = parseServerDocument(text);
-  const oldKey = requireKey(entries, name);
+  const document = parseServerDocument(text);
+  const { root, entries } = document;
+  const oldKey = requireKey(document, name);
   const { [oldKey]: old, ...others } = entries;
   requireNoNewRisks(server, knownRisks(oldKey, old));
-  const key = server.name === name ? oldKey : server.name;
-  requireFree(others, server);
-  const written = toWritten(entry, { name: server.name, key });
-  const renamed = key === oldKey ? text : renameMember(text, [root, oldKey], key);
-  return sound(setMember(renamed, [root, key], written), { ...others, [key]: written });
+  const isRenamed = server.name !== name;
+  const key = isRenamed ? server.name : oldKey;
+  requireFree(document, server, oldKey);
+  const written = toWritten(entry, { old, oldKey, isRenamed });
+  const single = removeRepeats(text, [root, oldKey]);
+  const renamed = key === oldKey ? single : renameMember(single, [root, oldKey], key);
+  return sound(setMember(renamed, [root, key], written), { ...others, [key]: written }, server.name);
 }
 
 /** Removes the server of this name, which may be a broken one. */
 export function removeServer(text: string, name: string): string {
-  const { root, entries } = parseServerDocument(text);
-  const key = requireKey(entries, name);
-  const { [key]: _removed, ...others } = entries;
-  return sound(removeMember(text, [root, key]), others);
+  const document = parseServerDocument(text);
+  const key = requireKey(document, name);
+  const { [key]: _removed, ...others } = document.entries;
+  return sound(removeMember(removeRepeats(text, [document.root, key]), [document.root, key]), others);
 }
 
 /** The entry of the server of this name, as it is written. */
 export function findEntry(text: string, name: string): JsonObject {
-  const { entries } = parseServerDocument(text);
-  const entry = entries[requireKey(entries, name)];
+  const document = parseServerDocument(text);
+  const entry = document.entries[requireKey(document, name)];
   return isObject(entry) ? entry : {};
 }
 
 /** Nothing is saved that a load would refuse, or that says more or less than was meant (CF-8). */
-function sound(text: string, expected: Readonly<JsonObject>): string {
+function sound(text: string, expected: Readonly<JsonObject>, changed?: string): string {
   const document = parseServerDocument(text);
-  toServers(document);
-  if (isDeepStrictEqual(document.entries, expected)) return text;
+  const isThere =
+    changed === undefined || toServers(document).some(({ name, invalid }) => name === changed && invalid === undefined);
+  if (isThere && isDeepStrictEqual(document.entries, expected)) return text;
   throw new HubError("Unexpected", `The change would have damaged ${SERVER_FILE}; nothing was saved`);
 }
 
-/** The entry as the user gave it. Its key names it, so `name` is left out where both say the same. */
-function toWritten(entry: unknown, { name, key }: { name: string; key: string }): JsonObject {
-  const json = toPlainJson(entry);
-  const { name: _name, ...rest } = isObject(json) ? json : {};
-  return key === name ? rest : { name, ...rest };
+interface Naming {
+  readonly old: unknown;
+  readonly oldKey: string;
+  readonly isRenamed: boolean;
 }
 
-function requireKey(entries: Readonly<JsonObject>, name: string): string {
-  const key = findKey(entries, name);
+/** The entry as the user gave it. It is named as it was, by its key or by its own `name`, in the user's spelling. */
+function toWritten(entry: unknown, { old, oldKey, isRenamed }: Naming): JsonObject {
+  const { name: _name, ...rest } = toObject(entry);
+  const { name: ownName } = toObject(old ?? {});
+  if (isRenamed) return rest;
+  if (typeof ownName === "string" && ownName.trim() !== oldKey) return { name: ownName, ...rest };
+  return rest;
+}
+
+function toObject(entry: unknown): JsonObject {
+  const json = toPlainJson(entry);
+  return isObject(json) ? json : {};
+}
+
+function requireKey(document: ServerDocument, name: string): string {
+  const key = findKey(document, name);
   if (key === undefined) throw new HubError("ServerNotFound", `Server ${quoted(name)} not found`);
   return key;
 }
 
 /** A name can be used wherever an id can: neither may be another's name or id. */
-function requireFree(entries: Readonly<JsonObject>, { name, id }: ServerConfig): void {
-  const handles = Object.entries(entries).flatMap(([key, entry]) => {
-    const written = [nameOf(key, entry), isObject(entry) ? entry["id"] : undefined];
-    return written.flatMap((text) => (typeof text === "string" ? [text.trim()] : []));
+function requireFree(document: ServerDocument, { name, id }: ServerConfig, replacedKey?: string): void {
+  const servers = toServers(document);
+  const handles = namedEntries(document).flatMap(({ key, name: known, writtenAs }, index) => {
+    if (key === replacedKey) return [];
+    const other = servers[index];
+    // An entry that is left out holds its name, by which it is repaired, but no id.
+    return [key, known, writtenAs, other?.invalid === undefined ? other?.id : undefined];
   });
-  if (Object.hasOwn(entries, name) || handles.includes(name)) throw alreadyExists(name, "name");
+  if (handles.includes(name)) throw alreadyExists(name, "name");
   if (handles.includes(id)) throw alreadyExists(id, "id");
 }
 

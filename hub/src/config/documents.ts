@@ -2,14 +2,15 @@
 // files is left to file.ts.
 
 import { HubError, toHubError } from "../errors.ts";
+import { nameEntries, type NamedEntry } from "./entry-names.ts";
 import { hubLimitsEntry, hubLimitsOf, type HubLimits } from "./hub-limits.ts";
+import { invalidServer } from "./invalid-server.ts";
 import { parseJsonText } from "./json.ts";
-import { nameOf, normalizeGroups, normalizeServer } from "./normalize.ts";
+import { normalizeServer, readGroups, type ReadGroups } from "./normalize.ts";
 import { isObject } from "./plain.ts";
 import type { Json, JsonObject } from "./plain.ts";
-import { findRisks } from "./risks.ts";
 import { parseWith } from "./schema.ts";
-import type { GroupConfig, HubConfig, ServerConfig } from "./types.ts";
+import type { HubConfig, ServerConfig } from "./types.ts";
 import { quoted, within } from "./where.ts";
 
 export const SERVER_FILE = "mcp_server.json";
@@ -20,28 +21,37 @@ export interface ServerDocument {
   readonly root: "mcpServers" | "servers";
   /** As written, by key. */
   readonly entries: Readonly<JsonObject>;
+  /** By key: why the text of an entry cannot be taken as it is. Its members are in `entries` as far as they can. */
+  readonly problems: ReadonlyMap<string, HubError>;
   /** Of the whole hub, where the file has some that can be used. */
   readonly limits?: HubLimits;
   readonly warnings: readonly string[];
 }
 
 /** The top level of the server file: the entries as they are written, not yet checked. */
-export function parseServerDocument(text: string): ServerDocument {
-  const json = parseJsonText(text, SERVER_FILE);
-  if (json === undefined) return { root: "mcpServers", entries: {}, warnings: [] };
-  if (!isObject(json)) throw new HubError("InvalidConfig", `${SERVER_FILE} must contain an object`);
+export function parseServerDocument(text: string, file = SERVER_FILE): ServerDocument {
+  const problems = new Map<string, HubError>();
+  const json = parseJsonText(text, file, ([root, key], problem) => {
+    // What is wrong inside an entry is that entry's error and no other's.
+    if (key === undefined || (root !== "mcpServers" && root !== "servers")) throw problem;
+    if (!problems.has(key)) problems.set(key, problem);
+  });
+  if (json === undefined) return { root: "mcpServers", entries: {}, problems, warnings: [] };
+  if (!isObject(json)) throw new HubError("InvalidConfig", `${file} must contain an object`);
   // VS Code says "servers".
   const root = Object.hasOwn(json, "mcpServers") || !Object.hasOwn(json, "servers") ? "mcpServers" : "servers";
   if (root === "mcpServers" && Object.hasOwn(json, "servers")) {
-    throw new HubError("InvalidConfig", `${SERVER_FILE} has both mcpServers and servers: keep one`, {
+    throw new HubError("InvalidConfig", `${file} has both mcpServers and servers: keep one`, {
       field: "servers",
     });
   }
   const entries = json[root];
   const { limits, warnings } = readLimits(json["limits"]);
-  if (entries === undefined) return { root, entries: {}, ...limits, warnings: [...withoutServers(json), ...warnings] };
-  if (isObject(entries)) return { root, entries, ...limits, warnings };
-  throw new HubError("InvalidConfig", `${SERVER_FILE}: ${root} must be an object that maps names to servers`, {
+  if (entries === undefined) {
+    return { root, entries: {}, problems, ...limits, warnings: [...withoutServers(json), ...warnings] };
+  }
+  if (isObject(entries)) return { root, entries, problems, ...limits, warnings };
+  throw new HubError("InvalidConfig", `${file}: ${root} must be an object that maps names to servers`, {
     field: root,
   });
 }
@@ -63,25 +73,43 @@ function withoutServers(json: JsonObject): string[] {
   return says ? [`${SERVER_FILE} has no "mcpServers", so it declares no servers`] : [];
 }
 
-/** The part of the config that a document's limits are. */
-export function limitsOf({ limits }: ServerDocument): Pick<HubConfig, "limits"> {
-  return limits === undefined ? {} : { limits };
+/** Every entry of a document with the name that it goes by. */
+export function namedEntries({ entries, problems }: ServerDocument): NamedEntry[] {
+  return nameEntries(new Set([...Object.keys(entries), ...problems.keys()]), (key) =>
+    Object.hasOwn(entries, key) ? entries[key] : undefined,
+  );
 }
 
-/** All servers of a document. An invalid one, or two of one name or id, is an error that says which. */
-export function toServers({ root, entries }: ServerDocument): ServerConfig[] {
-  const servers: ServerConfig[] = [];
-  const taken = new Set<string>();
-  for (const [key, entry] of Object.entries(entries)) {
-    const server = within(`Server ${quoted(key)}`, `${root}.${key}`, () => normalizeServer(key, entry));
-    // A name can be used wherever an id can, so both must be free.
-    for (const handle of new Set([server.name, server.id])) {
-      if (taken.has(handle)) throw alreadyExists(handle, `${root}.${key}.${handle === server.name ? "name" : "id"}`);
-      taken.add(handle);
+/** All servers of a document. One that is not valid, or whose name or id another one has, says so in `invalid`. */
+export function toServers(document: ServerDocument): ServerConfig[] {
+  const named = namedEntries(document);
+  const names = new Set(named.map(({ name }) => name));
+  const ids = new Set<string>();
+  return named.map((one) => {
+    try {
+      const server = toServer(document, one);
+      // An id can be used wherever a name can, so it must be free among both.
+      const isTaken = server.id !== server.name && (names.has(server.id) || ids.has(server.id));
+      if (isTaken) throw alreadyExists(server.id, `${document.root}.${one.key}.id`);
+      ids.add(server.id);
+      return server;
+    } catch (thrown) {
+      if (!(thrown instanceof HubError)) throw thrown;
+      return invalidServer(one, thrown);
     }
-    servers.push(server);
-  }
-  return servers;
+  });
+}
+
+function toServer({ root, problems }: ServerDocument, named: NamedEntry): ServerConfig {
+  const { key, entry, name, writtenAs, takenName } = named;
+  const path = `${root}.${key}`;
+  const problem = problems.get(key);
+  if (problem !== undefined) throw problem;
+  if (takenName !== undefined) throw alreadyExists(takenName, `${path}.name`);
+  // An empty name is none: nobody would know the entry by what could be made of it.
+  const called = writtenAs === undefined || writtenAs === "" ? entry : isObject(entry) ? { ...entry, name } : entry;
+  const server = within(`Server ${quoted(key)}`, path, () => normalizeServer(writtenAs === "" ? "" : name, called));
+  return writtenAs === undefined ? server : { ...server, writtenAs };
 }
 
 export function alreadyExists(name: string, field: string): HubError {
@@ -89,21 +117,36 @@ export function alreadyExists(name: string, field: string): HubError {
 }
 
 /** The key of the server of this name. Works on entries that are otherwise invalid, so that they can be repaired. */
-export function findKey(entries: Readonly<JsonObject>, name: string): string | undefined {
-  return Object.keys(entries).find((key) => {
-    const own: unknown = nameOf(key, entries[key]);
-    return typeof own === "string" && own.trim() === name;
+export function findKey(document: ServerDocument, name: string): string | undefined {
+  return namedEntries(document).find((one) => one.name === name)?.key;
+}
+
+/** `aliases`: names of servers in the user's spelling, and what the hub calls them. */
+export function parseGroupDocument(
+  text: string,
+  file = GROUP_FILE,
+  aliases: ReadonlyMap<string, string> = new Map(),
+): ReadGroups {
+  const problems = new Map<string, HubError>();
+  const json = parseJsonText(text, file, (path, problem) => {
+    const key = path[0] === "groups" ? path[1] : path[0];
+    if (key === undefined) throw problem;
+    if (!problems.has(key)) problems.set(key, problem);
   });
+  if (json === undefined) return { groups: [], invalidGroups: [] };
+  if (!isObject(json)) throw new HubError("InvalidConfig", `${file} must contain an object`);
+  return readGroups(json, { problems, aliases });
 }
 
-export function parseGroupDocument(text: string): GroupConfig[] {
-  const json: Json | undefined = parseJsonText(text, GROUP_FILE);
-  if (json === undefined) return [];
-  if (!isObject(json)) throw new HubError("InvalidConfig", `${GROUP_FILE} must contain an object`);
-  return normalizeGroups(json);
-}
+export type ConfigOfFiles = HubConfig & Required<Pick<HubConfig, "invalidGroups">>;
 
-/** What works, but should be known. What groups name in vain, the catalog says. */
-export function findWarnings(servers: readonly ServerConfig[]): string[] {
-  return servers.flatMap((server) => findRisks(server).map(({ reason }) => `Server "${server.name}": ${reason}`));
+/** The config that the two files make together. A group may name a server as the server file spells it. */
+export function toConfig(document: ServerDocument, groupText: string, groupFile?: string): ConfigOfFiles {
+  const servers = toServers(document);
+  const aliases = new Map(
+    servers.flatMap(({ writtenAs, name }) => (writtenAs === undefined ? [] : [[writtenAs, name]])),
+  );
+  const { limits } = document;
+  const groups = parseGroupDocument(groupText, groupFile, aliases);
+  return { servers, ...groups, ...(limits === undefined ? {} : { limits }) };
 }

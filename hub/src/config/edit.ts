@@ -31,8 +31,12 @@ export function setMember(text: string, path: Path, value: Json): string {
 export function removeMember(text: string, path: Path): string {
   const root = parseJsonTree(text);
   const member = root === undefined ? undefined : findNodeAtLocation(root, [...path])?.parent;
-  const siblings = member?.parent?.children;
-  if (member === undefined || siblings === undefined) return text;
+  return member === undefined ? text : removeNode(text, member);
+}
+
+function removeNode(text: string, member: Node): string {
+  const siblings = member.parent?.children;
+  if (siblings === undefined) return text;
   const index = siblings.indexOf(member);
   let start = member.offset;
   let end = endOf(member);
@@ -49,6 +53,18 @@ export function removeMember(text: string, path: Path): string {
   const orphan = comma === undefined && previous !== undefined ? commaAfter(text, endOf(previous)) : undefined;
   const kept = orphan === undefined ? text.slice(0, start) : text.slice(0, orphan) + text.slice(orphan + 1, start);
   return kept + text.slice(end);
+}
+
+/** Leaves of several members of one key only the first. */
+export function removeRepeats(text: string, path: Path): string {
+  const key = path.at(-1);
+  for (let current = text; ;) {
+    const root = parseJsonTree(current);
+    const parent = root === undefined ? undefined : findNodeAtLocation(root, path.slice(0, -1));
+    const repeat = (parent?.children ?? []).filter(({ children }) => children?.[0]?.value === key).at(1);
+    if (repeat === undefined) return current;
+    current = removeNode(current, repeat);
+  }
 }
 
 /** Gives the member at a path another key, in its place. */

@@ -30,7 +30,14 @@ describe("load", () => {
     expect(await new ConfigFiles(join(dir, "none", "such")).load()).toMatchObject(empty);
   });
 
-  it.each(["", "  \n", "// nothing yet\n", "{}", `{"$schema": "s"}`, `{"mcpServers": {}}`])(
+  it.each(["", "  \n"])("C14 %j declares nothing, with a warning that it is empty", async (text) => {
+    await servers(text);
+    const { config, warnings } = await files.load();
+    expect(config.servers).toEqual([]);
+    expect(warnings).toEqual([expect.stringMatching(/^mcp_server\.json is empty/)]);
+  });
+
+  it.each(["// nothing yet\n", "{}", `{"$schema": "s"}`, `{"mcpServers": {}}`])(
     "CF-3 %j declares nothing, without a warning",
     async (text) => {
       await servers(text);
@@ -71,48 +78,104 @@ describe("load", () => {
     expect((await files.load()).warnings).toEqual(['Server "d": --privileged gives the container the whole machine']);
   });
 
-  const broken: [text: string, message: string | RegExp, field?: string][] = [
-    [`{\n  "mcpServers": {\n    "a": }\n}`, "mcp_server.json is not valid JSON: Value expected at line 3, column 10"],
+  const broken: [text: string, message: RegExp, field?: string][] = [
+    [
+      `{\n  "mcpServers": {\n    "a": }\n}`,
+      /^\/.*\/mcp_server\.json is not valid JSON: Value expected at line 3, column 10$/,
+    ],
     [`{"mcpServers": {"a": {"command": "x"}}`, /Close brace expected at line 1, column 39/],
     [`{"mcpServers": {"a": 'x'}}`, /Invalid symbol at line 1, column 22/],
-    [`[]`, "mcp_server.json must contain an object"],
-    [`"x"`, "mcp_server.json must contain an object"],
-    [`{"mcpServers": []}`, "mcp_server.json: mcpServers must be an object that maps names to servers", "mcpServers"],
+    [`[]`, /mcp_server.json must contain an object$/],
+    [`"x"`, /mcp_server.json must contain an object$/],
+    [`{"mcpServers": []}`, /mcp_server.json: mcpServers must be an object that maps names to servers$/, "mcpServers"],
     [`{"mcpServers": null}`, /must be an object that maps names/, "mcpServers"],
-    [`{"mcpServers": {}, "servers": {}}`, "mcp_server.json has both mcpServers and servers: keep one", "servers"],
-    [`{"mcpServers": {"x": 5}}`, 'Server "x": A server must be an object', "mcpServers.x"],
-    [`{"mcpServers": {"x": {}}}`, 'Server "x": Transport required', "mcpServers.x.transport"],
-    [`{"mcpServers": {"": {"command": "c"}}}`, 'Server "": Name is required', "mcpServers..name"],
-    [
-      `{"mcpServers": {"x": {"command": "c", "args": ["", "", "", 1]}}}`,
-      'Server "x": args.3 must be text',
-      "mcpServers.x.args.3",
-    ],
-    [`{"servers": {"x": {"command": ""}}}`, 'Server "x": Command is empty', "servers.x.command"],
-    [`{"mcpServers": {"__proto__": {"command": "c"}}}`, /"__proto__" cannot be used as a name, at line 1, column 17/],
-    [`{"mcpServers": {"x": {"command": "c", "env": {}, "env": {}}}}`, /"env" is given twice, at line 1, column 50/],
-    [`{"mcpServers": {"x": {"command": "c", "config": 1e999}}}`, /number is too large/],
+    [`{"mcpServers": {}, "servers": {}}`, /mcp_server.json has both mcpServers and servers: keep one$/, "servers"],
+    [`{"mcpServers": {}, "mcpServers": {}}`, /"mcpServers" is given twice/],
     [`${"[".repeat(65)}${"]".repeat(65)}`, /nested deeper than 64 levels at line 1, column 65/],
     ["[".repeat(100_000), /nested deeper than 64 levels/],
     [`{"a":`.repeat(100_000), /nested deeper than 64 levels/],
   ];
-  it.each(broken)("CF-7 refuses broken file %#", async (text, message, field) => {
+  it.each(broken)("CF-7 CF-8 refuses a file that cannot be read %#", async (text, message, field) => {
     await servers(text);
     const error = await refusal(files.load());
     expect(error.kind).toBe("InvalidConfig");
-    expect(error.message).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
+    expect(error.message).toMatch(message);
     if (field !== undefined) expect(error.field).toBe(field);
   });
 
-  it.each([
-    [`{"mcpServers": {"x": {"command": "c"}, "x": {"command": "d"}}}`, /"x" is given twice/],
-    [`{"mcpServers": {"x": {"command": "c"}, "y": {"name": "x", "command": "d"}}}`, /^Server "x" already exists$/],
-    [`{"mcpServers": {"x": {"command": "c"}, "y": {"id": "x", "command": "d"}}}`, /^Server "x" already exists$/],
-  ])("CF-7 %s is a conflict", async (text, message) => {
+  const invalid: [entries: string, name: string, message: string | RegExp, field?: string][] = [
+    [`"x": 5`, "x", 'Server "x": A server must be an object', "mcpServers.x"],
+    [`"x": {}`, "x", 'Server "x": Transport required', "mcpServers.x.transport"],
+    [`"": {"command": "c"}`, "server", 'Server "": Name is required', "mcpServers..name"],
+    [`"x": {"command": "c", "args": ["", 1]}`, "x", 'Server "x": args.1 must be text', "mcpServers.x.args.1"],
+    [`"x": {"command": ""}`, "x", 'Server "x": Command is empty', "mcpServers.x.command"],
+    [`"__proto__": {"command": "c"}`, "server", /"__proto__" cannot be used as a name, at line 1, column 50/],
+    [`"x": {"command": "c", "env": {}, "env": {}}`, "x", /"env" is given twice, at line 1, column 83/],
+    [`"x": {"command": "c", "config": 1e999}`, "x", /number is too large/],
+    [`"x": {"command": "c", "source": {"Other": 1}}`, "x", /Source type must be/, "mcpServers.x.source.type"],
+    [`"x": {"command": "c"}, "x": {"command": "d"}`, "x", /"x" is given twice/],
+    [`"y": {"name": "good", "command": "d"}`, "y", 'Server "good" already exists', "mcpServers.y.name"],
+    [`"y": {"id": "good", "command": "d"}`, "y", 'Server "good" already exists', "mcpServers.y.id"],
+  ];
+  it.each(invalid)("R7 CF-8 %s is one invalid server", async (entries, name, message, field) => {
+    await servers(`{"mcpServers": {"good": {"command": "g"},        ${entries}}}`);
+    const { config } = await files.load();
+    expect(config.servers).toMatchObject([
+      { name: "good" },
+      { name, invalid: { message: expect.stringMatching(message) } },
+    ]);
+    expect(config.servers[0]).not.toHaveProperty("invalid");
+    if (field !== undefined) expect(config.servers[1]?.invalid?.field).toBe(field);
+    // The others can be changed, and the invalid one can be taken away, by the name that it goes by.
+    const before = await saved();
+    await files.updateServer("good", { command: "h" });
+    expect(await saved()).toBe(before.replace('"g"', '"h"'));
+    await files.createServer({ name: "new", command: "n" });
+    await files.deleteServer("new");
+    expect((await saved()).replaceAll(" ", "")).toBe(before.replace('"g"', '"h"').replaceAll(" ", ""));
+    await files.deleteServer(name);
+    expect((await files.load()).config.servers).toMatchObject([{ name: "good" }]);
+    expect((await files.load()).config.servers).toHaveLength(1);
+  });
+
+  it("R7 CF-8 an invalid server is repaired in its place", async () => {
+    await servers(`{"mcpServers": {"x": {"command": 5}, /* mine */ "x": {"command": "d"}, "b": {}}}`);
+    await files.updateServer("x", { command: "c" });
+    expect(await saved()).toBe(`{"mcpServers": {"x": {"command": "c"}, /* mine */  "b": {}}}`);
+    expect((await files.load()).config.servers).toMatchObject([{ name: "x" }, { name: "b", invalid: {} }]);
+  });
+
+  it("R7 CF-1 names that other clients allow get a legal one, and the file keeps them", async () => {
+    const text = `{"mcpServers": {
+  "My Server": {"command": "a"},
+  "my.server 2.0": {"command": "b", "env": {"http_proxy": "x"}, "source": {"Manual": null}},
+  "My-Server": {"command": "c"},
+  "Überall": {"command": "d"},
+  "日本": {"command": "e"},
+  "k": {"name": "own name", "command": "f"}
+}}`;
     await servers(text);
-    const error = await refusal(files.load());
-    expect(error).toMatchObject({ kind: "ServerAlreadyExists", code: "CONFLICT" });
-    expect(error.message).toMatch(message);
+    await groups(`{"g": {"servers": ["My Server", "My-Server"]}}`);
+    const { config, warnings } = await files.load();
+    expect(config.servers.filter((server) => server.invalid !== undefined)).toEqual([]);
+    expect(config.servers.map(({ name }) => name)).toEqual([
+      "My-Server-2",
+      "my-server-2-0",
+      "My-Server",
+      "Uberall",
+      "server",
+      "own-name",
+    ]);
+    expect(config.groups).toMatchObject([{ servers: ["My-Server-2", "My-Server"] }]);
+    expect(warnings[0]).toBe(
+      'Server "My Server" is called "My-Server-2" here: a name has letters, digits, _ and - only',
+    );
+    await files.updateServer("My-Server-2", { name: "My-Server-2", command: "a2" });
+    await files.updateServer("own-name", { name: "own-name", command: "f2" });
+    expect(await saved()).toBe(text.replace('"a"', '"a2"').replace('"f"', '"f2"'));
+    expect(await refusal(files.createServer({ name: "own-name", command: "x" }))).toMatchObject({ code: "CONFLICT" });
+    await files.deleteServer("server");
+    expect(await saved()).not.toContain("日本");
   });
 
   it("CF-7 names are case-sensitive", async () => {
@@ -236,14 +299,11 @@ describe("createServer", () => {
     expect(await saved()).toBe(before);
   });
 
-  it.each(["{", `{"mcpServers": {"bad": {}}}`, `{"mcpServers": []}`])(
-    "CF-8 never writes over a file that says %s",
-    async (text) => {
-      await servers(text);
-      await refusal(files.createServer({ name: "a", command: "x" }));
-      expect(await saved()).toBe(text);
-    },
-  );
+  it.each(["{", `{"mcpServers": []}`])("CF-8 never writes over a file that says %s", async (text) => {
+    await servers(text);
+    await refusal(files.createServer({ name: "a", command: "x" }));
+    expect(await saved()).toBe(text);
+  });
 
   it("T52 refuses what only a person may write into the file", async () => {
     for (const name of ["LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS", "BASH_ENV", "NPM_CONFIG_REGISTRY"]) {

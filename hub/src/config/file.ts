@@ -7,21 +7,14 @@ import { removeStaleTemps, resolveLinks, writeFileAtomic } from "../atomic.ts";
 import { HubError } from "../errors.ts";
 import { removeAbandonedLock, withLock } from "../lock.ts";
 import { addServer, findEntry, removeServer, replaceServer } from "./changes.ts";
-import {
-  GROUP_FILE,
-  SERVER_FILE,
-  findWarnings,
-  limitsOf,
-  parseGroupDocument,
-  parseServerDocument,
-  toServers,
-} from "./documents.ts";
+import { GROUP_FILE, SERVER_FILE, parseServerDocument, toConfig } from "./documents.ts";
 import { removeGroup, setGroup } from "./group-changes.ts";
 import { normalizeServer } from "./normalize.ts";
 import type { JsonObject } from "./plain.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./store.ts";
 import { readTextFile } from "./text-file.ts";
 import type { GroupConfig, ServerConfig } from "./types.ts";
+import { findWarnings } from "./warnings.ts";
 
 /** Entries may hold credentials, so a new file is for its owner alone; an existing one keeps its mode. */
 const NEW_FILE_MODE = 0o600;
@@ -45,18 +38,18 @@ export class ConfigFiles implements ConfigStore {
   async load(): Promise<LoadedConfig> {
     await this.#clean();
     const [serverFile, groupFile] = await Promise.all([readTextFile(this.#serverPath), readTextFile(this.#groupPath)]);
-    const document = parseServerDocument(serverFile?.text ?? "");
-    const servers = toServers(document);
-    const groups = parseGroupDocument(groupFile?.text ?? "");
+    const document = parseServerDocument(serverFile?.text ?? "", this.#serverPath);
+    const config = toConfig(document, groupFile?.text ?? "", this.#groupPath);
+    const blank = [
+      ...(serverFile?.text.trim() === "" ? [SERVER_FILE] : []),
+      ...(groupFile?.text.trim() === "" ? [GROUP_FILE] : []),
+    ];
     return {
       revision: revisionOf(serverFile?.text, groupFile?.text),
-      config: { servers, groups, ...limitsOf(document) },
+      config,
       present: { servers: serverFile !== undefined, groups: groupFile !== undefined },
-      blank: [
-        ...(serverFile?.text.trim() === "" ? [SERVER_FILE] : []),
-        ...(groupFile?.text.trim() === "" ? [GROUP_FILE] : []),
-      ],
-      warnings: [...document.warnings, ...findWarnings(servers)],
+      blank,
+      warnings: [...blank.map(emptied), ...document.warnings, ...findWarnings(config)],
     };
   }
 
@@ -125,6 +118,11 @@ export class ConfigFiles implements ConfigStore {
         .catch(() => undefined);
     }
   }
+}
+
+/** Somebody's servers may have stood there: a file that never held anything would not be there. */
+function emptied(file: string): string {
+  return `${file} is empty, so it declares nothing. If that is meant, write {}; if not, take it from a backup`;
 }
 
 function revisionOf(servers: string | undefined, groups: string | undefined): string {

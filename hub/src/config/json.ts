@@ -9,8 +9,15 @@ import { isMagicKey } from "./plain.ts";
 import type { Json, JsonObject } from "./plain.ts";
 import { quoted } from "./where.ts";
 
+/** Told of a value that JSON allows and a config does not: a key given twice. Whoever returns goes on without the value. */
+export type OnProblem = (path: readonly string[], problem: HubError) => void;
+
+const refuse: OnProblem = (_path, problem) => {
+  throw problem;
+};
+
 /** The data of a file's text; undefined where there is none (empty, or only comments). */
-export function parseJsonText(text: string, file: string): Json | undefined {
+export function parseJsonText(text: string, file: string, onProblem: OnProblem = refuse): Json | undefined {
   requireBounds(text, file);
   const errors: ParseError[] = [];
   const root = parseJsonTree(text, errors);
@@ -20,9 +27,11 @@ export function parseJsonText(text: string, file: string): Json | undefined {
       /(?<=[a-z])[A-Z]/g,
       (letter) => ` ${letter.toLowerCase()}`,
     );
-    throw new HubError("InvalidConfig", `${file} is not valid JSON: ${problem} at ${position(text, first.offset)}`);
+    throw new HubError("InvalidConfig", `${file} is not valid JSON: ${problem} at ${position(text, first.offset)}`, {
+      hint: "Correct it there: plugboard doctor --fix opens the file at that place, plugboard config validate checks it",
+    });
   }
-  return root === undefined ? undefined : toValue(root, text, file);
+  return root === undefined ? undefined : toValue(root, { text, file, onProblem }, []);
 }
 
 /** Where a text stops being JSON; undefined where all of it is. Both count from 1. */
@@ -58,30 +67,49 @@ export function tooLarge(file: string): HubError {
   return new HubError("InvalidConfig", `${file} is larger than ${FILE_MAX_BYTES / 1024 / 1024} MiB`);
 }
 
-function toValue(node: Node, text: string, file: string): Json {
-  if (node.type === "array") return (node.children ?? []).map((child) => toValue(child, text, file));
-  if (node.type !== "object") return toScalar(node, text, file);
+interface Parsing {
+  readonly text: string;
+  readonly file: string;
+  readonly onProblem: OnProblem;
+}
+
+function toValue(node: Node, parsing: Parsing, path: readonly string[]): Json {
+  if (node.type === "array") {
+    return (node.children ?? []).map((child, index) => toValue(child, parsing, [...path, String(index)]));
+  }
+  if (node.type !== "object") return toScalar(node, parsing, path);
+  const { text, file, onProblem } = parsing;
   const value: JsonObject = {};
   for (const { children = [] } of node.children ?? []) {
     const [keyNode, valueNode] = children;
     if (keyNode === undefined || valueNode === undefined) continue;
     const key = String(keyNode.value);
+    const inside = [...path, key];
     const where = position(text, keyNode.offset);
     if (isMagicKey(key)) {
-      throw new HubError("InvalidConfig", `${file}: "${key}" cannot be used as a name, at ${where}`, { field: key });
+      const message = `${file}: "${key}" cannot be used as a name, at ${where}`;
+      onProblem(inside, new HubError("InvalidConfig", message, { field: key }));
+    } else if (Object.hasOwn(value, key)) {
+      // The last one would win, and the first would be lost without a word.
+      onProblem(inside, duplicate(node, key, `${file}: ${quoted(key)} is given twice, at ${where}`));
+    } else {
+      value[key] = toValue(valueNode, parsing, inside);
     }
-    // The last one would win, and the first would be lost without a word.
-    if (Object.hasOwn(value, key)) throw duplicate(node, key, `${file}: ${quoted(key)} is given twice, at ${where}`);
-    value[key] = toValue(valueNode, text, file);
   }
   return value;
 }
 
-function toScalar(node: Node, text: string, file: string): string | number | boolean | null {
+function toScalar(
+  node: Node,
+  { text, file, onProblem }: Parsing,
+  path: readonly string[],
+): string | number | boolean | null {
   const value: unknown = node.value;
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw new HubError("InvalidConfig", `${file}: this number is too large, at ${position(text, node.offset)}`);
+  const message = `${file}: this number is too large, at ${position(text, node.offset)}`;
+  onProblem(path, new HubError("InvalidConfig", message));
+  return null;
 }
 
 /** Two servers of one name are a conflict; any other key given twice is a mistake in the file. */

@@ -2,12 +2,13 @@
 
 import { HubError } from "../errors.ts";
 import { addServer, findEntry, removeServer, replaceServer } from "./changes.ts";
-import { findWarnings, limitsOf, parseGroupDocument, parseServerDocument, toServers } from "./documents.ts";
+import { parseServerDocument, toConfig } from "./documents.ts";
 import { removeGroup, setGroup } from "./group-changes.ts";
 import { normalizeServer } from "./normalize.ts";
 import type { JsonObject } from "./plain.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./store.ts";
 import type { GroupConfig, ServerConfig } from "./types.ts";
+import { findWarnings } from "./warnings.ts";
 
 export class MemoryConfig implements ConfigStore {
   #servers: string;
@@ -25,12 +26,12 @@ export class MemoryConfig implements ConfigStore {
 
   async load(): Promise<LoadedConfig> {
     const document = parseServerDocument(this.#servers);
-    const servers = toServers(document);
+    const config = toConfig(document, this.#groups);
     return {
       revision: String(this.#edits),
-      config: { servers, groups: parseGroupDocument(this.#groups), ...limitsOf(document) },
+      config,
       present: { servers: true, groups: true },
-      warnings: [...document.warnings, ...findWarnings(servers)],
+      warnings: [...document.warnings, ...findWarnings(config)],
     };
   }
 

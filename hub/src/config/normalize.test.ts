@@ -1,8 +1,7 @@
 // Both spellings end in one form.
 
 import { describe, expect, it } from "vitest";
-import { HubError } from "../errors.ts";
-import { normalizeGroups, normalizeServer } from "./normalize.ts";
+import { normalizeServer, readGroups } from "./normalize.ts";
 import type { StdioTransport } from "./types.ts";
 
 const stdio = (command: string, args: string[], more: Partial<StdioTransport> = {}): StdioTransport => ({
@@ -179,29 +178,35 @@ describe("the rest of a server", () => {
   });
 });
 
-describe("normalizeGroups", () => {
+describe("readGroups", () => {
   const group = { name: "work", description: "d", servers: ["git"], tools: ["git:*", "read"] };
 
   it("GR-1 reads a map at the top or under groups", () => {
     const { name: _name, ...entry } = group;
-    expect(normalizeGroups({ $schema: "s", work: entry })).toEqual([group]);
-    expect(normalizeGroups({ $schema: "s", groups: { work: entry } })).toEqual([group]);
+    expect(readGroups({ $schema: "s", work: entry }).groups).toEqual([group]);
+    expect(readGroups({ $schema: "s", groups: { work: entry } }).groups).toEqual([group]);
   });
 
   it("GR-1 absent lists are empty", () => {
-    expect(normalizeGroups({ all: {} })).toEqual([{ name: "all", servers: [], tools: [] }]);
+    expect(readGroups({ all: {} }).groups).toEqual([{ name: "all", servers: [], tools: [] }]);
   });
 
   it.each([
     [[], "The groups must be an object that maps names to groups", undefined],
     [{ groups: [] }, "groups must be an object", "groups"],
+  ])("GR-1 refuses %j", (json, message, field) => {
+    expect(() => readGroups(json)).toThrow(expect.objectContaining({ kind: "InvalidConfig", message, field }));
+  });
+
+  it.each([
     [{ work: [] }, 'Group "work": The entry must be an object', "work"],
     [{ groups: { work: { servers: "git" } } }, 'Group "work": servers must be a list', "groups.work.servers"],
     [{ "a b": {} }, 'Group "a b": Name may only contain letters, digits, _ and -', "a b.name"],
     [{ work: { tools: [""] } }, 'Group "work": Tool name is required', "work.tools.0"],
-  ])("GR-1 refuses %j", (json, message, field) => {
-    expect(() => normalizeGroups(json)).toThrow(HubError);
-    expect(() => normalizeGroups(json)).toThrow(expect.objectContaining({ kind: "InvalidConfig", message, field }));
+  ])("R14 CF-8 %j is one invalid group", (json, message, field) => {
+    const { groups, invalidGroups } = readGroups(json);
+    expect(groups).toEqual([]);
+    expect(invalidGroups).toMatchObject([{ error: { kind: "InvalidConfig", message, field } }]);
   });
 });
 

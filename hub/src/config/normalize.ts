@@ -8,7 +8,7 @@ import { groupEntry, parseWith, serverEntry } from "./schema.ts";
 import type { ServerEntry } from "./schema.ts";
 import { name as nameRule } from "./text.ts";
 import { toTransport } from "./transport.ts";
-import type { GroupConfig, ServerConfig, Source } from "./types.ts";
+import type { GroupConfig, InvalidGroup, ServerConfig, Source } from "./types.ts";
 import { quoted, within } from "./where.ts";
 
 /**
@@ -66,35 +66,68 @@ function toSource(source: ServerEntry["source"]): Source {
     throw new HubError("InvalidConfig", "A smithery source needs a qualifiedName", { field: "source" });
   }
   // Other clients write texts of their own here ("custom"); an object is ours, and a typing error in it matters.
-  if (parts === undefined || type === "manual") return { type: "manual" };
+  const isManual = type === "manual" || (parts != null && Object.hasOwn(parts, "Manual"));
+  if (parts === undefined || isManual) return { type: "manual" };
   throw new HubError("InvalidConfig", "Source type must be official, smithery or manual", { field: "source.type" });
 }
 
+export interface ReadGroups {
+  readonly groups: readonly GroupConfig[];
+  readonly invalidGroups: readonly InvalidGroup[];
+}
+
+interface GroupSurroundings {
+  /** By key: why the text of a group cannot be taken as it is. */
+  readonly problems: ReadonlyMap<string, HubError>;
+  /** Names of servers in the user's spelling, and what the hub calls them. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+const NOTHING_KNOWN: GroupSurroundings = { problems: new Map(), aliases: new Map() };
+
 /**
- * The groups of a group file: a map from name to group, at the top or under `groups`.
+ * The groups of a group file: a map from name to group, at the top or under `groups`. One that is not valid is apart.
  *
- * @example normalizeGroups({ work: { servers: ["git"], tools: [] } })
+ * @example readGroups({ work: { servers: ["git"], tools: [] } }).groups
  */
-export function normalizeGroups(json: unknown): GroupConfig[] {
+export function readGroups(json: unknown, { problems, aliases }: GroupSurroundings = NOTHING_KNOWN): ReadGroups {
   if (!isObject(json)) throw new HubError("InvalidConfig", "The groups must be an object that maps names to groups");
   const isNested = Object.hasOwn(json, "groups");
   const map = isNested ? json["groups"] : json;
   if (!isObject(map)) throw new HubError("InvalidConfig", "groups must be an object", { field: "groups" });
   const groups: GroupConfig[] = [];
-  for (const [key, entry] of Object.entries(map)) {
+  const invalidGroups: InvalidGroup[] = [];
+  for (const key of new Set([...Object.keys(map), ...problems.keys()])) {
     // Editors find a file's schema by this key.
     if (key === "$schema") continue;
-    const group = within(`Group ${quoted(key)}`, isNested ? `groups.${key}` : key, () => normalizeGroup(key, entry));
-    if (groups.some(({ name }) => name === group.name)) {
-      throw new HubError("InvalidConfig", `Group ${quoted(key)} is given twice`, { field: key });
+    try {
+      const problem = problems.get(key);
+      if (problem !== undefined) throw problem;
+      const path = isNested ? `groups.${key}` : key;
+      const group = within(`Group ${quoted(key)}`, path, () => normalizeGroup(key, map[key], aliases));
+      if (groups.some(({ name }) => name === group.name)) {
+        throw new HubError("InvalidConfig", `Group ${quoted(key)} is given twice`, { field: key });
+      }
+      groups.push(group);
+    } catch (thrown) {
+      if (!(thrown instanceof HubError)) throw thrown;
+      invalidGroups.push({ name: key, error: thrown.toJSON() });
     }
-    groups.push(group);
   }
-  return groups;
+  return { groups, invalidGroups };
 }
 
-function normalizeGroup(key: string, entry: unknown): GroupConfig {
+/** A group that somebody sets; one that is not valid is refused. */
+export function normalizeGroup(
+  key: string,
+  entry: unknown,
+  aliases: ReadonlyMap<string, string> = new Map(),
+): GroupConfig {
   const name = parseWith(nameRule, key, "name");
-  const { description, servers = [], tools = [] } = parseWith(groupEntry, toPlainJson(entry));
+  const json = toPlainJson(entry);
+  const named = isObject(json) && Array.isArray(json["servers"]) ? json["servers"] : undefined;
+  const resolved = named?.map((server: unknown) => (typeof server === "string" && aliases.get(server)) || server);
+  const given = named === undefined ? json : { ...(isObject(json) ? json : {}), servers: resolved };
+  const { description, servers = [], tools = [] } = parseWith(groupEntry, given);
   return { name, ...(description ? { description } : {}), servers: [...new Set(servers)], tools: [...new Set(tools)] };
 }

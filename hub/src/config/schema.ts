@@ -76,6 +76,7 @@ const source = z.union([
     type: z.optional(z.string()),
     Official: z.optional(sourceFields),
     Smithery: z.optional(sourceFields),
+    Manual: z.optional(z.unknown()),
   }),
 ]);
 

@@ -30,17 +30,20 @@ function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max);
 }
 
+export const LEGAL_NAME = /^[A-Za-z0-9_-]*$/;
+
 /** Name of a server or a group, after trim. */
 export const name = z.string().check(
   z.trim(),
   z.minLength(1, { error: "Name is required", abort: true }),
   z.refine((value) => isWithin(value, limits.NAME_MAX), `Name is longer than ${limits.NAME_MAX} characters`),
-  z.regex(/^[A-Za-z0-9_-]*$/, "Name may only contain letters, digits, _ and -"),
+  z.regex(LEGAL_NAME, "Name may only contain letters, digits, _ and -"),
   z.refine((value) => !isMagicKey(value), "This name is reserved, choose another one"),
 );
 
 export const envName = text("Variable name", { max: limits.ENV_NAME_MAX }).check(
-  z.regex(/^[A-Z0-9_]+$/, "Variable name may only contain A-Z, 0-9 and _"),
+  // Lower case too: http_proxy.
+  z.regex(/^[A-Za-z0-9_]+$/, "Variable name may only contain letters, digits and _"),
 );
 
 export const envValue = text("Value", { max: limits.ENV_VALUE_MAX });

@@ -2,6 +2,7 @@
 // `${NAME}` and secret references are still there, and are resolved only when a server starts.
 
 import type { HubLimits } from "./hub-limits.ts";
+import type { ErrorBody } from "../errors.ts";
 import type { ResilienceEntry } from "./resilience.ts";
 
 /** One environment variable that the user grants to a server. */
@@ -49,6 +50,10 @@ export interface ServerConfig {
   /** As given; the name where none is given. */
   readonly id: string;
   readonly name: string;
+  /** The name as the file has it, where that is no legal one: `my server` is called `my-server`. */
+  readonly writtenAs?: string;
+  /** Why the entry cannot be used. Such a server is shown with its reason and never started. */
+  readonly invalid?: ErrorBody;
   readonly enabled: boolean;
   readonly description?: string;
   readonly source: Source;
@@ -82,9 +87,17 @@ export interface GroupConfig {
   readonly tools: readonly string[];
 }
 
+/** A group of the file that cannot be used. */
+export interface InvalidGroup {
+  readonly name: string;
+  readonly error: ErrorBody;
+}
+
 export interface HubConfig {
+  /** Also those that are invalid, so that they can be shown and repaired. */
   readonly servers: readonly ServerConfig[];
   readonly groups: readonly GroupConfig[];
   /** How much the hub takes on in all, where the file says something about that. */
   readonly limits?: HubLimits;
+  readonly invalidGroups?: readonly InvalidGroup[];
 }

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Listing } from "../catalog/listing.ts";
 import type { Isolation, ServerConfig } from "../config/types.ts";
-import { HubError, toHubError, type ErrorKind } from "../errors.ts";
+import { fromErrorBody, HubError, toHubError, type ErrorKind } from "../errors.ts";
 import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { LOCAL } from "./caller.ts";
@@ -103,7 +103,7 @@ export class ManagedServer {
     this.#dialer = new Dialer({ config: () => this.#config, world, redact: this.#redact, log: this.#log });
     // Before it starts for the first time too: another server's call may carry them.
     world.redactor.setSecrets(this, secretsOf(config));
-    this.#status = config.enabled ? { state: "stopped" } : { state: "disabled" };
+    this.#status = firstStatus(config);
     this.#resilience = resilienceOf(config.resilience);
     const limits = () => ({ max: this.#resilience.maxCalls, maxWaiting: this.#resilience.maxQueuedCalls });
     this.limits = new CallLimits(`Server "${config.name}"`, "resilience", {
@@ -258,6 +258,11 @@ export class ManagedServer {
     if (this.#status.state === "disabled") {
       const hint = `plugboard enable ${this.name}`;
       return Promise.reject(new HubError("ServerDisabled", `Server "${this.name}" is disabled`, { hint }));
+    }
+    const { invalid } = this.#config;
+    if (invalid !== undefined) {
+      this.#observer.onStatus(this);
+      return Promise.reject(fromErrorBody(invalid));
     }
     this.#restarts.forget();
     this.#wasConnected = false;
@@ -461,13 +466,8 @@ export class ManagedServer {
 
   /** Why it cannot be asked now; what went wrong, where somebody has just seen that. */
   unavailable(reason?: string): HubError {
-    if (this.#status.state === "unauthenticated") {
-      const { kind, message, detail, hint } = this.#status.error;
-      return new HubError(kind, message, {
-        ...(detail === undefined ? {} : { detail }),
-        ...(hint === undefined ? {} : { hint }),
-      });
-    }
+    if (this.#status.state === "unauthenticated") return fromErrorBody(this.#status.error);
+    if (this.#config.invalid !== undefined) return fromErrorBody(this.#config.invalid);
     const state = this.#stopping === undefined ? this.#status.state : "being stopped";
     const { next } = this.#restarts;
     const leftMs = next === undefined ? undefined : Math.max(0, next.dueAt - performance.now());
@@ -651,6 +651,8 @@ export class ManagedServer {
   }
 
   #set(event: StatusEvent): void {
+    // What is wrong in the file stays wrong until another entry takes its place.
+    if (this.#config.invalid !== undefined && !this.#isRetired) return;
     const next = nextStatus(this.#status, event);
     if (next === this.#status) return;
     const wasOffered = this.isOffered;
@@ -658,6 +660,12 @@ export class ManagedServer {
     this.#observer.onStatus(this);
     if (this.isOffered !== wasOffered) this.#observer.onOffer(this);
   }
+}
+
+/** An entry that cannot be used is shown with its reason from the beginning. */
+function firstStatus({ enabled, invalid }: ServerConfig): Status {
+  if (!enabled) return { state: "disabled" };
+  return invalid === undefined ? { state: "stopped" } : { state: "error", error: invalid, since: Date.now() };
 }
 
 const none = () => undefined;

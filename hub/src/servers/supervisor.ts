@@ -80,6 +80,9 @@ export class Supervisor {
   get(name: string): ManagedServer {
     const server = this.#servers.get(name) ?? this.servers.find(({ config }) => config.id === name);
     if (server !== undefined) return server;
+    // As the file spells it, where that means one server.
+    const [spelled, another] = this.servers.filter(({ config }) => config.writtenAs === name);
+    if (spelled !== undefined && another === undefined) return spelled;
     const known = [...this.#servers.keys()].join(", ") || "none";
     throw new HubError("ServerNotFound", `There is no server "${name}"`, { hint: `Configured servers: ${known}` });
   }

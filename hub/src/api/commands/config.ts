@@ -1,11 +1,8 @@
 // The config as a whole: shown, exported, checked, read again.
 
-import { describeChanges } from "../../config/diff.ts";
-import { findWarnings, parseGroupDocument, parseServerDocument, toServers } from "../../config/documents.ts";
-import { normalizeServer } from "../../config/normalize.ts";
+import { checkTexts } from "../../config/check.ts";
+import { describeChanges, type ConfigChanges } from "../../config/diff.ts";
 import type { GroupConfig, ServerConfig } from "../../config/types.ts";
-import { quoted, within } from "../../config/where.ts";
-import { toHubError, type ErrorBody } from "../../errors.ts";
 import type { Managed } from "../core.ts";
 import { toEntry } from "../entry/entry.ts";
 import { hideAll } from "../../config/mask.ts";
@@ -30,7 +27,8 @@ export class ConfigCommands {
 
   /** What could be given to another hub, in the files' own form; literal secrets are `***`, references stay. */
   export(): ConfigDocument {
-    const { servers, groups } = this.#managed.hub.configuration.current;
+    const { servers: all, groups } = this.#managed.hub.configuration.current;
+    const servers = all.filter(({ invalid }) => invalid === undefined);
     return {
       mcpServers: Object.fromEntries(servers.map((server) => [server.name, toWritten(server)])),
       groups: Object.fromEntries(groups.map((group) => [group.name, toWrittenGroup(group)])),
@@ -40,27 +38,9 @@ export class ConfigCommands {
   /** Says everything that is wrong with a document: `mcpServers` (or `servers`) and `groups`. Nothing is saved. */
   validate(given: unknown): ConfigCheck {
     const { groups, ...servers } = toJsonObject(given, "A config");
-    const errors: ErrorBody[] = [];
-    const attempt = <T>(check: () => T): T | undefined => {
-      try {
-        return check();
-      } catch (thrown) {
-        errors.push(toHubError(thrown).toJSON());
-        return undefined;
-      }
-    };
-    const checked = attempt(() => parseServerDocument(JSON.stringify(servers)));
-    for (const [key, entry] of Object.entries(checked?.entries ?? {})) {
-      attempt(() => within(`Server ${quoted(key)}`, `${checked?.root}.${key}`, () => normalizeServer(key, entry)));
-    }
-    // Only where each of them is right does it matter whether they are right together.
-    const all = errors.length === 0 && checked !== undefined ? attempt(() => toServers(checked)) : undefined;
-    if (groups !== undefined) attempt(() => parseGroupDocument(JSON.stringify({ groups })));
-    return {
-      valid: errors.length === 0,
-      errors,
-      warnings: [...(checked?.warnings ?? []), ...findWarnings(all ?? [])],
-    };
+    const groupText = groups === undefined ? "" : JSON.stringify({ groups });
+    const { errors, warnings } = checkTexts(JSON.stringify(servers), groupText);
+    return { valid: errors.length === 0, errors: [...errors], warnings: [...warnings] };
   }
 
   /** Reads the files again, now. */
@@ -74,9 +54,16 @@ export class ConfigCommands {
       restarted: namesOf(changes.restarted),
       changed: namesOf(changes.described),
       groups: changes.groups,
+      group_changes: toGroupChanges(changes),
       description: describeChanges(changes),
     };
   }
+}
+
+function toGroupChanges({
+  groupChanges: { added, removed, changed },
+}: ConfigChanges): ConfigChangesView["group_changes"] {
+  return { added: [...added], removed: [...removed], changed: [...changed] };
 }
 
 /** The key says the name, and the id where it is the same; what is enabled need not say so. */

@@ -5,6 +5,9 @@ import { HubError } from "../../errors.ts";
 import type { Managed } from "../core.ts";
 import type { GroupInput, GroupView } from "../schemas/group.ts";
 
+/** What a group offers that cannot be used. */
+const NOTHING = { description: undefined, servers: [], tools: [], prompts: [], resources: [] };
+
 export class GroupCommands {
   readonly #managed: Managed;
 
@@ -13,19 +16,31 @@ export class GroupCommands {
   }
 
   list(): GroupView[] {
-    return this.#managed.hub.catalog.groupNames.map((name) => this.get(name));
+    const { catalog, configuration } = this.#managed.hub;
+    const { invalidGroups = [] } = configuration.current;
+    // The default group is there also where the one of the file cannot be used.
+    return [...new Set([...catalog.groupNames, ...invalidGroups.map(({ name }) => name)])].map((name) =>
+      this.get(name),
+    );
   }
 
   get(name: string): GroupView {
-    const { catalog, configuration } = this.#managed.hub;
-    const { description, servers, tools, prompts, resources } = catalog.group(name);
-    const declared = configuration.current.groups.find((group) => group.name === name);
+    const { catalog, configuration, supervisor } = this.#managed.hub;
+    const { groups, invalidGroups = [] } = configuration.current;
+    const invalid = invalidGroups.find((group) => group.name === name);
+    const group = invalid !== undefined && !catalog.groupNames.includes(name) ? NOTHING : catalog.group(name);
+    const { description, servers, tools, prompts, resources } = group;
+    const declared = groups.find((candidate) => candidate.name === name);
+    // What is read and written back must not lose a server that is only missing for now.
+    const unknown = (declared?.servers ?? []).filter((server) => !supervisor.has(server));
     return {
       name,
       description: description ?? null,
-      servers: [...servers],
+      servers: [...servers, ...unknown],
+      unknown_servers: unknown,
       tools: [...(declared?.tools ?? [])],
-      declared: declared !== undefined,
+      declared: declared !== undefined || invalid !== undefined,
+      error: invalid?.error ?? null,
       path: `/mcp/${encodeURIComponent(name)}`,
       tool_count: tools.length,
       prompt_count: prompts.length,
@@ -36,7 +51,7 @@ export class GroupCommands {
   /** Where two add the same one at once, the second hears that the config is not what it saw. */
   async create(name: string, entry: GroupInput, options?: EditOptions): Promise<GroupView> {
     const { current, revision } = this.#managed.hub.configuration;
-    if (current.groups.some((group) => group.name === name)) {
+    if ([...current.groups, ...(current.invalidGroups ?? [])].some((group) => group.name === name)) {
       throw new HubError("GroupAlreadyExists", `There is a group "${name}" already`, {
         field: "name",
         hint: `To change it: plugboard group set ${name}`,

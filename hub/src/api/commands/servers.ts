@@ -49,6 +49,8 @@ export class ServerCommands {
   /** Replaces the entry. Its id, and members that are not the hub's, stay unless they are given. */
   async update(id: string, entry: unknown, options?: EditOptions): Promise<Server> {
     const { before, stored } = await this.#stored(id);
+    if (before.invalid !== undefined)
+      return this.#repair(before, { ...othersOf(stored), ...toJsonObject(entry) }, options);
     const kept = { ...othersOf(stored), ...(stored["id"] === undefined ? {} : { id: stored["id"] }) };
     return this.#save(before, stored, { ...kept, ...toJsonObject(entry) }, options);
   }
@@ -56,8 +58,11 @@ export class ServerCommands {
   /** RFC 7396, on the entry as it is shown. */
   async patch(id: string, patch: unknown, options?: EditOptions): Promise<Server> {
     const { before, stored } = await this.#stored(id);
+    const wanted = toJsonObject(patch, "A patch");
+    // Nobody can see what stands there, so what stands there is what is patched.
+    if (before.invalid !== undefined) return this.#repair(before, toJsonObject(mergePatch(stored, wanted)), options);
     const target = toJsonObject({ ...othersOf(stored), ...toShown(before) });
-    return this.#save(before, stored, toJsonObject(mergePatch(target, toJsonObject(patch, "A patch"))), options);
+    return this.#save(before, stored, toJsonObject(mergePatch(target, wanted)), options);
   }
 
   async delete(id: string, options?: EditOptions): Promise<void> {
@@ -96,6 +101,14 @@ export class ServerCommands {
     const after = normalizeServer(before.name, given);
     const entry = rewriteEntry({ stored, before, given, after });
     return this.show(await this.#managed.hub.configuration.updateServer(before.name, entry, options));
+  }
+
+  /** An entry in the place of one that could not be used. */
+  async #repair(before: ServerConfig, entry: JsonObject, options: EditOptions | undefined): Promise<Server> {
+    const { name = before.name, ...rest } = restoreMasked(entry, undefined);
+    const isSpelledOut = name === before.writtenAs;
+    const given = { ...rest, name: isSpelledOut ? before.name : name };
+    return this.show(await this.#managed.hub.configuration.updateServer(before.name, given, options));
   }
 
   #view(server: ManagedServer, savedAt: Date): Server {

@@ -1,5 +1,6 @@
 // The hub itself.
 
+import type { ErrorBody } from "../../errors.ts";
 import { VERSION } from "../../version.ts";
 import type { Managed } from "../core.ts";
 import type { EventStreams } from "../live/event-streams.ts";
@@ -39,7 +40,15 @@ function toStatus({ hub, callLog }: Managed, streams: EventStreams, startedAt: D
     groups: catalog.groupNames.length,
     tools: servers.reduce((sum, { available, listing }) => sum + (available ? (listing?.tools.length ?? 0) : 0), 0),
     event_streams: streams.count,
-    warnings: [...warnings, ...catalog.warnings],
-    degraded: callLog.degraded === undefined ? [] : [callLog.degraded],
+    warnings: [...warnings],
+    degraded: [
+      ...(configuration.rejected === undefined ? [] : [notInForce(configuration.rejected)]),
+      ...(callLog.degraded === undefined ? [] : [callLog.degraded]),
+    ],
+    config_error: configuration.rejected ?? null,
   };
+}
+
+function notInForce({ message }: ErrorBody): string {
+  return `The config on disk is not in force, the last good one is: ${message}`;
 }

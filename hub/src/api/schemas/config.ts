@@ -29,6 +29,11 @@ export const configChanges = z
     restarted: z.array(z.string()),
     changed: z.array(z.string()),
     groups: z.boolean(),
+    group_changes: z.object({
+      added: z.array(z.string()),
+      removed: z.array(z.string()),
+      changed: z.array(z.string()),
+    }),
     description: z.string(),
   })
   .openapi("ConfigChanges");

@@ -1,6 +1,7 @@
 // The hub itself.
 
 import { z } from "@hono/zod-openapi";
+import { errorBody } from "./error.ts";
 
 export const status = z
   .object({
@@ -15,6 +16,9 @@ export const status = z
     tools: z.number().int(),
     event_streams: z.number().int(),
     warnings: z.array(z.string()),
+    config_error: errorBody
+      .nullable()
+      .openapi({ description: "Why the config files as they are now are not in force; the last good config is" }),
     degraded: z.array(z.string()).openapi({ description: "What does not work as it should, right now" }),
   })
   .openapi("Status");

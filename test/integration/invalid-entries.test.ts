@@ -1,0 +1,214 @@
+// One entry of the files that cannot be used: it is shown with its reason, can be repaired or removed, and stops nothing
+// else, at the start and while the hub runs. A file that cannot be read at all leaves the last good config in force.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { processesWithMark } from "../support/processes.ts";
+import { http } from "../support/rpc.ts";
+import { readManagementToken } from "../../hub/src/auth/management-token.ts";
+
+let home: Home;
+let hub: RunningHub;
+let token: string;
+let serverFile: string;
+let groupFile: string;
+
+const SERVERS = {
+  good: fixture("echo"),
+  "My Server": fixture("echo"),
+  proxied: { ...fixture("echo"), env: { http_proxy: "http://127.0.0.1:9" } },
+  sourced: { ...fixture("echo"), source: { Manual: null } },
+  broken: { command: "node", args: "fx.js" },
+  other: { command: "node", env: { "not-a-name": "x" } },
+};
+const GROUPS = { ok: { servers: ["good", "ghost"] }, inv: { servers: "good" }, "bad group!": { servers: [] } };
+
+beforeAll(async () => {
+  home = await makeHome(SERVERS, GROUPS);
+  hub = await startHub(home);
+  const { config, data } = JSON.parse((await plugboard(home, ["config", "path", "--json"])).stdout);
+  serverFile = join(config, "mcp_server.json");
+  groupFile = join(config, "group.json");
+  token = (await readManagementToken(data)) ?? "";
+}, 60_000);
+
+afterAll(async () => {
+  await hub.stop();
+  expect(processesWithMark(home.mark)).toEqual([]);
+  await home.remove();
+});
+
+// eslint-disable-next-line typescript/no-explicit-any -- answers of any form
+async function ask(path: string, method = "GET", body?: unknown): Promise<{ status: number; json: any }> {
+  const answer = await http(`${hub.url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, json: answer.body === "" ? undefined : JSON.parse(answer.body) };
+}
+
+const stateOf = async (name: string) => (await ask(`/servers/${encodeURIComponent(name)}`)).json.status;
+const logLines = async () => {
+  const { state } = JSON.parse((await plugboard(home, ["config", "path", "--json"])).stdout);
+  const text = await readFile(join(state, "log.jsonl"), "utf8");
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+};
+
+describe("at the start", () => {
+  it("R7 CF-8 all valid servers run, and the others are errors with their reason in the API", async () => {
+    const { json } = await ask("/servers");
+    const states = json.map(({ config, status }: { config: { name: string }; status: string }) => [
+      config.name,
+      status,
+    ]);
+    expect(states).toEqual([
+      ["good", "running"],
+      ["My-Server", "running"],
+      ["proxied", "running"],
+      ["sourced", "running"],
+      ["broken", "error"],
+      ["other", "error"],
+    ]);
+    expect((await ask("/servers/broken")).json.error).toMatchObject({
+      code: "VALIDATION_ERROR",
+      field: "mcpServers.broken.args",
+      message: 'Server "broken": args must be a list',
+      hint: expect.stringContaining("plugboard edit broken"),
+    });
+    expect((await ask("/servers/My%20Server")).json.config.name).toBe("My-Server");
+    expect((await ask("/status")).json.servers).toMatchObject({ running: 4, error: 2 });
+  });
+
+  it("R14 CF-8 invalid groups are errors with their reason, and the others are served", async () => {
+    const { json } = await ask("/groups");
+    expect(json).toMatchObject([
+      { name: "ok", error: null, servers: ["good", "ghost"], unknown_servers: ["ghost"] },
+      { name: "default", error: null },
+      { name: "inv", declared: true, error: { message: 'Group "inv": servers must be a list' } },
+      { name: "bad group!", declared: true, error: { code: "VALIDATION_ERROR" } },
+    ]);
+    expect((await ask("/groups/inv")).json.error.field).toBe("inv.servers");
+    const { stdout } = await plugboard(home, ["group", "ls"]);
+    expect(stdout).toContain('Group "inv": servers must be a list');
+  });
+
+  it("R7 CF-8 ls, get and status show them", async () => {
+    const [ls, get, status] = await Promise.all([
+      plugboard(home, ["ls"]),
+      plugboard(home, ["get", "broken"]),
+      plugboard(home, ["status"]),
+    ]);
+    expect(ls.stdout).toMatch(/broken .*error .*args must be a list/);
+    expect(ls.stdout).toContain("6 servers: 4 running, 2 need attention");
+    expect(get.stdout).toMatch(/VALIDATION_ERROR mcpServers\.broken\.args: .*args must be a list/);
+    expect(status.stdout).toMatch(/✖ broken .*args must be a list/);
+    expect(status.stdout).toContain('Server "My Server" is called "My-Server" here');
+    expect(status.stdout).toContain('Group "inv": servers must be a list. The group is left out');
+  });
+
+  it("R7 R13 the structured log says which were left out, and what a group names in vain", async () => {
+    const lines = await logLines();
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        server: "broken",
+        msg: "server failed",
+        error: 'Server "broken": args must be a list',
+      }),
+    );
+    const warnings = lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+    expect(warnings).toContain('Group "ok" names the unknown server "ghost"');
+    expect(warnings).toContain('Group "inv": servers must be a list. The group is left out');
+  });
+});
+
+describe("while it runs", () => {
+  it("R7 CF-8 other entries are edited, and the invalid ones stay as they are", async () => {
+    const before = JSON.parse(await readFile(serverFile, "utf8")).mcpServers;
+    expect((await ask("/servers", "POST", { name: "new", ...fixture("echo") })).status).toBe(201);
+    expect((await ask("/servers/My%20Server", "PATCH", { description: "d" })).status).toBe(200);
+    expect((await ask("/servers/new", "DELETE")).status).toBe(204);
+    const after = JSON.parse(await readFile(serverFile, "utf8")).mcpServers;
+    expect(after).toEqual({ ...before, "My Server": { ...before["My Server"], description: "d" } });
+    expect((await ask("/groups/ok", "PUT", (await ask("/groups/ok")).json)).status).toBe(400);
+    const { servers, tools } = (await ask("/groups/ok")).json;
+    expect((await ask("/groups/ok", "PUT", { servers, tools })).status).toBe(200);
+    expect(JSON.parse(await readFile(groupFile, "utf8"))).toEqual({
+      ...GROUPS,
+      ok: { servers: ["good", "ghost"], tools: [] },
+    });
+  });
+
+  it("R7 R14 CF-8 the invalid ones are repaired or removed", async () => {
+    const { args, ...rest } = fixture("echo");
+    expect((await ask("/servers/broken", "PATCH", { args: 5 })).status).toBe(400);
+    expect((await ask("/servers/broken/start", "POST")).json).toMatchObject({ code: "VALIDATION_ERROR" });
+    expect((await ask("/servers/broken", "PATCH", { ...rest, args })).status).toBe(200);
+    await expect.poll(() => stateOf("broken"), { timeout: 20_000 }).toBe("running");
+    expect((await plugboard(home, ["rm", "other"])).code).toBe(0);
+    expect((await ask("/groups/inv", "PUT", { servers: ["good"] })).status).toBe(200);
+    expect((await plugboard(home, ["group", "rm", "bad group!"])).code).toBe(0);
+    expect(Object.keys(JSON.parse(await readFile(groupFile, "utf8")))).toEqual(["ok", "inv"]);
+    expect((await ask("/groups")).json.every(({ error }: { error: unknown }) => error === null)).toBe(true);
+  });
+
+  it("R7 CF-9 an entry that becomes invalid by hand ends that server and no other", async () => {
+    const document = JSON.parse(await readFile(serverFile, "utf8"));
+    const { pid } = (await ask("/servers/good")).json;
+    document.mcpServers.broken = { command: 5 };
+    await writeFile(serverFile, JSON.stringify(document));
+    await expect.poll(() => stateOf("broken"), { timeout: 20_000 }).toBe("error");
+    expect((await ask("/servers/good")).json.pid).toBe(pid);
+  });
+
+  it("R31 CF-8 a file that cannot be read is told everywhere until it is corrected", async () => {
+    const whole = await readFile(serverFile, "utf8");
+    await writeFile(serverFile, '{"mcpServers":{');
+    const status = async () => (await ask("/status")).json;
+    await expect.poll(async () => (await status()).config_error, { timeout: 20_000 }).not.toBeNull();
+    expect((await status()).degraded[0]).toMatch(/config on disk is not in force.*line 1, column \d+/);
+    const [ls, shown] = await Promise.all([plugboard(home, ["ls"]), plugboard(home, ["status", "--check"])]);
+    expect(ls.stderr).toMatch(/config on disk is not in force/);
+    expect(shown.stdout).toMatch(/✖ hub .*config on disk is not in force/);
+    expect(shown.code).toBe(1);
+    expect((await logLines()).some(({ level, msg }) => level === 50 && msg.startsWith("config rejected"))).toBe(true);
+    expect(await stateOf("good")).toBe("running");
+    await writeFile(serverFile, whole);
+    await expect.poll(async () => (await status()).config_error, { timeout: 20_000 }).toBeNull();
+    expect((await status()).degraded).toEqual([]);
+  });
+
+  it("R17 CF-9 the log says which groups changed, and that nothing did", async () => {
+    await writeFile(groupFile, JSON.stringify({ ok: { servers: ["good"] }, more: {} }));
+    const changes = async () =>
+      (await logLines()).filter(({ msg }) => msg === "config reloaded").map((line) => line.changes);
+    await expect
+      .poll(changes, { timeout: 20_000 })
+      .toContain("added the group more; removed the group inv; changed the group ok");
+    const { json } = await ask("/config/reload", "POST");
+    expect(json).toMatchObject({ groups: false, description: "nothing" });
+    await expect.poll(changes).toContain("nothing");
+  });
+});
+
+it("CF-8 a first start with a file that cannot be read ends with its place and what to do", async () => {
+  const fresh = await makeHome({});
+  try {
+    const { config } = JSON.parse((await plugboard(fresh, ["config", "path", "--json"])).stdout);
+    await writeFile(join(config, "mcp_server.json"), '{\n  "mcpServers": {\n');
+    const { code, stderr } = await plugboard(fresh, ["start", "--port", "0"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/error: \/.*mcp_server\.json is not valid JSON: .* at line 3, column 1/);
+    expect(stderr).toMatch(/fix: +Correct it there/);
+  } finally {
+    await fresh.remove();
+  }
+});
