@@ -1,19 +1,27 @@
 // `plugboard add`: a new server, from whatever people have at hand. It is tried out first; what does not work is not
 // saved.
 
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import type { Server, TestResult } from "../api/schemas/server.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
+import { exists } from "../exists.ts";
 import { withAccess, type Access } from "./access.ts";
+import { canAsk, choose } from "./ask.ts";
 import { fromBody } from "./error-body.ts";
 import type { GlobalOptions, Io } from "./io.ts";
-import type { Output } from "./output.ts";
+import { isLauncher } from "./launch-words.ts";
+import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
-import { fromCommand, parseTarget, type Target } from "./target.ts";
+import { quoted } from "./quoted.ts";
+import { findInRegistries } from "./registries.ts";
+import { fromCommand, isBareName, isTarget, parseTarget, type Target } from "./target.ts";
 import { count } from "./text.ts";
 import { seconds } from "./times.ts";
 import { waiting } from "./waiting.ts";
+import { findProgram } from "./which.ts";
 
 interface AddOptions extends GlobalOptions {
   readonly env: readonly string[];
@@ -30,9 +38,12 @@ export const addCommand: Register = (program, { io, args, done }) => {
   program
     .command("add")
     .description("add a server, after a test")
-    .argument("[target]", "npm package, uvx:package, docker:image, ./program, URL, '{json}', or - for JSON on stdin")
+    .argument(
+      "[target]",
+      "package, npm:…, uvx:…, docker:image, ./program, URL, '{json}', - for JSON on stdin, or a command",
+    )
     .argument("[name]", "what to call it")
-    .argument("[command...]", "after --: the command, or the arguments of the target")
+    .argument("[arguments...]", "after --: the arguments of the target, or a command")
     .option("-e, --env <name=value>", "a variable; a name alone takes it from the hub's environment", collect, [])
     .option(
       "-s, --secret <name=secret>",
@@ -55,7 +66,8 @@ export const addCommand: Register = (program, { io, args, done }) => {
         options: AddOptions,
         command: { args: string[] },
       ) => {
-        const target = await toTarget(io, command.args, wordsAfterDashes(args));
+        const given = await toTarget(io, command.args, wordsAfterDashes(args));
+        const target = await inItsRegistry(io, given, options);
         await withAccess(io, options, (access) => add(io, access, target, options));
         done(0);
       },
@@ -69,7 +81,7 @@ function collect(value: string, all: readonly string[]): string[] {
 const EXAMPLES = `
   plugboard add @modelcontextprotocol/server-memory
   plugboard add @modelcontextprotocol/server-filesystem files -- /srv/data
-  plugboard add uvx:mcp-server-time time
+  plugboard add uvx mcp-server-time
   plugboard add docker:mcp/time --group work
   plugboard add https://example.com/mcp tickets -s TOKEN=tickets -H 'Authorization: Bearer \${TOKEN}'
   plugboard add search -- node ./server.js --port 0`;
@@ -80,12 +92,24 @@ export function wordsAfterDashes(args: readonly string[]): string[] | undefined 
   return at < 0 ? undefined : args.slice(at + 1);
 }
 
-/** Two words before `--` are a target and its name, and its arguments follow; one is the name of a command. */
+/** A target, and the line that gives it another name or more options. */
+export interface Given extends Target {
+  /** The package that was named without saying which registry has it. */
+  readonly bare?: string;
+  /** The server's own arguments. */
+  readonly args: readonly string[];
+  again(change: { readonly target?: string; readonly name?: string; readonly options?: string }): string;
+}
+
+/**
+ * Two words before `--` are a target and its name, and its arguments follow. One is a target too, unless it can only be the
+ * name of the command that follows.
+ */
 export async function toTarget(
-  io: Pick<Io, "stdin">,
+  io: Pick<Io, "stdin" | "env">,
   operands: readonly string[],
   after: readonly string[] | undefined,
-): Promise<Target> {
+): Promise<Given> {
   const before = operands.slice(0, operands.length - (after?.length ?? 0));
   const [first, second, third] = before;
   if (third !== undefined) {
@@ -94,34 +118,115 @@ export async function toTarget(
     });
   }
   const cwd = process.cwd();
-  if (after !== undefined && after.length > 0 && second === undefined) {
-    const target = fromCommand(after, cwd);
-    return first === undefined ? target : { ...target, name: first };
+  const rest = after ?? [];
+  if (rest.length > 0 && second === undefined && (first === undefined || (await isCommand(first, rest, io)))) {
+    const words = await withPaths(rest, cwd);
+    const target = fromCommand(words, cwd);
+    return {
+      ...target,
+      ...(first === undefined ? {} : { name: first }),
+      args: [],
+      again: ({ name = first ?? target.name, options = "" }) => typed([name, options, "--", ...words.map(quoted)]),
+    };
   }
   if (first === undefined) throw new HubError("InvalidConfig", "Which server?", { hint: `plugboard add --help` });
   const text = first === "-" ? await readAll(io.stdin) : first;
-  const target = parseTarget(text, { args: after ?? [], cwd });
-  return second === undefined ? target : { ...target, name: second };
+  const target = parseTarget(text, { args: rest, cwd });
+  return {
+    ...target,
+    ...(second === undefined ? {} : { name: second }),
+    ...(isBareName(first) ? { bare: first } : {}),
+    args: rest,
+    again: ({ target: other = first, name = second ?? "", options = "" }) =>
+      typed([quoted(other), name, options, ...(rest.length === 0 ? [] : ["--", ...rest.map(quoted)])]),
+  };
 }
 
-async function add(io: Io, access: Access, target: Target, options: AddOptions): Promise<void> {
+function typed(words: readonly string[]): string {
+  return ["plugboard add", ...words.filter((word) => word !== "")].join(" ");
+}
+
+/** Whether `first -- rest` is a name and a command, and not a package and its arguments. */
+async function isCommand(first: string, rest: readonly string[], { env }: Pick<Io, "env">): Promise<boolean> {
+  const [program = ""] = rest;
+  if (isTarget(first) || program.startsWith("-")) return false;
+  if (isLauncher(program) || !isBareName(first)) return true;
+  const isFolder = await stat(program).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return !isFolder && (/[/\\]/.test(program) || (await findProgram(program, env["PATH"])) !== undefined);
+}
+
+/** The hub runs elsewhere: a script that is named as it is seen from here is named in full. */
+async function withPaths(words: readonly string[], cwd: string): Promise<string[]> {
+  const [command = "", ...args] = words;
+  const at = isLauncher(command) ? args.findIndex((word) => !word.startsWith("-")) : -1;
+  const script = args[at];
+  if (script === undefined || !/\.[cm]?[jt]s$|\.py$|\.sh$|\.rb$|\.php$|\.jar$/.test(script)) return [...words];
+  const path = resolve(cwd, script);
+  return (await exists(path)) ? [command, ...args.with(at, path)] : [...words];
+}
+
+/** A name that npm and Python's index both may have: which of them is meant is asked, or has to be said. */
+async function inItsRegistry(io: Io, given: Given, options: AddOptions): Promise<Given> {
+  const { bare } = given;
+  // A hub elsewhere has registries of its own.
+  const isAsked = options.test && options.disabled !== true && options.url === undefined && !io.env["PLUGBOARD_URL"];
+  if (bare === undefined || !isAsked) return given;
+  const out = new Output(io, options);
+  const name = bare.replace(/@.*/s, "");
+  const { npm, pypi } = await waiting(io, out, `looking for ${name}`, findInRegistries(name, io));
+  // Where npm cannot be asked, the test says why.
+  if (pypi !== true && npm !== false) return given;
+  const forms = { npm: `npm:${bare}`, pypi: `uvx:${bare}` };
+  if (npm === false && pypi !== true) {
+    throw new HubError("PackageNotFound", "Package not found", {
+      detail: `${name} is not on the npm registry${pypi === false ? ", nor on the Python package index" : ""}`,
+      hint:
+        pypi === false ? "Check the name" : `Check the name; of the Python package index: plugboard add ${forms.pypi}`,
+    });
+  }
+  const ways = npm === false ? [forms.pypi] : [forms.npm, forms.pypi];
+  const chosen = canAsk(io, options) ? await choose(io, questionOf(name, npm), ways) : undefined;
+  if (chosen === undefined) {
+    throw new HubError("InvalidConfig", `${questionOf(name, npm)}: say which one you mean`, {
+      field: "target",
+      hint: ways.map((way) => given.again({ target: way })).join("\n"),
+    });
+  }
+  const target = parseTarget(chosen, { args: given.args, cwd: process.cwd() });
+  return { ...given, entry: target.entry, again: (change) => given.again({ target: chosen, ...change }) };
+}
+
+function questionOf(name: string, npm: boolean | undefined): string {
+  return npm === false
+    ? `${name} is not on the npm registry, but on the Python package index`
+    : `${name} is on the npm registry and on the Python package index`;
+}
+
+async function add(io: Io, access: Access, target: Given, options: AddOptions): Promise<void> {
   const { api, out, hub } = access;
   const entry = await toEntry(target, options);
   const known = await api.listServers();
-  if (known.some(({ config }) => config.name === target.name)) {
+  const names = new Set(known.map(({ config }) => config.name));
+  if (names.has(target.name)) {
     throw new HubError("ServerAlreadyExists", `There is a server "${target.name}" already`, {
       field: "name",
-      hint: `Give another name, or remove it first: plugboard rm ${target.name}`,
+      hint: `Under another name: ${target.again({ name: freeName(target.name, names) })}`,
     });
   }
   const file = access.where("mcp_server.json");
   for (const warning of await credentialWarnings(entry, file)) out.warn(warning);
-  const test = options.test && options.disabled !== true ? await tried(io, access, entry) : undefined;
+  const test = options.test && options.disabled !== true ? await tried(io, access, entry, target) : undefined;
   const saved = await api.createServer(entry);
   // It has shown that it works: who calls it next, perhaps in the same line of a script, finds it up.
   const isWanted = test !== undefined && hub !== undefined;
   const server = isWanted ? await started(io, out, hub.client.startServer(saved.config.id), saved) : saved;
   const found = test === undefined ? "" : ` (${count(test.tools.length, "tool")}, ${seconds(test.latency_ms)})`;
+  const lack = lackOf(entry);
+  if (lack !== undefined)
+    out.warn(`${target.name} ${lack}: plugboard rm ${target.name}, then ${target.again({})} -- FOLDER`);
   out.changed(`Added ${target.name}${found} to ${file}`, { server, file, ...(test === undefined ? {} : { test }) });
 }
 
@@ -135,12 +240,31 @@ async function started(io: Io, out: Output, starting: Promise<Server>, saved: Se
   }
 }
 
-async function tried(io: Io, { api, out }: Access, entry: JsonObject): Promise<TestResult> {
+async function tried(io: Io, { api, out }: Access, entry: JsonObject, given: Given): Promise<TestResult> {
   const result = await waiting(io, out, `testing ${String(entry["name"])}`, api.testServer(entry));
   if (result.success) return result;
   const how = "Not saved. With --no-test it is saved all the same";
-  const { hint } = result.error ?? {};
-  throw fromBody({ message: result.message, ...result.error, hint: hint === undefined ? how : `${hint}\n${how}` });
+  const { hint, field, kind } = result.error ?? {};
+  const variable = kind === "ProcessSpawnFailed" && field?.startsWith("env.") === true ? field.slice(4) : undefined;
+  const first = variable === undefined ? hint : missingKey(variable, given);
+  throw fromBody({ message: result.message, ...result.error, hint: first === undefined ? how : `${first}\n${how}` });
+}
+
+/** The line to type where a server wants a variable that it was not given. */
+function missingKey(variable: string, given: Given): string {
+  const plain = given.again({ options: `-e ${variable}=…` });
+  return `${plain}\nor, stored encrypted: plugboard secret set ${variable}, and -s ${variable} in place of -e`;
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let n = 2; ; n++) if (!taken.has(`${name}-${n}`)) return `${name}-${n}`;
+}
+
+/** What a server that starts cannot work without. */
+function lackOf({ command, args }: JsonObject): string | undefined {
+  const words = Array.isArray(args) ? args.map(String) : [];
+  const isFilesystem = /^@modelcontextprotocol\/server-filesystem(?:@|$)/.test(words.at(-1) ?? "");
+  return command === "npx" && isFilesystem ? "has no folder to work in" : undefined;
 }
 
 async function toEntry({ name, entry }: Target, options: AddOptions): Promise<JsonObject> {

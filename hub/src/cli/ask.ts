@@ -50,3 +50,16 @@ export async function askYes(
     io.stderr.write("Please answer y or n.\n");
   }
 }
+
+/** One of the answers by its number; undefined where none is chosen. */
+export async function choose(io: Io, question: string, answers: readonly string[]): Promise<string | undefined> {
+  const [only] = answers;
+  if (answers.length === 1) return (await askYes(io, `${question}. Add ${only}?`)) ? only : undefined;
+  io.stderr.write(`${question}:\n${answers.map((answer, index) => `  ${index + 1}  ${answer}\n`).join("")}`);
+  for (;;) {
+    const answer = await askLine(io, `Which one? [1-${answers.length}] `);
+    if (answer === undefined || answer === "") return undefined;
+    const chosen = answers[Number(answer) - 1];
+    if (chosen !== undefined) return chosen;
+  }
+}

@@ -8,7 +8,7 @@ import { statusCell } from "./ls.ts";
 import type { Register } from "./program.ts";
 import { quoted } from "./quoted.ts";
 import { table, type Cell } from "./table.ts";
-import { count, oneLine, printable } from "./text.ts";
+import { count, firstLine, oneLine, printable } from "./text.ts";
 import { clock, span } from "./times.ts";
 
 const STDERR_LINES = 10;
@@ -38,7 +38,7 @@ async function get(access: Access, name: string): Promise<void> {
   const written = (logs?.lines ?? []).map(({ timestamp, text }) => `${clock(new Date(timestamp))} ${text}`).join("\n");
   const rows = [
     ...described(server, stored),
-    ...(server.error === null ? [] : errorRows(server.error)),
+    ...(server.error === null ? [] : errorRows(server.error, { whole: written === "" })),
     ...lines("stderr", written),
     ...(server.error === null ? [] : lines("fix", fixOf(server.config.name, server.error))),
   ];
@@ -90,8 +90,13 @@ function inUse(instances: Server["instances"]): string {
   return `${count(instances.length, "instance")}${pids.length === 0 ? "" : `, pid ${pids.join(" ")}`}`;
 }
 
-function errorRows({ code, message, field, detail }: NonNullable<Server["error"]>): Row[] {
-  return [["error", `${code}${field === undefined ? "" : ` ${field}`}: ${message}`], ...lines("cause", detail ?? "")];
+/** The cause in one line, the first of the detail, where all that the server wrote is shown besides. */
+function errorRows(
+  { code, message, field, detail = "" }: NonNullable<Server["error"]>,
+  { whole }: { whole: boolean },
+): Row[] {
+  const cause = whole ? detail : firstLine(detail);
+  return [["error", `${code}${field === undefined ? "" : ` ${field}`}: ${message}`], ...lines("cause", cause)];
 }
 
 /** What has no advice of its own can still be tried again. */

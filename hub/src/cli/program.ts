@@ -1,6 +1,7 @@
 // The command line: one file per command, registered here. A new command is a new file and a line below. What a command
 // needs of the hub is loaded when it runs, so that `plugboard --version` and completions answer at once.
 
+import { PassThrough } from "node:stream";
 import { Command, CommanderError } from "commander";
 import { HubError, toHubError } from "../errors.ts";
 import { VERSION } from "../version.ts";
@@ -22,6 +23,7 @@ import { getCommand } from "./get.ts";
 import { groupCommand } from "./group.ts";
 import { importCommand } from "./import.ts";
 import { installCommand } from "./install.ts";
+import { isLauncher, separateCommand } from "./launch-words.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { logsCommand } from "./logs.ts";
 import { lsCommand, psCommand } from "./ls.ts";
@@ -90,10 +92,12 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
 };
 
 const USAGE_ERROR = 2;
+const ADD = "add";
 
 /** Runs one command to its end and gives the exit code. Never throws. */
-export async function run(args: readonly string[], io: Io): Promise<number> {
+export async function run(given: readonly string[], io: Io): Promise<number> {
   let exitCode = 0;
+  const args = separated(given, io);
   const context: Context = { io, args, done: (code) => void (exitCode = code) };
   const program = createProgram(context);
   try {
@@ -113,6 +117,24 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     printError(error, io, { ...program.opts<GlobalOptions>(), json: wantsJson(args) });
     io.tellParent?.({ failed: error.toJSON() });
     return error.meaning.exit;
+  }
+}
+
+/** A command line for `add` is its own from its launcher on. */
+function separated(args: readonly string[], io: Io): readonly string[] {
+  const at = args.indexOf(ADD);
+  if (at < 0 || !args.slice(at).some(isLauncher)) return args;
+  try {
+    // One of its own: reading options sets them.
+    const quiet = { ...io, stdout: new PassThrough(), stderr: new PassThrough() };
+    const program = createProgram({ io: quiet, args, done: () => undefined });
+    const { operands, unknown } = program.parseOptions([...args]);
+    if (operands[0] !== ADD) return args;
+    const words = [...operands.slice(1), ...unknown];
+    const command = program.commands.find((each) => each.name() === ADD);
+    return separateCommand(args, command?.parseOptions(words).operands ?? []);
+  } catch {
+    return args; // what is wrong with it is said when it is run
   }
 }
 

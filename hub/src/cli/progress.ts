@@ -119,8 +119,9 @@ export function describe({ status, stage, install, error, tools, since }: Omit<S
     return stageInWords(stage ?? status, install) + elapsed;
   }
   if (error === undefined || error === null) return status;
-  const telling = tellingLine(error.detail ?? "");
-  return telling === undefined ? firstLine(error.message) : `${firstLine(error.message)}: ${telling}`;
+  // What says most comes first (servers/telling.ts).
+  const telling = firstLine(error.detail ?? "");
+  return telling === "" ? firstLine(error.message) : `${firstLine(error.message)}: ${telling}`;
 }
 
 /** @example stageInWords("installing", { position: 3, total: 48 }) // "installing, 3 of 48" */
@@ -129,10 +130,4 @@ function stageInWords(stage: string, install: Startup["install"]): string {
   return install === undefined || install === null || install.total === 1
     ? words
     : `${words}, ${install.position} of ${install.total}`;
-}
-
-/** The line of a server's stderr that says most: the only one, or the first that speaks of an error. */
-function tellingLine(text: string): string | undefined {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return lines.length === 1 ? lines[0] : lines.find((line) => /error/i.test(line));
 }

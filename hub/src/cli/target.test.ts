@@ -1,6 +1,9 @@
+import { tmpdir } from "node:os";
+import { dirname, resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { toTarget, wordsAfterDashes } from "./add.ts";
+import { separateCommand } from "./launch-words.ts";
 import { fromCommand, parseTarget } from "./target.ts";
 
 const cwd = "/project";
@@ -14,6 +17,12 @@ describe("targets", () => {
     ],
     ["@acme/mcp-postgres@1.2.3", "postgres", { command: "npx", args: ["-y", "@acme/mcp-postgres@1.2.3"] }],
     ["firecrawl-mcp", "firecrawl", { command: "npx", args: ["-y", "firecrawl-mcp"] }],
+    // F11: the scope says what the name does not.
+    ["@playwright/mcp@latest", "playwright", { command: "npx", args: ["-y", "@playwright/mcp@latest"] }],
+    ["@sentry/mcp-server", "sentry", { command: "npx", args: ["-y", "@sentry/mcp-server"] }],
+    ["@upstash/context7-mcp", "context7", { command: "npx", args: ["-y", "@upstash/context7-mcp"] }],
+    ["docker:acme/mcp", "acme", { command: "docker", args: ["run", "--rm", "-i", "acme/mcp"] }],
+    ["npm:node", "node", { command: "npx", args: ["-y", "node"] }],
     ["npm:tool@latest", "tool", { command: "npx", args: ["-y", "tool@latest"] }],
     ["uvx:mcp-server-time", "time", { command: "uvx", args: ["mcp-server-time"] }],
     ["uvx:mcp-server-git[extra]==1.0", "git", { command: "uvx", args: ["mcp-server-git[extra]==1.0"] }],
@@ -47,6 +56,11 @@ describe("targets", () => {
     "",
     "a b",
     "$(x)",
+    // F10: names that somebody may squat.
+    "npx",
+    "uvx",
+    "node",
+    "python3",
     "-x y",
     "{",
     "[1]",
@@ -60,12 +74,20 @@ describe("targets", () => {
   it.each([
     [
       ["node", "./server.js", "--port", "0"],
-      "server",
+      "project",
       { command: "node", args: ["/project/server.js", "--port", "0"] },
     ],
     [["npx", "-y", "@acme/server-git@2"], "git", { command: "npx", args: ["-y", "@acme/server-git@2"] }],
     [["python3", "-m", "mcp_server_time"], "time", { command: "python3", args: ["-m", "mcp_server_time"] }],
     [["../tool"], "tool", { command: "/tool" }],
+    [["node", "/srv/weather/dist/index.js"], "weather", { command: "node", args: ["/srv/weather/dist/index.js"] }],
+    [["pnpm", "dlx", "@acme/mcp"], "acme", { command: "pnpm", args: ["dlx", "@acme/mcp"] }],
+    [["deno", "run", "-A", "npm:@x/y@1"], "y", { command: "deno", args: ["run", "-A", "npm:@x/y@1"] }],
+    [
+      ["docker", "run", "-i", "-e", "API_KEY", "ghcr.io/github/github-mcp-server:1"],
+      "github",
+      { command: "docker", args: ["run", "-i", "-e", "API_KEY", "ghcr.io/github/github-mcp-server:1"] },
+    ],
   ])("the command %j is called %s", (words, name, entry) => {
     expect(fromCommand(words, cwd)).toEqual({ name, entry });
   });
@@ -73,25 +95,69 @@ describe("targets", () => {
 
 describe("plugboard add", () => {
   const stdin = () => Object.assign(new PassThrough(), {});
-  const target = (...args: string[]) => {
-    const operands = args.filter((word) => word !== "--");
-    return toTarget({ stdin: stdin() }, operands, wordsAfterDashes(args));
+  const io = { stdin: stdin(), env: { PATH: dirname(process.execPath) } };
+  /** As the command line is read: options are left out, what follows the dashes is the server's. */
+  const target = (...words: string[]) => {
+    const own = words.slice(0, words.includes("--") ? words.indexOf("--") : undefined);
+    const args = separateCommand(
+      words,
+      own.filter((word) => !word.startsWith("-")),
+    );
+    const after = wordsAfterDashes(args);
+    return toTarget(
+      io,
+      args.filter((_, index) => index !== args.indexOf("--")),
+      after,
+    );
   };
+  const folder = tmpdir();
+
+  it.each<[words: string[], name: string, command: string, args: string[]]>([
+    [["uvx:a"], "a", "uvx", ["a"]],
+    [["uvx:a", "b"], "b", "uvx", ["a"]],
+    [["uvx:a", "b", "--", "-x"], "b", "uvx", ["a", "-x"]],
+    [["b", "--", "uvx", "a"], "b", "uvx", ["a"]],
+    [["--", "uvx", "a"], "a", "uvx", ["a"]],
+    // F9: arguments without a name.
+    [["@acme/x", "--", "mcp"], "x", "npx", ["-y", "@acme/x", "mcp"]],
+    [["shadcn", "--", "mcp"], "shadcn", "npx", ["-y", "shadcn", "mcp"]],
+    [["some-server", "--", "--port", "0"], "some", "npx", ["-y", "some-server", "--port", "0"]],
+    [["files-server", "--", folder], "files", "npx", ["-y", "files-server", folder]],
+    [["uvx:a", "--", "x"], "a", "uvx", ["a", "x"]],
+    [["mine", "--", "node", "x"], "mine", "node", ["x"]],
+    [["mine", "--", "/no/such/program", "x"], "mine", "/no/such/program", ["x"]],
+    // F10: launchers mean what they say.
+    [["uvx", "mcp-server-time"], "time", "uvx", ["mcp-server-time"]],
+    [["npx", "-y", "@acme/x", "--flag"], "x", "npx", ["-y", "@acme/x", "--flag"]],
+    [["npx", "--", "-y", "@acme/x"], "x", "npx", ["-y", "@acme/x"]],
+    [["clock", "uvx", "mcp-server-time"], "clock", "uvx", ["mcp-server-time"]],
+    [["docker", "run", "-i", "--rm", "mcp/time"], "time", "docker", ["run", "-i", "--rm", "mcp/time"]],
+    [["bunx", "some-mcp"], "some", "bunx", ["some-mcp"]],
+    [["python", "-m", "mcp_server_time"], "time", "python", ["-m", "mcp_server_time"]],
+    [["node", "no-such-file.js"], "no-such-file", "node", ["no-such-file.js"]],
+    [["node", "package.json.js", "a"], "package-json", "node", ["package.json.js", "a"]],
+  ])("F9 F10 %j", async (words, name, command, args) => {
+    expect(await target(...words)).toMatchObject({ name, entry: { command, args } });
+  });
+
+  it("F10 a script is named in full, since the hub runs elsewhere", async () => {
+    const { entry } = await target("node", "vitest.config.ts");
+    expect(entry).toEqual({ command: "node", args: [resolve("vitest.config.ts")] });
+  });
 
   it.each([
-    [["uvx:a"], "a", ["a"]],
-    [["uvx:a", "b"], "b", ["a"]],
-    [["uvx:a", "b", "--", "-x"], "b", ["a", "-x"]],
-    [["b", "--", "uvx", "a"], "b", ["a"]],
-    [["--", "uvx", "a"], "a", ["a"]],
-  ])("%j", async (words, name, args) => {
-    expect(await target(...words)).toEqual({ name, entry: { command: "uvx", args } });
+    [["@acme/x"], "plugboard add @acme/x other -e A=…"],
+    [["@acme/x", "mine", "--", "a b"], "plugboard add @acme/x other -e A=… -- 'a b'"],
+    [["npx", "-y", "x"], "plugboard add other -e A=… -- npx -y x"],
+  ])("F11 F17 the line for %j under another name and with a variable", async (words, line) => {
+    expect((await target(...words)).again({ name: "other", options: "-e A=…" })).toBe(line);
   });
 
   it("reads JSON from stdin for -", async () => {
     const input = stdin();
     input.end('{"command": "x"}');
-    expect(await toTarget({ stdin: input }, ["-", "n"], undefined)).toEqual({ name: "n", entry: { command: "x" } });
+    const read = await toTarget({ stdin: input, env: {} }, ["-", "n"], undefined);
+    expect(read).toMatchObject({ name: "n", entry: { command: "x" } });
   });
 
   it.each([[[]], [["a", "b", "c"]]])("%j is refused with a hint", async (words) => {

@@ -3,8 +3,10 @@
 
 import { resolve } from "node:path";
 import { HubError } from "../errors.ts";
+import { parseDockerRun } from "../servers/docker-run.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { trimEnds } from "../trim.ts";
+import { isLauncher } from "./launch-words.ts";
 
 export interface Target {
   /** What it would be called if nobody says. */
@@ -40,6 +42,7 @@ export function parseTarget(text: string, { args = [], cwd }: TargetOptions): Ta
       return fromNpm(rest, args);
     default:
       if (PATH_LIKE.test(target)) return fromCommand([target, ...args], cwd);
+      if (isLauncher(target)) throw noServer(target);
       if (NPM.test(target)) return fromNpm(target, args);
       throw new HubError("InvalidConfig", `"${target}" is neither a package, an image, a program nor an address`, {
         field: "target",
@@ -48,16 +51,44 @@ export function parseTarget(text: string, { args = [], cwd }: TargetOptions): Ta
   }
 }
 
-/** @example fromCommand(["node", "./server.js"], "/srv") // { name: "server", … args: ["/srv/server.js"] } */
-export function fromCommand(words: readonly string[], cwd: string): Target {
-  const [command = "", ...args] = words.map((word) => (/^\.{1,2}[/\\]/.test(word) ? resolve(cwd, word) : word));
-  const isTelling = (word: string) => !word.startsWith("-") && !RUNNERS.test(base(word));
-  const telling = base([command, ...args].find(isTelling) ?? command).replace(/(?<=.)@.*/s, "");
-  return { name: toName(telling), entry: args.length === 0 ? { command } : { command, args } };
+/** Whether a word names a server by itself, and is not only what it may be called. */
+export function isTarget(word: string): boolean {
+  return word === "-" || /^[{@]|^[a-z]{2,8}:/i.test(word) || PATH_LIKE.test(word);
 }
 
-/** What runs the server, but is not it. */
-const RUNNERS = /^(?:node|npx|uvx|uv|bunx?|deno|python[\d.]*|sh|bash|env|docker|podman|run|exec|tool)(?:\.exe|\.cmd)?$/;
+/** Whether a word may be a package of npm or of Python's index, and does not say of which. */
+export function isBareName(word: string): boolean {
+  return NPM.test(word) && !word.startsWith("@") && !isLauncher(word);
+}
+
+function noServer(launcher: string): HubError {
+  return new HubError("InvalidConfig", `${launcher} starts a server, but which one?`, {
+    field: "target",
+    hint: `plugboard add ${launcher} …, with the rest of the command; a package of that name: plugboard add npm:${launcher}`,
+  });
+}
+
+/** @example fromCommand(["node", "./server.js"], "/srv") // { name: "srv", … args: ["/srv/server.js"] } */
+export function fromCommand(words: readonly string[], cwd: string): Target {
+  const [command = "", ...args] = words.map((word) => (/^\.{1,2}[/\\]/.test(word) ? resolve(cwd, word) : word));
+  return { name: toName(tellingWord(command, args)), entry: args.length === 0 ? { command } : { command, args } };
+}
+
+/** The word of a command line that says which server it is. */
+function tellingWord(command: string, args: readonly string[]): string {
+  const image = CONTAINERS.test(base(command)) ? parseDockerRun(args)?.image : undefined;
+  if (image !== undefined) return withoutTag(image);
+  const word = [command, ...args].find(isTelling) ?? command;
+  return word.replace(/^(?:npm|jsr):/, "").replace(/(?<=[^/])@[^/]*$/, "");
+}
+
+function isTelling(word: string): boolean {
+  return !word.startsWith("-") && !isLauncher(word) && !SUBCOMMANDS.test(word);
+}
+
+const CONTAINERS = /^(?:docker|podman|nerdctl)(?:\.exe)?$/;
+/** Of launchers: what to do, and not with what. */
+const SUBCOMMANDS = /^(?:run|exec|dlx|x|tool|create|start)$/;
 
 const EXAMPLES = [
   "plugboard add @modelcontextprotocol/server-memory",
@@ -73,8 +104,7 @@ function fromNpm(identifier: string, args: readonly string[]): Target {
 }
 
 function fromImage(image: string, args: readonly string[]): Target {
-  const name = image.replace(/@.*/s, "").replace(/:[^:/]*$/, "");
-  return { name: toName(name), entry: { command: "docker", args: ["run", "--rm", "-i", image, ...args] } };
+  return { name: toName(withoutTag(image)), entry: { command: "docker", args: ["run", "--rm", "-i", image, ...args] } };
 }
 
 function fromUrl(url: string, args: readonly string[]): Target {
@@ -130,14 +160,26 @@ function guessName({ command, args, url }: JsonObject): string {
   return fromCommand(words, "/").name;
 }
 
-/** The telling part of a package's name, in the characters that a server's name may have. */
+function withoutTag(image: string): string {
+  return image.replace(/@.*/s, "").replace(/:[^:/]*$/, "");
+}
+
+/** The telling part of a package's name or a path, in the characters that a server's name may have. */
 function toName(text: string): string {
-  const last = text.split("/").findLast((part) => part !== "") ?? "";
-  const short = last
+  const parts = text.split(/[/\\]/).filter((part) => part !== "");
+  // `@playwright/mcp` is playwright, `/srv/weather/dist/index.js` is weather.
+  const short = parts.map(shorten).findLast((part) => part !== "" && !SAYS_NOTHING.test(part));
+  const legal = trimEnds((short ?? parts.at(-1) ?? "").replaceAll(/[^\w-]+/g, "-"), "-");
+  return legal.slice(0, 64) || "server";
+}
+
+const SAYS_NOTHING = /^(?:mcp|server|mcp-server|index|main|cli|app|dist|build|out|src|bin|lib)$/i;
+
+function shorten(part: string): string {
+  return part
+    .replace(/^@/, "")
     .replace(/\.(?:js|mjs|cjs|ts|py|exe|sh)$/i, "")
     .replace(/^(?:mcp[-_])?server[-_]|^mcp[-_]|[-_]mcp(?:[-_]server)?$|[-_]server$/gi, "");
-  const legal = trimEnds((short === "" ? last : short).replaceAll(/[^\w-]+/g, "-"), "-");
-  return legal.slice(0, 64) || "server";
 }
 
 function base(path: string): string {

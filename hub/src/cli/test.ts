@@ -2,14 +2,16 @@
 
 import type { TestResult } from "../api/schemas/server.ts";
 import { withAccess, type Access } from "./access.ts";
-import { fromBody } from "./error-body.ts";
+import { fromBody, type ReceivedError } from "./error-body.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { printError, type Output } from "./output.ts";
 import type { Register } from "./program.ts";
-import { fromCommand, parseTarget } from "./target.ts";
+import { quoted } from "./quoted.ts";
+import { fromCommand, isTarget, parseTarget } from "./target.ts";
 import { count, printable } from "./text.ts";
 import { seconds } from "./times.ts";
 import { waiting } from "./waiting.ts";
+import { findProgram } from "./which.ts";
 
 export const testCommand: Register = (program, { io, done }) => {
   program
@@ -36,26 +38,38 @@ async function test(
   { words, options }: { words: readonly string[]; options: GlobalOptions },
 ): Promise<number> {
   const { out } = access;
-  const { name, result } = await start(access, words);
+  const { name, result, line } = await start(io, access, words);
   const outcome = await waiting(io, out, `testing ${name}`, result);
   if (out.json) out.data(outcome);
   else if (outcome.success) print(out, name, outcome);
   // It is the result here, but people look for it where errors stand.
-  else printError(fromBody({ ...outcome.error, message: `${name}: ${outcome.message}` }), io, options);
+  else printError(fromBody(withHint(outcome, name, line)), io, options);
   return exitCodeOf(outcome);
 }
 
-async function start(
-  { api }: Access,
-  words: readonly string[],
-): Promise<{ name: string; result: Promise<TestResult> }> {
+interface Trial {
+  readonly name: string;
+  readonly result: Promise<TestResult>;
+  /** What one would type to run it without the hub; undefined where it is no program. */
+  readonly line?: string;
+}
+
+async function start(io: Io, { api }: Access, words: readonly string[]): Promise<Trial> {
   const [first = ""] = words;
   const known = words.length > 1 ? undefined : (await api.listServers()).find(({ config }) => config.name === first);
   if (known !== undefined) return { name: first, result: api.testSavedServer(known.config.id) };
   const cwd = process.cwd();
-  const prefixed = words.length === 1 && /^(?:https?|wss?|uvx|pypi|npm|npx|docker):/.test(first);
-  const { name, entry } = prefixed || first.startsWith("{") ? parseTarget(first, { cwd }) : fromCommand(words, cwd);
-  return { name, result: api.testServer(entry) };
+  const isOne = words.length === 1 && (isTarget(first) || (await findProgram(first, io.env["PATH"])) === undefined);
+  const { name, entry } = isOne ? parseTarget(first, { cwd }) : fromCommand(words, cwd);
+  const { command, args } = entry;
+  const line = [command, ...(Array.isArray(args) ? args : [])].map((word) => quoted(String(word))).join(" ");
+  return { name, result: api.testServer(entry), ...(typeof command === "string" ? { line } : {}) };
+}
+
+/** Of a server that is not saved there are no logs: it can be run by hand. */
+function withHint({ error, message }: TestResult, name: string, line: string | undefined): ReceivedError {
+  const hint = error?.hint ?? (line === undefined ? undefined : `Run it by hand to see more: ${line}`);
+  return { ...error, message: `${name}: ${message}`, ...(hint === undefined ? {} : { hint }) };
 }
 
 function exitCodeOf({ error }: TestResult): number {

@@ -9,37 +9,125 @@ import { engineAnswers, hasImage } from "./container.ts";
 import { parseDockerRun } from "./docker-run.ts";
 import type { LaunchCommand } from "./launch.ts";
 import type { ProcessExit } from "./process.ts";
+import { explain, missingVariable, tellingLine } from "./telling.ts";
 
 type Cause = Extract<ErrorKind, "PackageNotFound" | "ConnectionFailed" | "DockerNotRunning">;
 
-const MESSAGES: Readonly<Record<Cause, string>> = {
-  PackageNotFound: "Package not found",
-  ConnectionFailed: "The package registry cannot be reached",
-  DockerNotRunning: "Docker not running",
+/** Why a launcher failed, as far as it is beyond doubt. */
+interface Diagnosis {
+  readonly kind: Cause;
+  readonly message: string;
+  /** What exactly, in one line. */
+  readonly what?: string;
+  readonly hint: string;
+}
+
+const NETWORK_HINT = "Check the network, the proxy and the registry settings";
+const UNREACHABLE: Diagnosis = {
+  kind: "ConnectionFailed",
+  message: "The package registry cannot be reached",
+  hint: NETWORK_HINT,
 };
+const NO_ENGINE: Diagnosis = {
+  kind: "DockerNotRunning",
+  message: "Docker not running",
+  hint: "Start Docker, then start the server again",
+};
+
+function notFound(what: string | undefined, hint = "Check the package's name and version"): Diagnosis {
+  return { kind: "PackageNotFound", message: "Package not found", hint, ...(what === undefined ? {} : { what }) };
+}
+
+function noVersion(what: string, hint: string): Diagnosis {
+  return { kind: "PackageNotFound", message: "Version not found", what, hint };
+}
 
 // A network failure comes with a long dump of the error, whose fields are what a short tail still holds.
 const npmCode = (codes: string) => new RegExp(`^npm (?:error|ERR!) +code:? '?(?:${codes})'?,?$`, "m");
 
-/** The words of each launcher, first match wins. npm 8 to 12, uv 0.4 to 0.13. */
-const WORDS: Readonly<Record<Launcher, readonly (readonly [RegExp, Cause])[]>> = {
+type Words = readonly [words: RegExp, read: (stderr: string, asked: string | undefined) => Diagnosis];
+
+/** The words of each launcher, first match wins. npm 8 to 12, uv 0.4 to 0.13. `asked` is the package that was asked for. */
+const WORDS: Readonly<Record<Launcher, readonly Words[]>> = {
   npx: [
-    [npmCode("E404|ETARGET|ENOVERSIONS|EINVALIDPACKAGENAME|EINVALIDTAGNAME"), "PackageNotFound"],
-    [/^npm (?:error|ERR!) could not determine executable to run$/m, "PackageNotFound"],
+    [npmCode("ETARGET|ENOVERSIONS"), noNpmVersion],
+    [npmCode("E404|EINVALIDPACKAGENAME|EINVALIDTAGNAME"), notOnNpm],
+    [
+      /^npm (?:error|ERR!) could not determine executable to run$/m,
+      (_, asked) => notFound(`${asked ?? "The package"} has no program to run`, "It may be a library, and no server"),
+    ],
     [
       npmCode("ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED"),
-      "ConnectionFailed",
+      () => UNREACHABLE,
     ],
   ],
   uvx: [
-    [/network was disabled|Failed to fetch: |error sending request for url/, "ConnectionFailed"],
-    [/No solution found when resolving/, "PackageNotFound"],
-    [/does not provide any executables|is not provided by package/, "PackageNotFound"],
-    [/^error: Failed to parse: `/m, "PackageNotFound"],
+    [/network was disabled|Failed to fetch: |error sending request for url/, () => UNREACHABLE],
+    [/ requires Python |does not satisfy Python/, pythonTooOld],
+    [/there (?:is|are) no versions? of \S+ and you require/, noPythonVersion],
+    [/No solution found when resolving/, notOnPypi],
+    [
+      /does not provide any executables|is not provided by package/,
+      (_, asked) => notFound(`${asked ?? "The package"} has no program to run`, "uvx --from PACKAGE PROGRAM names it"),
+    ],
+    [
+      /^error: Failed to parse: `/m,
+      (_, asked) => notFound(asked === undefined ? undefined : `${asked} is no package's name`),
+    ],
   ],
   docker: [],
   binary: [],
 };
+
+function notOnNpm(stderr: string, asked: string | undefined): Diagnosis {
+  const named = /'(@?[^'@\s]+)@[^'\s]*' (?:is not in this registry|could not be found)/.exec(stderr)?.[1];
+  const hint = `Check the name and the version: ${asked ?? named ?? ""}`;
+  if (named === undefined)
+    return notFound(asked === undefined ? undefined : `${nameOf(asked)} is not on the npm registry`, hint);
+  const isOwn = asked === undefined || nameOf(asked) === named;
+  return notFound(
+    isOwn ? `${named} is not on the npm registry` : `${named}, which ${asked} needs, is not on the npm registry`,
+    hint,
+  );
+}
+
+function noNpmVersion(stderr: string, asked: string | undefined): Diagnosis {
+  const wanted = /No matching version found for (\S+?)\.?$/m.exec(stderr)?.[1] ?? asked ?? "";
+  const name = nameOf(wanted);
+  const what = `There is no ${wanted} on the npm registry`;
+  if (asked === undefined || nameOf(asked) === name) return noVersion(what, `npm view ${name} versions`);
+  return noVersion(
+    `${what}, which ${asked} needs`,
+    `Another version of ${nameOf(asked)} may work: npm view ${nameOf(asked)} versions`,
+  );
+}
+
+function notOnPypi(stderr: string, asked: string | undefined): Diagnosis {
+  const named = /Because (\S+) was not found in the package registry/.exec(stderr)?.[1] ?? asked;
+  return notFound(named === undefined ? undefined : `${named} is not on the Python package index`);
+}
+
+function noPythonVersion(stderr: string): Diagnosis {
+  const wanted = /no versions? of (\S+) and you require/.exec(stderr)?.[1] ?? "";
+  return noVersion(`There is no ${wanted} on the Python package index`, "Check the version");
+}
+
+function pythonTooOld(stderr: string, asked: string | undefined): Diagnosis {
+  const needed =
+    /(?: requires Python |does not satisfy Python)\s*([<>=!~.,\d]+)/.exec(stderr)?.[1] ?? "of another version";
+  return {
+    kind: "PackageNotFound",
+    message: "No version for this Python",
+    what: `${asked ?? "The package"} needs Python ${needed}`,
+    hint: `Let uvx use that Python, with these arguments first: --python ${/\d[\d.]*/.exec(needed)?.[0] ?? "3.13"}`,
+  };
+}
+
+/** Without its version. @example nameOf("@scope/name@1.2") // "@scope/name" */
+function nameOf(spec: string): string {
+  const at = spec.lastIndexOf("@");
+  return at > 0 ? spec.slice(0, at) : spec;
+}
 
 const INSTALL: Readonly<Record<Launcher, string>> = {
   npx: "Install Node.js with npm: https://nodejs.org",
@@ -49,57 +137,69 @@ const INSTALL: Readonly<Record<Launcher, string>> = {
 };
 
 const DETAIL_LINES = 12;
-const NETWORK_HINT = "Check the network, the proxy and the registry settings";
+/** A program that explains how it is used, and can speak over its pipes if it is told to. */
+const STDIO_OPTION = /--stdio\b|--transport\b/;
 
 /** For a server that ended before its handshake. The tail may be longer than what is shown: it is searched as a whole. */
 export async function diagnoseExit(command: LaunchCommand, exit: ProcessExit, stderrTail: string): Promise<HubError> {
-  const cause =
-    command.launcher === "docker" ? await dockerCause(command, exit) : causeInWords(command, exit, stderrTail);
-  const shown = stderrTail.split("\n").slice(-DETAIL_LINES).join("\n");
-  const detail = shown === "" ? {} : { detail: shown };
-  if (cause !== undefined) return new HubError(cause, MESSAGES[cause], { ...detail, hint: hintFor(cause, command) });
+  const found =
+    command.launcher === "docker"
+      ? await diagnoseDocker(command, exit)
+      : diagnoseWords(command.launcher, exit, stderrTail, askedOf(command));
+  if (found !== undefined) return toError(found, stderrTail);
   const end = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
-  return new HubError("ProcessSpawnFailed", `The server ${end} before the handshake`, detail);
+  const telling = tellingLine(stderrTail);
+  const variable = telling === undefined ? undefined : missingVariable(telling);
+  return new HubError("ProcessSpawnFailed", `The server ${end} before the handshake`, {
+    ...detailOf(stderrTail, telling),
+    ...(variable === undefined ? {} : { field: `env.${variable}` }),
+    ...(STDIO_OPTION.test(stderrTail) ? { hint: "It names an option for stdio: give it that one" } : {}),
+  });
 }
 
 /** For an npm that ended without having installed the package. */
 export function diagnoseInstall(spec: string, exit: ProcessExit, stderrTail: string): HubError {
-  const cause = causeInWords({ launcher: "npx" }, exit, stderrTail);
-  const shown = stderrTail.split("\n").slice(-DETAIL_LINES).join("\n");
-  const detail = shown === "" ? {} : { detail: shown };
-  if (cause === "PackageNotFound") {
-    return new HubError(cause, MESSAGES[cause], { ...detail, hint: `Check the name and the version: ${spec}` });
-  }
-  if (cause !== undefined) return new HubError(cause, MESSAGES[cause], { ...detail, hint: NETWORK_HINT });
+  const found = diagnoseWords("npx", exit, stderrTail, spec);
+  if (found !== undefined) return toError(found, stderrTail);
   const end = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
-  return new HubError("ProcessSpawnFailed", `npm ${end} while it installed ${spec}`, detail);
+  return new HubError("ProcessSpawnFailed", `npm ${end} while it installed ${spec}`, detailOf(stderrTail));
 }
 
-function causeInWords(
-  { launcher }: Pick<LaunchCommand, "launcher">,
+function toError({ kind, message, what, hint }: Diagnosis, stderrTail: string): HubError {
+  return new HubError(kind, message, { ...detailOf(stderrTail, what), hint });
+}
+
+function detailOf(stderrTail: string, telling?: string): { readonly detail?: string } {
+  const detail = explain(stderrTail, DETAIL_LINES, telling);
+  return detail === "" ? {} : { detail };
+}
+
+function diagnoseWords(
+  launcher: Launcher,
   exit: ProcessExit,
   stderrTail: string,
-): Cause | undefined {
+  asked: string | undefined,
+): Diagnosis | undefined {
   if (exit.code === 0 || exit.code === null) return undefined;
-  return WORDS[launcher].find(([words]) => words.test(stderrTail))?.[1];
+  return WORDS[launcher].find(([words]) => words.test(stderrTail))?.[1](stderrTail, asked);
+}
+
+/** The package of a launcher's command line. */
+function askedOf({ args }: LaunchCommand): string | undefined {
+  return args.find((word) => !word.startsWith("-"));
 }
 
 // The client's own code for "docker failed, not your program" (docker run, exit status).
 const DOCKER_FAILED = 125;
 
-async function dockerCause(command: LaunchCommand, exit: ProcessExit): Promise<Cause | undefined> {
-  if (!(await engineAnswers(command))) return "DockerNotRunning";
+async function diagnoseDocker(command: LaunchCommand, exit: ProcessExit): Promise<Diagnosis | undefined> {
+  if (!(await engineAnswers(command))) return NO_ENGINE;
   const image = parseDockerRun(command.args)?.image;
   if (exit.code !== DOCKER_FAILED || image === undefined) return undefined;
   // Not here, and docker could not fetch it either: whether the registry refused or was out of reach, stderr says.
-  return (await hasImage(command, image)) ? undefined : "PackageNotFound";
-}
-
-function hintFor(cause: Cause, { launcher, args }: LaunchCommand): string {
-  if (cause === "DockerNotRunning") return "Start Docker, then start the server again";
-  if (cause === "ConnectionFailed") return NETWORK_HINT;
-  if (launcher === "docker") return `Check the image's name: docker pull ${parseDockerRun(args)?.image ?? ""}`;
-  return "Check the package's name and version";
+  return (await hasImage(command, image))
+    ? undefined
+    : notFound(undefined, `Check the image's name: docker pull ${image}`);
 }
 
 /** For a process that could not even be spawned. */
@@ -116,7 +216,7 @@ export async function diagnoseSpawn(command: LaunchCommand, error: unknown): Pro
   switch (code) {
     case "ENOENT":
     case "ENOTDIR":
-      return new HubError("PackageNotFound", MESSAGES.PackageNotFound, {
+      return new HubError("PackageNotFound", "Package not found", {
         ...about,
         field: "command",
         detail: `The command ${command.command} was not found`,

@@ -182,7 +182,7 @@ export class Dialer {
   /** In the words of the requirements, with the setting that gives it more time. */
   #toStartError(thrown: unknown, expired: Phase | undefined): HubError {
     const error = toHubError(thrown);
-    if (expired === undefined && error.kind !== "Timeout") return error;
+    if (expired === undefined && error.kind !== "Timeout") return this.#withVariable(error);
     const limits = this.#limits;
     const about = { cause: thrown, ...(error.detail === undefined ? {} : { detail: error.detail }) };
     if (expired === "install") {
@@ -199,6 +199,20 @@ export class Dialer {
     return new HubError("Timeout", "Handshake timed out", {
       ...about,
       hint: `It did not answer within ${inWords(limits.start)}. More time: ${this.#moreTime("start_ms", limits.start)}`,
+    });
+  }
+
+  /** What it says that it lacks can be given to it. */
+  #withVariable(error: HubError): HubError {
+    const { kind, message, field, detail, hint } = error;
+    if (kind !== "ProcessSpawnFailed" || field === undefined || hint !== undefined) return error;
+    const name = field.replace(/^env\./, "");
+    const given = `plugboard edit ${this.#options.config().name} '{"env": {"${name}": "…"}}'`;
+    return new HubError(kind, message, {
+      field,
+      cause: error,
+      ...(detail === undefined ? {} : { detail }),
+      hint: given,
     });
   }
 

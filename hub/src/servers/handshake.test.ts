@@ -50,7 +50,7 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
       if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers);
       const command = launchCommand(resolved, { instance, unique: String(++starts) });
       const env = childEnvironment(process.env, command.env, { tag: instance, launcher: "binary" });
-      return openStdio({ ...command, env }, handlers, { guard, redact: (text) => text });
+      return openStdio({ ...command, env }, handlers, { guard, redact: (text) => text, watching: { silentMs: 200 } });
     },
     ...options,
   });
@@ -113,6 +113,20 @@ describe("stdio", () => {
     expect(upstream.hello).toMatchObject({ era: "legacy", version: "2025-11-25" });
     expect(opened()).toBe(1);
   });
+
+  it.each(["log", "error"])(
+    "F16 a server that listens on HTTP instead is told from one that is slow (%s)",
+    async (way) => {
+      const script = `console.${way}("MCP server listening on http://127.0.0.1:3001/mcp"); setInterval(() => {}, 1000)`;
+      const { connecting } = await connect({ command: process.execPath, args: ["-e", script] });
+      await expect(connecting).rejects.toMatchObject({
+        kind: "InitializationFailed",
+        message: "The server does not speak over stdio: it listens at http://127.0.0.1:3001/mcp",
+        detail: "MCP server listening on http://127.0.0.1:3001/mcp",
+        hint: expect.stringContaining("--stdio"),
+      });
+    },
+  );
 
   it("LC-3 F15 a server that says nothing at all fails in time, with what it wrote", async () => {
     const { connecting } = await connect(fixture("hung"), { probeMs: 300, timeoutMs: 1500 });

@@ -10,6 +10,8 @@ import type { Guard } from "./guard.ts";
 import type { LaunchCommand } from "./launch.ts";
 import { ServerProcess, type ProcessExit } from "./process.ts";
 import type { Redact } from "./redaction.ts";
+import { explain } from "./telling.ts";
+import { TransportWatch, type TransportWatchOptions } from "./wrong-transport.ts";
 
 export const MAX_MESSAGE_BYTES = 16 << 20;
 const SHOWN_LINES = 12;
@@ -45,15 +47,28 @@ export interface StdioOptions {
   readonly redact: Redact;
   /** What the server writes to stderr, as it comes. */
   readonly onStderr?: (chunk: Buffer) => void;
+  readonly watching?: Omit<TransportWatchOptions, "onElsewhere">;
 }
 
 export async function openStdio(
   command: LaunchCommand,
   handlers: PeerHandlers,
-  { guard, redact, onStderr = () => {} }: StdioOptions,
+  { guard, redact, onStderr = () => {}, watching = {} }: StdioOptions,
 ): Promise<Link> {
-  const process = await ServerProcess.spawn(command, { guard, onStderr });
-  const stderr = (lines = SHOWN_LINES) => redact(process.stderr.tail(lines));
+  const watch = new TransportWatch({
+    onElsewhere: (address) => giveUp(listensElsewhere(address, stderr())),
+    ...watching,
+  });
+  const process = await ServerProcess.spawn(command, {
+    guard,
+    onStderr: (chunk) => {
+      watch.stderr(chunk);
+      onStderr(chunk);
+    },
+  });
+  // Usage and greetings are often printed to stdout.
+  const searched = () => redact(process.stderr.tail(SEARCHED_LINES) || watch.printed);
+  const stderr = () => explain(searched(), SHOWN_LINES);
   const broken = deferred<HubError>();
   const giveUp = (error: HubError) => {
     broken.resolve(error);
@@ -63,7 +78,10 @@ export async function openStdio(
     stdin: process.stdin,
     stdout: process.stdout,
     maxLineBytes: MAX_MESSAGE_BYTES,
-    onMessage: (line) => peer.receive(line),
+    onMessage: (line) => {
+      watch.line(line);
+      peer.receive(line);
+    },
     onOverflow: () =>
       giveUp(new HubError("ProtocolError", `The server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`)),
   });
@@ -76,22 +94,31 @@ export async function openStdio(
   const peer = new Peer(channel, handlers);
   let shookHands = false;
   const exited = process.exited.then((exit) =>
-    shookHands ? lostProcess(howItEnded(exit), stderr()) : diagnoseExit(command, exit, stderr(SEARCHED_LINES)),
+    shookHands ? lostProcess(howItEnded(exit), stderr()) : diagnoseExit(command, exit, searched()),
   );
   const lost = Promise.race([exited, broken.promise]);
+  void lost.then(() => watch.end());
   void lost.then((error) => peer.fail(error));
   return {
     transport: "stdio",
     peer,
     pid: process.pid,
     lost,
-    stderr: () => stderr(),
+    stderr,
     agreed: () => {
       shookHands = true;
+      watch.end();
     },
     close: async () => void (await process.stop()),
     kill: async () => void (await process.kill()),
   };
+}
+
+function listensElsewhere(address: string, detail: string): HubError {
+  return new HubError("InitializationFailed", `The server does not speak over stdio: it listens at ${address}`, {
+    detail,
+    hint: "Give it its option for stdio (--stdio, --transport stdio or the like), or run it yourself and add its URL",
+  });
 }
 
 function howItEnded({ code, signal }: ProcessExit): string {

@@ -471,9 +471,9 @@ describe("connections that break", () => {
     const url = await listen(gone);
     await new Promise((resolve) => gone.close(resolve));
     const { ask, unreachable, until } = connect(url);
-    expect(await ask()).toMatchObject({ kind: "ConnectionFailed", detail: "ECONNREFUSED" });
+    expect(await ask()).toMatchObject({ kind: "ConnectionFailed", detail: expect.stringContaining("ECONNREFUSED") });
     await until(() => unreachable.length === 1);
-    expect(unreachable[0]).toMatchObject({ kind: "ConnectionFailed", detail: "ECONNREFUSED" });
+    expect(unreachable[0]).toMatchObject({ kind: "ConnectionFailed", detail: expect.stringContaining("ECONNREFUSED") });
   });
 
   it("F25 what is no HTTP is told as such", async () => {

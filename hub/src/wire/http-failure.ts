@@ -65,7 +65,7 @@ export function errorIn(bytes: Buffer): RpcError | undefined {
 
 export function broken(error: Error, status: number): HubError {
   if (error instanceof HubError) return error;
-  const detail = codeOf(error);
+  const detail = whatFailed(error);
   const refused = status === 0 && isUnreachable(error);
   const message = refused ? "The server cannot be reached" : "The connection broke before the answer was complete";
   return new HubError("ConnectionFailed", message, { detail, delivery: refused ? "unsent" : "unknown", cause: error });
@@ -78,6 +78,20 @@ export function tooLarge(maxBytes: number): HubError {
 /** Whether there was never a connection that the request could have gone through. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && NO_CONNECTION.has(codeOf(error));
+}
+
+/** The code of the system, and where it says so the address. @example "Nothing listens at 127.0.0.1:17499 (ECONNREFUSED)" */
+function whatFailed(error: Error): string {
+  const code = codeOf(error);
+  // Of a name with several addresses all were tried.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { address, port, hostname } = isObject(first) ? first : {};
+  if (code === "ECONNREFUSED" && typeof address === "string") {
+    const host = address.includes(":") ? `[${address}]` : address;
+    return `Nothing listens at ${host}:${String(port)} (${code})`;
+  }
+  if (code === "ENOTFOUND" && typeof hostname === "string") return `There is no host ${hostname} (${code})`;
+  return code;
 }
 
 function codeOf(error: Error): string {

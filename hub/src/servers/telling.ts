@@ -1,0 +1,66 @@
+// Finds in what a server wrote to stderr the line that says why it failed: often neither the first nor the last, but above
+// a stack trace or a page of usage. A guess, for people to read; nothing depends on it.
+
+/** Of what is wrong, the words that most programs use. */
+const COMPLAINT =
+  /\b(?:required|requires|missing|must|cannot|can't|could not|couldn't|unable|invalid|denied|refused|unauthorized|failed|failure|fatal|error|unrecognized|unknown|undefined|not set|not found|not provided|not defined|not configured|not installed|was provided|were provided|please (?:set|provide))\b/i;
+/** `Error: …`, `ValueError: …`, `panic: …`, `Error [ERR_X]: …` at the beginning of a line. */
+const EXCEPTION =
+  /^(?:[\w.]{0,60}(?:Error|Exception|Exit)|panic|fatal|FATAL|ERROR|error|Fatal error)(?: \[\w{1,60}\])?: \S/;
+const TRACEBACK = /^Traceback \(most recent call last\)/m;
+/** Where it happened, and not what: stack frames, carets, source lines, the runtime's own signature. */
+const NOISE =
+  /^(?:\s*at |\s+\^|\s*\^+$|\s*File "|\s*Node\.js v|\s*[}\]]|\s*\{\s*$|\s*node:|\s*throw |npm (?:warn|notice|WARN)|npm (?:error|ERR!) (?:A complete log|Log files)|\s*$)/;
+const LEVEL = /^(?:\[[^\]]{1,40}\]\s*|\d{4}-\d\d-\d\dT?[\d:.,Z+ -]{0,20}\s*)/;
+const VARIABLE = /\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40})+\b/g;
+/** Codes and settings that look like a variable of the server. */
+const NO_VARIABLE = /^(?:ERR|NODE|MODULE|UV|NPM|EXIT|HTTP)_/;
+const MAX_CHARS = 500;
+
+/** @example tellingLine("GET /x\nError: No access token was provided\n    at main") // "Error: No access token was provided" */
+export function tellingLine(text: string): string | undefined {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const candidates = lines.filter((line) => !NOISE.test(line)).map((line) => plain(line));
+  const scores = candidates.map(score);
+  const best = Math.max(...scores, 0);
+  if (best === 0) return candidates.at(-1) ?? lines.at(-1)?.trim();
+  // Python puts the reason last, behind the trace and behind what it was caused by.
+  const index = TRACEBACK.test(text) ? scores.lastIndexOf(best) : scores.indexOf(best);
+  return candidates[index];
+}
+
+/** The variable of its environment that a line asks for. */
+export function missingVariable(line: string): string | undefined {
+  if (!COMPLAINT.test(line)) return undefined;
+  return line.match(VARIABLE)?.find((name) => !NO_VARIABLE.test(name));
+}
+
+/** The telling line first, then the last lines, without saying it twice. */
+export function explain(stderr: string, lines: number, telling = tellingLine(stderr)): string {
+  const tail = stderr.split("\n").slice(-lines);
+  if (telling === undefined) return tail.join("\n");
+  const others = tail.filter((line) => plain(line) !== telling);
+  return [telling, ...others].join("\n");
+}
+
+function score(line: string): number {
+  if (missingVariable(line) !== undefined) return 3;
+  if (EXCEPTION.test(line)) return 2;
+  return COMPLAINT.test(line) ? 1 : 0;
+}
+
+/** Without a time or a level in front; of a log line in JSON its message. */
+function plain(line: string): string {
+  const text = line.slice(0, MAX_CHARS).trim();
+  if (text.startsWith("{")) return messageIn(text) ?? text;
+  return text.replace(LEVEL, "") || text;
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    const { message, msg, error }: Record<string, unknown> = JSON.parse(text);
+    return [message, msg, error].find((each) => typeof each === "string");
+  } catch {
+    return undefined;
+  }
+}
