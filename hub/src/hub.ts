@@ -132,6 +132,8 @@ export class Hub {
         onOffer: () => this.#scheduleRebuild(),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
         onTaskNews: ({ name }, news) => this.events.emit("server.task", { server: name, news }),
+        onToolChanges: ({ name }, changes) => this.events.emit("server.tools", { server: name, changes }),
+        onWarning: ({ name }, message) => this.events.emit("warning", { server: name, message }),
         onLog: ({ name }, { at, text }) => this.events.emit("server.log", { server: name, at, text }),
       },
     );
@@ -172,13 +174,17 @@ export class Hub {
     const [loaded, tracing] = await Promise.all([store.load(), loadTracing(options.variables)]);
     const inMemory = options.store !== undefined;
     if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
-    const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"));
+    // Nothing is recalled before the hub is there to say what is wrong with it.
+    let hub: Hub | undefined;
+    const onWarning = (message: string) => void hub?.events.emit("warning", { message });
+    const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"), { onWarning });
     const [eras, packages, taskIds] = await Promise.all([
       EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json")),
       inMemory ? undefined : openPackages(options),
       inMemory ? new TaskIds() : TaskIds.open(join(paths.data, "task-ids.key")),
     ]);
-    return new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
+    hub = new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
+    return hub;
   }
 
   /** What works, but is probably not meant. */
@@ -239,6 +245,9 @@ export class Hub {
     const own: Edge[] = [admin, (request, response) => mcp.handle(request, response), api, metrics];
     const upgrades: UpgradeEdge[] = [(request, socket, parts) => mcp.upgrade(request, socket, parts)];
     const quick: QuickEdge = (request, response) => mcp.post(request, response);
+    // Whoever connects while the servers still start sees what they offered last.
+    await supervisor.expectAll();
+    this.#replaceCatalog();
     this.#listener = await Listener.open({ host, port, edges: [...own, ...edges], quick, upgrades });
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());

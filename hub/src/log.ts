@@ -59,7 +59,7 @@ export function startLog(
   events.on("config.rejected", ({ error }) =>
     log.say("error", "config rejected, the last good one stays", failure(error)),
   );
-  events.on("warning", ({ message }) => log.say("warn", message));
+  events.on("warning", ({ message, server }) => log.say("warn", message, { server }));
   events.on("unexpected", ({ requestId, error }) =>
     log.say("error", "unexpected error", { request_id: requestId, error }),
   );

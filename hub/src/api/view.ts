@@ -45,7 +45,7 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
       nextTry === undefined
         ? null
         : { at: new Date(nextTry.at).toISOString(), tries: nextTry.tries, crash_loop: nextTry.crashLoop },
-    warnings: serverWarnings(config),
+    warnings: [...serverWarnings(config), ...server.warnings],
     secret_refs: Object.fromEntries(refs),
     groups: [...groups],
     package: inUse === undefined ? null : toPackage(inUse),

@@ -1,5 +1,5 @@
 // One group of one snapshot: what it offers and what a name means in it. Immutable; catalog.ts replaces it as a whole.
-import type { JsonObject } from "./listing.ts";
+import { listJson, type JsonObject } from "./listing.ts";
 import type { Member } from "./member.ts";
 import type { Membership } from "./membership.ts";
 import { NameTable } from "./name-table.ts";
@@ -157,5 +157,5 @@ function toTemplate({ server, uri, exposed, definition }: OfferedUri): ExposedTe
 }
 
 function toJson(entries: readonly Exposed[]): Buffer {
-  return Buffer.from(JSON.stringify(entries.map(({ definition }) => definition)));
+  return listJson(entries.map(({ definition }) => definition));
 }

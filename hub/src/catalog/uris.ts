@@ -1,6 +1,6 @@
-// The URIs under which resources are offered: the server's own, unless another server of the group has it already. Which
-// server a URI leads to is left to resource-table.ts.
-import type { JsonObject } from "./listing.ts";
+// The URIs under which resources are offered: the server's own, unless another server of the group has it already or it is
+// no URI, which some clients refuse a whole list for. Which server a URI leads to is left to resource-table.ts.
+import { isObject, type JsonObject } from "./listing.ts";
 import { UriTemplate } from "./uri-template.ts";
 
 const SCHEME = "plugboard://";
@@ -29,11 +29,16 @@ export function exposeUris(claims: readonly OwnedUri[]): string[] {
   const owners = new Map<string, string>();
   return claims.map((claim) => {
     // A server's own `plugboard://git/…` would otherwise stand in for the server git.
-    if (claim.uri.startsWith(SCHEME)) return toOwnedUri(claim);
+    if (claim.uri.startsWith(SCHEME) || !isAbsolute(claim.uri)) return toOwnedUri(claim);
     const owner = owners.get(claim.uri);
     if (owner === undefined) owners.set(claim.uri, claim.server);
     return owner === undefined || owner === claim.server ? claim.uri : toOwnedUri(claim);
   });
+}
+
+/** A template need not be one: clients take it as a text. */
+function isAbsolute(uri: string): boolean {
+  return uri.includes("{") || URL.canParse(uri);
 }
 
 /** The exposed form of a URI that a server speaks of, by the group's `rewrittenUris(server)`. */
@@ -68,8 +73,4 @@ export function rewriteUiResource(definition: JsonObject, mapping: ReadonlyMap<s
 function rewriteField(object: JsonObject, key: string, mapping: ReadonlyMap<string, string>): JsonObject {
   const uri = object[key];
   return typeof uri === "string" ? { ...object, [key]: exposedUri(uri, mapping) } : object;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

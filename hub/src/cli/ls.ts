@@ -167,7 +167,9 @@ function measured(figure: (metrics: LatencyMetrics) => string): Column["cell"] {
 }
 
 function remark(server: Server): string {
-  return server.error === null && server.status !== "starting" ? "" : describe(server);
+  if (server.error !== null || server.status === "starting") return describe(server);
+  const { length } = server.warnings;
+  return length === 0 ? "" : `${count(length, "warning")}: plugboard get ${server.config.name}`;
 }
 
 /** Without a hub a server runs only as long as the command looks at it. */

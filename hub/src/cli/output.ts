@@ -90,6 +90,11 @@ export function printJson(io: Io, value: unknown): void {
   io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
+/** A warning, with the server that it is about. */
+export function aboutServer(message: string, server: string | undefined): string {
+  return server === undefined ? message : `${server}: ${message}`;
+}
+
 export function printError(error: HubError, io: Io, options: GlobalOptions): void {
   if (options.json === true) {
     io.stderr.write(`${JSON.stringify(error)}\n`);
@@ -129,5 +134,5 @@ const FIXES: Readonly<Partial<Record<ErrorKind, string>>> = {
 export function printWarnings(io: Io, hub: Hub): void {
   const print = (message: string) => void io.stderr.write(`warning: ${message}\n`);
   for (const message of hub.warnings) print(message);
-  hub.events.on("warning", ({ message }) => print(message));
+  hub.events.on("warning", ({ message, server }) => print(printable(aboutServer(message, server))));
 }

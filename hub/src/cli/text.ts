@@ -1,6 +1,8 @@
-// Text for a terminal: how wide it is, cut to fit, and without anything in it that could move the cursor.
+// Text for a terminal: how wide it is, cut to fit, without anything in it that could move the cursor, and with what would
+// not be seen made visible.
 
 import { stripVTControlCharacters } from "node:util";
+import { revealHidden } from "../hidden-text.ts";
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
 const CONTROL_IN_LINES = /(?![\t\n])[\p{Cc}\u2028\u2029]/gu;
@@ -11,12 +13,12 @@ const NO_WIDTH = /[\p{Mn}\p{Cf}]/u;
 
 /** Other people's text as one line: what could move a cursor or fake a line is gone. */
 export function oneLine(text: string): string {
-  return stripVTControlCharacters(text).replace(CONTROL, " ");
+  return revealHidden(stripVTControlCharacters(text).replace(CONTROL, " "));
 }
 
 /** Other people's text, lines kept. */
 export function printable(text: string): string {
-  return stripVTControlCharacters(text).replaceAll("\r\n", "\n").replace(CONTROL_IN_LINES, "");
+  return revealHidden(stripVTControlCharacters(text).replaceAll("\r\n", "\n").replace(CONTROL_IN_LINES, ""));
 }
 
 /** Columns that a line takes on a terminal. */

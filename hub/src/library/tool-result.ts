@@ -3,6 +3,7 @@
 import { HubError } from "../errors.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import type { Reply } from "../wire/jsonrpc.ts";
+import { withContent } from "../wire/tool-era.ts";
 
 export interface ToolResult {
   /** Text blocks joined by newlines. */
@@ -20,7 +21,8 @@ export function toToolResult(reply: Reply): ToolResult {
       cause: reply.error.value,
     });
   }
-  const raw = isObject(reply.result.value) ? reply.result.value : {};
+  const { value } = withContent(reply.result);
+  const raw = isObject(value) ? value : {};
   const blocks: unknown[] = Array.isArray(raw["content"]) ? raw["content"] : [];
   const texts = blocks.flatMap((block) =>
     isObject(block) && typeof block["text"] === "string" ? [block["text"]] : [],

@@ -2,6 +2,7 @@
 // for all of them.
 
 import type { Group } from "../catalog/group.ts";
+import { listJson } from "../catalog/listing.ts";
 import { toolFor, toolFormOf, type ToolForm } from "../wire/tool-era.ts";
 
 export class ToolLists {
@@ -22,5 +23,5 @@ export class ToolLists {
 function toJson(group: Group, form: ToolForm): Buffer {
   const tools = group.tools.map(({ definition }) => toolFor(definition, form));
   const isSame = tools.every((tool, index) => tool === group.tools[index]?.definition);
-  return isSame ? group.toolsJson : Buffer.from(JSON.stringify(tools));
+  return isSame ? group.toolsJson : listJson(tools);
 }

@@ -186,7 +186,7 @@ describe("HTTP", () => {
     remotes.push(remote);
     const { upstream } = await connected(remote.entry);
     expect(upstream.era).toBe(era);
-    expect((await upstream.list()).tools.length).toBeGreaterThan(5);
+    expect((await upstream.list()).listing.tools.length).toBeGreaterThan(5);
   });
 
   it.each([

@@ -22,12 +22,17 @@ function server(answers: Record<string, (params: JsonObject) => Reply | Promise<
   return { ask, asked };
 }
 
-const tool = (name: unknown) => ({ name, inputSchema: {} });
+const tool = (name: unknown) => ({ name, inputSchema: { type: "object" } });
 
 describe("capabilities", () => {
   it("MC-T3 only what they promise is asked for", async () => {
     const { ask, asked } = server({});
-    expect(await fetchListing(ask, { tools: {} })).toEqual({ tools: [], prompts: [], resources: [], templates: [] });
+    expect((await fetchListing(ask, { tools: {} })).listing).toEqual({
+      tools: [],
+      prompts: [],
+      resources: [],
+      templates: [],
+    });
     expect(asked).toEqual([["tools/list", {}]]);
   });
 
@@ -54,7 +59,7 @@ describe("pages", () => {
       },
     });
   const names = async ({ ask }: ReturnType<typeof server>) =>
-    (await fetchListing(ask, { tools: {} })).tools.map((entry) => entry["name"]);
+    (await fetchListing(ask, { tools: {} })).listing.tools.map((entry) => entry["name"]);
 
   it("CL-4 all are read, in order", async () => {
     const pages = paged({ undefined: [["a"], "x"], x: [["b"], "y"], y: [["c"]] });
@@ -89,18 +94,23 @@ describe("entries", () => {
     const good = { name: "good", inputSchema: { type: "object" }, future: { field: [1] } };
     const bad = [null, 7, "text", [], {}, tool(7), tool(null), tool(""), tool("x".repeat(129)), { inputSchema: {} }];
     const { ask } = server({ "tools/list": () => success({ tools: [...bad, good, ...bad, tool("x".repeat(128))] }) });
-    const { tools } = await fetchListing(ask, ALL);
-    expect(tools).toEqual([good, tool("x".repeat(128))]);
+    const { listing, warnings } = await fetchListing(ask, ALL);
+    expect(listing.tools).toEqual([good, tool("x".repeat(128))]);
+    expect(listing.tools[0]).toBe(good);
+    expect(warnings).toContain(
+      `Tool "${"x".repeat(60)}…" not listed: its name has 129 characters, and 128 are allowed`,
+    );
+    expect(warnings).toContain("4 tools (#5, #10, #16, …) not listed: it has no name");
   });
 
   it.each([undefined, null, "tools", {}, 7])("CL-4 tools that are %j are none", async (tools) => {
     const { ask } = server({ "tools/list": () => success({ tools }) });
-    expect((await fetchListing(ask, ALL)).tools).toEqual([]);
+    expect((await fetchListing(ask, ALL)).listing.tools).toEqual([]);
   });
 
   it.each([null, [], 7, "text"])("CL-4 a result that is %j is an empty one", async (result) => {
     const { ask } = server({ "tools/list": () => success(result) });
-    expect((await fetchListing(ask, ALL)).tools).toEqual([]);
+    expect((await fetchListing(ask, ALL)).listing.tools).toEqual([]);
   });
 
   it("CL-4 resources go by uri, which may be long, templates by uriTemplate", async () => {
@@ -110,7 +120,7 @@ describe("entries", () => {
       "resources/list": () => success({ resources: [resource, { name: "no uri" }] }),
       "resources/templates/list": () => success({ resourceTemplates: [template, { uri: "x" }] }),
     });
-    expect(await fetchListing(ask, ALL)).toMatchObject({ resources: [resource], templates: [template] });
+    expect((await fetchListing(ask, ALL)).listing).toMatchObject({ resources: [resource], templates: [template] });
   });
 });
 
@@ -121,9 +131,20 @@ describe("failures", () => {
     "LC-7 a server that refuses %s still has its tools",
     async (method) => {
       const { ask } = server({ "tools/list": () => success({ tools: [tool("a")] }), [method]: refuses });
-      expect(await fetchListing(ask, ALL)).toMatchObject({ tools: [tool("a")], prompts: [], resources: [] });
+      const { listing, warnings, isPartial } = await fetchListing(ask, ALL);
+      expect(listing).toMatchObject({ tools: [tool("a")], prompts: [], resources: [] });
+      // It has none, and says so in its own way.
+      expect({ warnings, isPartial }).toEqual({ warnings: [], isPartial: false });
     },
   );
+
+  it("F6 a list that fails for another reason is a warning, and worth another try", async () => {
+    const { ask } = server({ "prompts/list": () => failure({ code: -32603, message: "no network" }) });
+    expect(await fetchListing(ask, ALL)).toMatchObject({
+      warnings: ["prompts/list fails, so none are listed: no network"],
+      isPartial: true,
+    });
+  });
 
   it("LC-2 a server that refuses to list its tools is of no use", async () => {
     const { ask } = server({ "tools/list": refuses });

@@ -1,69 +1,107 @@
-// Asks a server for everything it offers: all pages of all four lists. An entry that is not usable is left out and the
-// rest is kept; a list that fails is empty, except for the tools, without which a server is of no use.
+// Asks a server for everything it offers: all pages of all four lists. An entry that clients could not read is repaired or
+// left out, and the rest is kept; a list that fails is empty, except for the tools, without which a server is of no use.
+// What was done is said in the warnings.
 
-import type { Listing } from "../catalog/listing.ts";
+import { ListingReport } from "../catalog/listing-report.ts";
+import type { Listed, Listing } from "../catalog/listing.ts";
+import { KEYS, repairEntry, type EntryKind } from "../catalog/repair.ts";
 import { HubError } from "../errors.ts";
+import { findHidden } from "../hidden-text.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
-import type { Reply } from "../wire/jsonrpc.ts";
+import { RPC, type Reply } from "../wire/jsonrpc.ts";
 
 type Ask = (method: string, params: JsonObject) => Promise<Reply>;
 
 interface ListKind {
+  readonly kind: EntryKind;
   readonly method: string;
   readonly capability: string;
-  /** The member of the result that holds the entries, and the member that every entry must have. */
+  /** The member of the result that holds the entries. */
   readonly entries: string;
-  readonly key: string;
 }
 
 const KINDS = {
-  tools: { method: "tools/list", capability: "tools", entries: "tools", key: "name" },
-  prompts: { method: "prompts/list", capability: "prompts", entries: "prompts", key: "name" },
-  resources: { method: "resources/list", capability: "resources", entries: "resources", key: "uri" },
+  tools: { kind: "tools", method: "tools/list", capability: "tools", entries: "tools" },
+  prompts: { kind: "prompts", method: "prompts/list", capability: "prompts", entries: "prompts" },
+  resources: { kind: "resources", method: "resources/list", capability: "resources", entries: "resources" },
   templates: {
+    kind: "templates",
     method: "resources/templates/list",
     capability: "resources",
     entries: "resourceTemplates",
-    key: "uriTemplate",
   },
-} as const satisfies Record<keyof Listing, ListKind>;
+} as const satisfies Record<EntryKind, ListKind>;
 
 const MAX_PAGES = 1000;
 const MAX_ENTRIES = 100_000;
-const MAX_TOOL_NAME = 128;
+/** Characters that one warning names. */
+const MAX_HIDDEN = 5;
 
 /** Everything that the server's capabilities promise. */
-export async function fetchListing(ask: Ask, capabilities: JsonObject): Promise<Listing> {
+export async function fetchListing(ask: Ask, capabilities: JsonObject): Promise<Listed> {
+  const fetching: Fetching = { ask, capabilities, report: new ListingReport(), failed: [] };
   const [tools, prompts, resources, templates] = await Promise.all([
-    fetchList(ask, KINDS.tools, capabilities),
-    fetchList(ask, KINDS.prompts, capabilities).catch(emptyUnlessLost),
-    fetchList(ask, KINDS.resources, capabilities).catch(emptyUnlessLost),
-    fetchList(ask, KINDS.templates, capabilities).catch(emptyUnlessLost),
+    fetchList(fetching, KINDS.tools),
+    fetchOptional(fetching, KINDS.prompts),
+    fetchOptional(fetching, KINDS.resources),
+    fetchOptional(fetching, KINDS.templates),
   ]);
+  const { report, failed } = fetching;
+  const listing = { tools, prompts, resources, templates };
+  return { listing, warnings: report.warnings, isPartial: failed.length > 0 };
+}
+
+/** A listing that was read by an earlier version of the hub, or changed since. */
+export function repairListing(listing: Listing): Listing {
+  const report = new ListingReport();
+  const repaired = (kind: EntryKind) => listing[kind].flatMap((entry, index) => usable(kind, entry, index, report));
+  const [tools, prompts] = [repaired("tools"), repaired("prompts")];
+  const [resources, templates] = [repaired("resources"), repaired("templates")];
   return { tools, prompts, resources, templates };
 }
 
-/** Servers that promise resources and then answer the question with an error exist; they still have tools. */
-function emptyUnlessLost(error: unknown): JsonObject[] {
-  if (error instanceof HubError && error.kind === "ProtocolError") return [];
-  throw error;
+interface Fetching {
+  readonly ask: Ask;
+  readonly capabilities: JsonObject;
+  readonly report: ListingReport;
+  /** The lists that could not be read. */
+  readonly failed: string[];
 }
 
-async function fetchList(ask: Ask, kind: ListKind, capabilities: JsonObject): Promise<JsonObject[]> {
-  if (!isObject(capabilities[kind.capability])) return [];
+/** Servers that promise resources and then answer the question with an error exist; they still have tools. */
+async function fetchOptional(fetching: Fetching, kind: ListKind): Promise<JsonObject[]> {
+  try {
+    return await fetchList(fetching, kind);
+  } catch (error) {
+    if (!(error instanceof HubError) || error.kind !== "ProtocolError") throw error;
+    if (!(error instanceof UnknownMethod)) {
+      fetching.failed.push(kind.method);
+      fetching.report.say(`${kind.method} fails, so none are listed: ${error.detail ?? error.message}`);
+    }
+    return [];
+  }
+}
+
+/** A promise that nobody kept is no fault worth a word: many servers announce resources and have templates of none. */
+class UnknownMethod extends HubError {}
+
+async function fetchList({ ask, capabilities, report }: Fetching, list: ListKind): Promise<JsonObject[]> {
+  if (!isObject(capabilities[list.capability])) return [];
   const found: JsonObject[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && found.length < MAX_ENTRIES; page++) {
-    const reply = await ask(kind.method, cursor === undefined ? {} : { cursor });
-    if (!reply.ok) {
-      const message = isObject(reply.error.value) ? String(reply.error.value["message"]) : "";
-      throw new HubError("ProtocolError", `The server answered ${kind.method} with an error`, { detail: message });
+  for (let page = 0; ; page++) {
+    if (page >= MAX_PAGES || found.length >= MAX_ENTRIES) {
+      report.say(`${list.method} goes on after ${found.length} entries on ${page} pages; the rest is not listed`);
+      break;
     }
+    const reply = await ask(list.method, cursor === undefined ? {} : { cursor });
+    if (!reply.ok) throw listError(list.method, reply.error.value);
     const result = isObject(reply.result.value) ? reply.result.value : {};
-    const entries = result[kind.entries];
-    for (const entry of Array.isArray(entries) ? entries : []) {
-      if (isUsable(entry, kind.key)) found.push(entry);
+    const entries = result[list.entries];
+    if (!Array.isArray(entries)) report.say(`${list.method} was answered without a list of ${list.entries}`);
+    for (const [index, entry] of (Array.isArray(entries) ? entries : []).entries()) {
+      found.push(...usable(list.kind, entry, index, report));
     }
     // Cursors are opaque, and an empty one is a cursor; one that comes again would go round for ever.
     const { nextCursor } = result;
@@ -74,8 +112,31 @@ async function fetchList(ask: Ask, kind: ListKind, capabilities: JsonObject): Pr
   return found;
 }
 
-function isUsable(entry: unknown, key: string): entry is JsonObject {
-  if (!isObject(entry)) return false;
-  const name = entry[key];
-  return typeof name === "string" && name !== "" && (key !== "name" || name.length <= MAX_TOOL_NAME);
+function listError(method: string, error: unknown): HubError {
+  const { code, message } = isObject(error) ? error : {};
+  const detail = typeof message === "string" ? message : "";
+  const said = `The server answered ${method} with an error`;
+  if (code === RPC.methodNotFound) return new UnknownMethod("ProtocolError", said, { detail });
+  return new HubError("ProtocolError", said, { detail });
+}
+
+function usable(kind: EntryKind, entry: unknown, index: number, report: ListingReport): JsonObject[] {
+  const repaired = repairEntry(kind, entry);
+  const id = isObject(entry) ? entry[KEYS[kind]] : undefined;
+  const name = typeof id === "string" && id !== "" ? id : `#${index + 1}`;
+  if (repaired.entry === undefined) {
+    report.omitted(kind, name, repaired.reason);
+    return [];
+  }
+  for (const fault of repaired.faults) report.repaired(kind, name, fault);
+  const hidden = findHidden(textOf(repaired.entry));
+  if (hidden.length > 0)
+    report.noted(kind, name, `has text that nobody sees: ${hidden.slice(0, MAX_HIDDEN).join(" ")}`);
+  return [repaired.entry];
+}
+
+/** All that a model may get to read of an entry. */
+function textOf({ name, title, description, inputSchema, arguments: args, annotations }: JsonObject): string {
+  const parts = [name, title, description].filter((part) => typeof part === "string");
+  return [...parts, JSON.stringify([inputSchema, args, annotations])].join("\n");
 }

@@ -1,15 +1,17 @@
 // When a server's lists are read again: a burst of announcements is answered with one new listing; what comes while that is
-// read, with another. Reading, and what follows from it, is the server's.
+// read, with another; a listing that fails is tried again. Reading, and what follows from it, is the server's.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 const GATHER_MS = 100;
+/** After one failure, two, and so on. */
+const RETRY_MS = [1000, 2000, 5000, 10_000, 30_000, 60_000] as const;
 
 export interface RelistingOptions {
   /** What is announced during a start may have come too late for its first listing: settled when it is over. */
   started(): Promise<void> | undefined;
-  /** Never rejects. */
-  read(): Promise<void>;
+  /** Never rejects; false where it failed and may succeed later. */
+  read(): Promise<boolean>;
 }
 
 export class Relisting {
@@ -29,11 +31,12 @@ export class Relisting {
 
   async #run(): Promise<void> {
     this.#isUnderWay = true;
-    while (this.#isOutdated) {
-      await sleep(GATHER_MS, undefined, { ref: false });
+    let failures = 0;
+    while (this.#isOutdated || failures > 0) {
+      await sleep(RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? GATHER_MS, undefined, { ref: false });
       await this.#options.started();
       this.#isOutdated = false;
-      await this.#options.read();
+      failures = (await this.#options.read()) ? 0 : failures + 1;
     }
     this.#isUnderWay = false;
   }

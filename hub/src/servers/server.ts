@@ -2,9 +2,11 @@
 // and always knows the truth about it.
 
 import { isDeepStrictEqual } from "node:util";
-import type { Listing } from "../catalog/listing.ts";
+import type { Listed, Listing } from "../catalog/listing.ts";
+import { SeenTools, type ToolChange } from "../catalog/tool-changes.ts";
 import type { Isolation, ServerConfig } from "../config/types.ts";
 import { fromErrorBody, HubError, toHubError, type ErrorKind } from "../errors.ts";
+import { quote } from "../catalog/quote.ts";
 import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
 import type { Breaker } from "./breaker.ts";
 import { LOCAL } from "./caller.ts";
@@ -27,6 +29,7 @@ import { ServerLog, type LogLine } from "./server-log.ts";
 import { Slumber } from "./slumber.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
 import type { Ask, Upstream } from "./upstream.ts";
+import { ServerWarnings } from "./warnings.ts";
 import { within } from "./within.ts";
 import type { ServerWorld } from "./world.ts";
 
@@ -38,6 +41,10 @@ export interface ServerObserver {
   onLog?(server: ManagedServer, line: LogLine): void;
   /** It says how a task is doing (legacy, unasked). */
   onTaskNews?(server: ManagedServer, news: NotificationMessage): void;
+  /** Something that somebody should know, although it works. Told once. */
+  onWarning?(server: ManagedServer, message: string): void;
+  /** Tools that it offered before are no longer what they were. */
+  onToolChanges?(server: ManagedServer, changes: readonly ToolChange[]): void;
   /** Calls are let through to it again, or no longer. */
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
 }
@@ -61,6 +68,7 @@ export class ManagedServer {
   readonly #watches: ResourceWatches;
   readonly #relisting: Relisting;
   readonly #slumber: Slumber;
+  readonly #warnings: ServerWarnings;
   readonly #awaited = new Set<() => void>();
   /**
    * Where callers do not share one process or connection. There is one besides that serves no caller: it says what the
@@ -71,6 +79,10 @@ export class ManagedServer {
   readonly #redact: Redact;
   #status: Status;
   #listing: Listing | undefined;
+  /** The listing is that of an earlier run of the hub, and it is about to start: offered meanwhile. */
+  #isRecalled = false;
+  #recalling: Promise<void> | undefined;
+  #seen = new SeenTools();
   /** What it said about itself when it was last connected. */
   #introduction: Hello | undefined;
   #upstream: Upstream | undefined;
@@ -134,6 +146,7 @@ export class ManagedServer {
       isIdle: () => this.#resilience.onDemand && this.available && !this.#isInUse,
       onAsleep: () => void this.#stopNow(),
     });
+    this.#warnings = new ServerWarnings((message) => observer.onWarning?.(this, message));
     this.#instances = config.isolation === undefined ? undefined : this.#createInstances(config.isolation);
   }
 
@@ -183,6 +196,11 @@ export class ManagedServer {
     return this.#listing;
   }
 
+  /** What somebody should know about it, although it works. */
+  get warnings(): readonly string[] {
+    return this.#warnings.all;
+  }
+
   /** The last lines that it wrote to stderr, over all its starts. */
   logs(lines: number): readonly LogLine[] {
     return this.#log.tail(lines);
@@ -192,9 +210,13 @@ export class ManagedServer {
     return this.#status.state === "running";
   }
 
-  /** Can be called: it runs, or the call starts it. */
+  /** Can be called: it runs, or the call starts it or waits for its start. */
   get isOffered(): boolean {
-    return this.available || this.#slumber.isAsleep;
+    return this.available || this.#isExpected;
+  }
+
+  get #isExpected(): boolean {
+    return this.#slumber.isAsleep || this.#isRecalled;
   }
 
   /** When it is tried again, where it is down and wanted. */
@@ -269,14 +291,32 @@ export class ManagedServer {
     return this.#startOnce();
   }
 
+  /** Offers what it offered in the last run of the hub, until it is up or has failed: comes before boot(). */
+  async expect(): Promise<void> {
+    await this.#recall();
+    if (this.#listing === undefined || this.#status.state !== "stopped") return;
+    this.#isRecalled = true;
+    this.#observer.onOffer(this);
+  }
+
   /** Starts it with the hub; one that is started on demand only where it is not known what it offers. */
   async boot(): Promise<void> {
-    const known = this.#resilience.onDemand ? await this.#world.listings?.recall(this.config.transport) : undefined;
-    if (known === undefined || this.#status.state !== "stopped") return this.start();
-    this.#listing = known.listing;
-    this.#introduction = known.introduction;
+    await this.expect();
+    if (!this.#isRecalled || !this.#resilience.onDemand || this.#status.state !== "stopped") return this.start();
     this.#slumber.begin();
-    this.#observer.onOffer(this);
+    this.#isRecalled = false;
+  }
+
+  /** What is known of it from earlier runs of the hub. */
+  #recall(): Promise<void> {
+    return (this.#recalling ??= (async () => {
+      const known = await this.#world.listings?.recall(this.#config);
+      if (known === undefined || this.#listing !== undefined) return;
+      this.#listing = known.listing;
+      this.#introduction = known.introduction;
+      this.#seen = new SeenTools(known.seen);
+      this.#warnings.listed(known.warnings);
+    })());
   }
 
   #startOnce(): Promise<void> {
@@ -374,7 +414,7 @@ export class ManagedServer {
 
   /** Whether somebody who asks it now may hope for an answer, though it is not connected. */
   get #isReachable(): boolean {
-    if (this.#slumber.isAsleep) return true;
+    if (this.#isExpected) return true;
     if (this.#stopping !== undefined || this.#isRetired) return false;
     if (this.#starting?.abort.signal.aborted === false) return true;
     const { state } = this.#status;
@@ -425,7 +465,7 @@ export class ManagedServer {
   async watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
     const { opened, release } = this.#watches.add(uri, onUpdate);
     try {
-      if (this.#slumber.isAsleep) await this.#startOnce();
+      if (this.#isExpected) await this.#startOnce();
       if (!this.available) throw this.unavailable();
       const reply = await opened();
       if (!reply.ok) release();
@@ -448,9 +488,10 @@ export class ManagedServer {
   }
 
   #wakeNoMore(): void {
-    const wasAsleep = this.#slumber.isAsleep;
+    const wasExpected = this.#isExpected;
     this.#slumber.end();
-    if (wasAsleep && !this.available) this.#observer.onOffer(this);
+    this.#isRecalled = false;
+    if (wasExpected && !this.available) this.#observer.onOffer(this);
   }
 
   /** How long a request may take in all. */
@@ -521,20 +562,31 @@ export class ManagedServer {
   async #getToKnow(upstream: Upstream, signal: AbortSignal): Promise<void> {
     this.#world.eras.remember(this.config.transport, upstream.era);
     this.#set({ type: "stage", stage: "listing" });
-    const listing = await upstream.list(signal);
+    const [listed] = await Promise.all([upstream.list(signal), this.#recall()]);
     signal.throwIfAborted();
     this.#introduction = upstream.hello;
-    this.#learn(listing);
+    // The first listing of a start. Where it was offered before, it may be another one than clients have seen.
+    const isNews = this.#isExpected && !isDeepStrictEqual(listed.listing, this.#listing);
+    this.#learn(listed);
+    if (listed.isPartial) this.#relisting.announced();
+    if (isNews) this.#observer.onOffer(this);
   }
 
-  /** The first listing of a start. Of one that was asleep it may be another one than clients have seen. */
-  #learn(listing: Listing): void {
-    const isNews = this.#slumber.isAsleep && !isDeepStrictEqual(listing, this.#listing);
+  #learn({ listing, warnings }: Listed): void {
+    const changes = this.#seen.update(listing.tools, this.#listing?.tools);
     this.#listing = listing;
-    if (isNews) this.#observer.onOffer(this);
-    if (this.#resilience.onDemand) {
-      this.#world.listings?.remember(this.config.transport, { listing, introduction: this.#introduction });
+    this.#warnings.listed(warnings.map(this.#redact));
+    for (const { tool, summary } of changes) {
+      const warning = `Tool ${quote(tool)} changed since it was last seen: ${summary}`;
+      this.#warnings.changed(tool, this.#redact(warning));
     }
+    if (changes.length > 0) this.#observer.onToolChanges?.(this, changes);
+    this.#world.listings?.remember(this.config, {
+      listing,
+      introduction: this.#introduction,
+      warnings: this.#warnings.ofListing,
+      seen: this.#seen.toJSON(),
+    });
   }
 
   #running(upstream: Upstream): void {
@@ -551,6 +603,7 @@ export class ManagedServer {
     for (const callback of this.#awaited) callback();
     this.#awaited.clear();
     this.#slumber.end();
+    this.#isRecalled = false;
     this.#slumber.whenIdle();
   }
 
@@ -601,12 +654,12 @@ export class ManagedServer {
   async #check(): Promise<void> {
     const upstream = this.#upstream;
     if (upstream === undefined) throw this.unavailable();
-    const listing = await upstream.list(AbortSignal.timeout(CHECK_MS)).catch((thrown: unknown) => {
+    const listed = await upstream.list(AbortSignal.timeout(CHECK_MS)).catch((thrown: unknown) => {
       const error = toHubError(thrown);
       if (isRefusal(error)) this.#lost(upstream, withFix(error, this.config));
       throw error;
     });
-    if (this.#upstream === upstream && !isDeepStrictEqual(listing, this.#listing)) this.#offer(listing);
+    if (this.#upstream === upstream) this.#relisted(listed);
   }
 
   async #checkHealth(): Promise<void> {
@@ -637,16 +690,31 @@ export class ManagedServer {
     }
   }
 
-  async #relist(): Promise<void> {
+  /** False: it answers, but not with its lists; worth another try. */
+  async #relist(): Promise<boolean> {
     const upstream = this.#upstream;
-    // The old listing stays if this fails; a lost connection is reported by itself.
-    const listing = await upstream?.list().catch(() => undefined);
-    if (listing !== undefined && this.#upstream === upstream) this.#offer(listing);
+    if (upstream === undefined) return true;
+    try {
+      const listed = await upstream.list(AbortSignal.timeout(CHECK_MS));
+      if (this.#upstream !== upstream) return true;
+      this.#relisted(listed);
+      return !listed.isPartial;
+    } catch (thrown) {
+      // A lost connection is reported by itself.
+      if (this.#upstream !== upstream) return true;
+      const { message, detail } = toHubError(thrown);
+      const why = detail === undefined || detail === "" ? message : `${message}: ${detail}`;
+      this.#warnings.failed(this.#redact(`Its lists changed and cannot be read, so the last ones stay: ${why}`));
+      return false;
+    }
   }
 
-  #offer(listing: Listing): void {
-    this.#listing = listing;
-    this.#set({ type: "listed", tools: toolNames(listing) });
+  /** What it offers was read again, and may be the same. */
+  #relisted(listed: Listed): void {
+    if (isDeepStrictEqual(listed.listing, this.#listing))
+      return this.#warnings.listed(listed.warnings.map(this.#redact));
+    this.#learn(listed);
+    this.#set({ type: "listed", tools: toolNames(listed.listing) });
     this.#observer.onOffer(this);
   }
 

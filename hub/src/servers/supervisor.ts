@@ -63,6 +63,8 @@ export class Supervisor {
         const isGone = server.status.state === "stopped" && !this.#servers.has(server.name);
         if (isGone || this.#has(server)) observer.onStatus(server);
       },
+      onWarning: (server, message) => this.#has(server) && observer.onWarning?.(server, message),
+      onToolChanges: (server, changes) => this.#has(server) && observer.onToolChanges?.(server, changes),
       onLog: (server, line) => this.#has(server) && observer.onLog?.(server, line),
       onCircuit: (server, breaker) => this.#has(server) && observer.onCircuit?.(server, breaker),
     };
@@ -138,10 +140,14 @@ export class Supervisor {
     await Promise.all([server, standIn].map((each) => this.#retire(each)));
   }
 
+  /** Offers what every enabled server offered in the last run of the hub. Comes before startAll(). */
+  async expectAll(): Promise<void> {
+    await Promise.all(this.servers.filter(isEnabled).map((server) => server.expect()));
+  }
+
   /** Starts every enabled server, side by side. A failure is in that server's status and touches no other. */
   async startAll(): Promise<void> {
-    const enabled = this.servers.filter(({ status }) => status.state !== "disabled");
-    await Promise.all(enabled.map((server) => server.boot().catch(() => undefined)));
+    await Promise.all(this.servers.filter(isEnabled).map((server) => server.boot().catch(() => undefined)));
   }
 
   async shutdownAll(): Promise<void> {
@@ -171,7 +177,9 @@ export class Supervisor {
   async test(config: ServerConfig): Promise<TestResult> {
     const silent = { onStatus: () => undefined, onOffer: () => undefined };
     const resilience = { ...config.resilience, restart: false, health_check_ms: 0 as const };
-    const server = new ManagedServer({ ...config, resilience, enabled: true }, this.#world, silent);
+    // What is only tried out leaves no trace.
+    const { listings: _, ...world } = this.#world;
+    const server = new ManagedServer({ ...config, resilience, enabled: true }, world, silent);
     const startedAt = performance.now();
     const latency = () => Math.round(performance.now() - startedAt);
     try {
@@ -251,4 +259,8 @@ export class Supervisor {
   #has(server: ManagedServer): boolean {
     return this.#servers.get(server.name) === server;
   }
+}
+
+function isEnabled({ status }: ManagedServer): boolean {
+  return status.state !== "disabled";
 }

@@ -2,7 +2,8 @@
 // The caller's params and the server's results pass through as bytes; only names and `_meta` belong to each hop.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import type { Listing } from "../catalog/listing.ts";
+import type { Listed } from "../catalog/listing.ts";
+import { ListingReport } from "../catalog/listing-report.ts";
 import type { HubError } from "../errors.ts";
 import type { ClientSpan } from "../telemetry/tracing.ts";
 import type { Cancellation } from "../wire/cancellation.ts";
@@ -129,14 +130,12 @@ export class Upstream {
     return this.#link.stderr();
   }
 
-  async list(signal?: AbortSignal): Promise<Listing> {
-    const listing = await fetchListing(
+  async list(signal?: AbortSignal): Promise<Listed> {
+    const listed = await fetchListing(
       (method, params) => this.ask({ method, params: rawParams(params), ...(signal === undefined ? {} : { signal }) }),
       this.hello.capabilities,
     );
-    if (this.#link.transport !== "http" || this.era !== "modern") return listing;
-    // Over HTTP a tool whose header rules are invalid cannot be called by any client, and must not be offered.
-    return { ...listing, tools: listing.tools.filter((tool) => !("invalid" in headerParams(tool["inputSchema"]))) };
+    return this.#needsHeaders ? withValidHeaders(listed) : listed;
   }
 
   /** From now on the server's own announcements are heard. Called once, when the first listing is there. */
@@ -267,6 +266,17 @@ function answerServer({ method }: RequestMessage): Reply {
 /** Who made the request cannot be asked: not this, or nothing at all. */
 async function refuse({ method }: RequestMessage): Promise<Reply> {
   return failure({ code: RPC.methodNotFound, message: `${method} is not supported by this client` });
+}
+
+/** Over HTTP a tool whose header rules are invalid cannot be called by any client, and must not be offered. */
+function withValidHeaders({ listing, warnings, isPartial }: Listed): Listed {
+  const report = new ListingReport();
+  const tools = listing.tools.filter((tool) => {
+    const params = headerParams(tool["inputSchema"]);
+    if ("invalid" in params) report.omitted("tools", String(tool["name"]), params.invalid);
+    return !("invalid" in params);
+  });
+  return { listing: { ...listing, tools }, warnings: [...warnings, ...report.warnings], isPartial };
 }
 
 function progressToken(params: RawParams | undefined): string | number | undefined {

@@ -40,7 +40,11 @@ describe("definitions", () => {
     (outputSchema) => {
       expect(toolFor({ ...tool, outputSchema }, "structured")).toEqual({
         ...tool,
-        outputSchema: { type: "object", properties: { result: outputSchema }, required: ["result"] },
+        outputSchema: {
+          type: "object",
+          properties: { result: outputSchema === true ? {} : outputSchema },
+          required: ["result"],
+        },
       });
       const modern = { ...tool, outputSchema };
       expect(toolFor(modern, "modern")).toBe(modern);
@@ -104,6 +108,25 @@ describe("results of tools/call", () => {
     expect(shown(toolResultFor(read('{"structuredContent":{"a":1}}'), version ?? "", {}))).toBe(
       '{"content":[{"type":"text","text":"{\\"a\\":1}"}]}',
     );
+  });
+});
+
+describe("F4 results without content", () => {
+  const block = (text: string) => JSON.stringify([{ type: "text", text }]);
+
+  it.each([
+    ['{"toolResult":"done"}', `{"toolResult":"done","content":${block("done")}}`],
+    ['{"toolResult":[1],"_meta":{}}', `{"toolResult":[1],"_meta":{},"content":${block("[1]")}}`],
+    ['{"content":null,"toolResult":7}', `{"toolResult":7,"content":${block("7")}}`],
+    ['{"toolResult":{"a":1}}', `{"toolResult":{"a":1},"structuredContent":{"a":1},"content":${block('{"a":1}')}}`],
+    ['{"structuredContent":{"a":1.0}}', `{"structuredContent":{"a":1.0},"content":${block('{"a":1}')}}`],
+    ["{}", '{"content":[]}'],
+    ['{"resultType":"input_required","requestState":"s"}', undefined],
+    ['{"task":{"taskId":"1"}}', undefined],
+    ['{"content":[],"toolResult":1}', undefined],
+  ])("%s", (given, expected = given) => {
+    for (const version of [MODERN, NEWEST]) expect(shown(toolResultFor(read(given), version ?? "", {}))).toBe(expected);
+    expect(JSON.parse(shown(toolResultFor(read(given), OLD ?? "", {})))).not.toHaveProperty("structuredContent");
   });
 });
 

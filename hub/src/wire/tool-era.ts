@@ -24,18 +24,38 @@ export function toolFor(definition: JsonObject, form: ToolForm): JsonObject {
     case "modern":
       // How tasks were offered when they were a part of the protocol itself.
       return without(definition, "execution");
-    case "structured":
-      if (!needsWrapping(definition)) return definition;
-      return { ...definition, outputSchema: wrapSchema(definition["outputSchema"]) };
+    case "structured": {
+      const wrapped = needsWrapping(definition)
+        ? { ...definition, outputSchema: wrapSchema(definition["outputSchema"]) }
+        : definition;
+      return withPlainProperties(withPlainProperties(wrapped, "inputSchema"), "outputSchema");
+    }
     case "plain":
       // Some clients insist on a structured result where they see its schema.
-      return without(definition, "outputSchema");
+      return withPlainProperties(without(definition, "outputSchema"), "inputSchema");
   }
 }
 
+/**
+ * `true` and `false` are schemas, but the protocol's own description had only objects at this place, and clients of its time
+ * refuse a whole list for one. As objects they say the same.
+ */
+function withPlainProperties(definition: JsonObject, member: string): JsonObject {
+  const schema = definition[member];
+  const properties = isObject(schema) ? schema["properties"] : undefined;
+  if (!isObject(schema) || !isObject(properties)) return definition;
+  if (!Object.values(properties).some((property) => typeof property === "boolean")) return definition;
+  const plain = Object.entries(properties).map(([name, property]) => {
+    if (typeof property !== "boolean") return [name, property];
+    return [name, property ? {} : { not: {} }];
+  });
+  return { ...definition, [member]: { ...schema, properties: Object.fromEntries(plain) } };
+}
+
 /** The result of `tools/call` for a client of a revision. The definition is the server's own. */
-export function toolResultFor(result: Raw, version: string, definition: JsonObject): Raw {
+export function toolResultFor(given: Raw, version: string, definition: JsonObject): Raw {
   const form = toolFormOf(version);
+  const result = withContent(given);
   if (form === "modern" || !isObject(result.value)) return result;
   const hasStructure = Object.hasOwn(result.value, "structuredContent");
   if (form === "structured") {
@@ -44,6 +64,24 @@ export function toolResultFor(result: Raw, version: string, definition: JsonObje
   }
   const plain = editMember(result, "content", (content) => editElements(content, linkToText)) ?? result;
   return hasStructure ? withText(withMembers(plain, { structuredContent: undefined }), result) : plain;
+}
+
+/**
+ * The result with `content`, without which clients refuse it: servers of the first revision have `toolResult` in its place,
+ * and some of today only `structuredContent`. What is no final result of a call is left alone.
+ */
+export function withContent(result: Raw): Raw {
+  const { value } = result;
+  if (!isObject(value) || (value["content"] ?? null) !== null) return result;
+  const { resultType = "complete", task } = value;
+  if (resultType !== "complete" || task !== undefined) return result;
+  const { toolResult } = value;
+  const structured = isObject(toolResult) && value["structuredContent"] === undefined ? raw(toolResult) : undefined;
+  const whole = structured === undefined ? result : withMembers(result, { structuredContent: structured });
+  const said = toolResult ?? value["structuredContent"];
+  if (said === undefined) return withMembers(whole, { content: arrayOf([]) });
+  const text = typeof said === "string" ? said : JSON.stringify(said);
+  return withMembers(whole, { content: arrayOf([raw({ type: "text", text })]) });
 }
 
 /** The result of `prompts/get` for a client of a revision. */

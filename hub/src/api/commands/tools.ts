@@ -10,6 +10,7 @@ import type { Arrival } from "../../telemetry/tracing.ts";
 import { isObject, type JsonObject } from "../../wire/json.ts";
 import type { Cancellation } from "../../wire/cancellation.ts";
 import { failure, rawParams, RPC, type Raw, type RawParams, type Reply } from "../../wire/jsonrpc.ts";
+import { withContent } from "../../wire/tool-era.ts";
 import type { Managed } from "../core.ts";
 import type { GroupTool, Tool } from "../schemas/tool.ts";
 import { toTool } from "../view.ts";
@@ -136,7 +137,8 @@ export class ToolCommands {
       workflowId: options.workflowId,
       ...toAsk(options),
     });
-    return { reply, durationMs: performance.now() - startedAt };
+    const durationMs = performance.now() - startedAt;
+    return { reply: reply.ok ? { ok: true, result: withContent(reply.result) } : reply, durationMs };
   }
 
   async #ask(

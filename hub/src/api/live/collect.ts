@@ -24,6 +24,7 @@ export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
   events.on("server.circuit", ({ server, breaker }) =>
     log.append("server.circuit", server, { server, circuit: breaker.state }),
   );
+  events.on("server.tools", ({ server, changes }) => log.append("server.tools", server, { server, changed: changes }));
   events.on("server.log", (line) => log.appendLazily("server.log", line.server, line, describeLine));
   events.on("call.finished", (call) => log.appendLazily("call.finished", call.server, call, describeCall));
   events.on("catalog.changed", ({ catalog }) =>
@@ -40,7 +41,9 @@ export function collect({ events }: Pick<Core, "events">, log: EventLog): void {
     }),
   );
   events.on("config.rejected", ({ error }) => log.append("config.rejected", undefined, { error }));
-  events.on("warning", ({ message }) => log.append("warning", undefined, { message }));
+  events.on("warning", ({ message, server }) =>
+    log.append("warning", server, { ...(server === undefined ? {} : { server }), message }),
+  );
 }
 
 function describeLine({ server, at, text }: ServerLine): object {

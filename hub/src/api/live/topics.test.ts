@@ -5,6 +5,7 @@ import { parseTopics } from "./topics.ts";
 const ALL = [
   "server.status",
   "server.circuit",
+  "server.tools",
   "server.log",
   "catalog.changed",
   "call.finished",
@@ -16,10 +17,10 @@ const ALL = [
 describe("topics", () => {
   it.each<[string | undefined, string[]]>([
     [undefined, ALL],
-    ["server", ["server.status", "server.circuit"]],
+    ["server", ["server.status", "server.circuit", "server.tools"]],
     ["config", ["config.reloaded", "config.rejected"]],
     ["config.rejected", ["config.rejected"]],
-    ["server, call", ["server.status", "server.circuit", "call.finished"]],
+    ["server, call", ["server.status", "server.circuit", "server.tools", "call.finished"]],
     ["log,server.log", ["server.log"]],
   ])("%s are %j", (topics, events) => expect([...parseTopics(topics)]).toEqual(events));
 

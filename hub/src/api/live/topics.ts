@@ -4,7 +4,7 @@ import { HubError } from "../../errors.ts";
 
 /** A topic is what a reader names; several events may belong to one. */
 const TOPICS = {
-  server: ["server.status", "server.circuit"],
+  server: ["server.status", "server.circuit", "server.tools"],
   log: ["server.log"],
   catalog: ["catalog.changed"],
   call: ["call.finished"],

@@ -1,6 +1,7 @@
 // The hub itself.
 
 import type { ErrorBody } from "../../errors.ts";
+import type { ManagedServer } from "../../servers/server.ts";
 import { VERSION } from "../../version.ts";
 import type { Managed } from "../core.ts";
 import type { EventStreams } from "../live/event-streams.ts";
@@ -40,7 +41,7 @@ function toStatus({ hub, callLog }: Managed, streams: EventStreams, startedAt: D
     groups: catalog.groupNames.length,
     tools: servers.reduce((sum, { available, listing }) => sum + (available ? (listing?.tools.length ?? 0) : 0), 0),
     event_streams: streams.count,
-    warnings: [...warnings],
+    warnings: [...warnings, ...servers.flatMap(firstWarning)],
     degraded: [
       ...(configuration.rejected === undefined ? [] : [notInForce(configuration.rejected)]),
       ...(callLog.degraded === undefined ? [] : [callLog.degraded]),
@@ -51,4 +52,10 @@ function toStatus({ hub, callLog }: Managed, streams: EventStreams, startedAt: D
 
 function notInForce({ message }: ErrorBody): string {
   return `The config on disk is not in force, the last good one is: ${message}`;
+}
+
+/** The first of each server: all of them are with the server. */
+function firstWarning({ name, warnings: [first, ...others] }: ManagedServer): string[] {
+  if (first === undefined) return [];
+  return [`${name}: ${first}${others.length === 0 ? "" : ` (and ${others.length} more)`}`];
 }

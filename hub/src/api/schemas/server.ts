@@ -89,9 +89,10 @@ export const server = z
       .object({ at: z.string(), tries: z.number().int(), crash_loop: z.boolean() })
       .nullable()
       .openapi({ description: "When a server that is down is started again by itself, and how often that failed" }),
-    warnings: z
-      .array(z.string())
-      .openapi({ description: "What works, but is probably not meant or will not work for ever" }),
+    warnings: z.array(z.string()).openapi({
+      description:
+        "What works, but is probably not meant or will not work for ever; faults of its lists; tools that changed",
+    }),
     secret_refs: z
       .record(z.string(), z.string())
       .openapi({ description: "Which secret of the store each variable takes" }),
