@@ -35,9 +35,11 @@ import { Launches } from "./servers/launches.ts";
 import { Places } from "./servers/places.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 import { SqliteCallLog } from "./store/call-log.ts";
+import { SessionFile } from "./store/session-file.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
 import type { UpgradeEdge } from "./upgrades.ts";
+import { IDLE_MS, RECORD_MS } from "./wire/http-session.ts";
 import { createLookup } from "./wire/lookup.ts";
 
 export interface HubOptions {
@@ -97,6 +99,8 @@ export class Hub {
   #endParked: () => void = () => undefined;
   #endClients: () => void = () => undefined;
   #listener: Listener | undefined;
+  /** Those of legacy clients, on record for the process that comes after this one. */
+  #sessions: SessionFile | undefined;
   #stopping: Promise<void> | undefined;
   #tidying: Promise<void> | undefined;
 
@@ -224,7 +228,13 @@ export class Hub {
       paths: this.#paths,
       callLog: this.callLog,
     };
-    const mcp = new McpHttp({ catalog: () => this.#catalog, calls, supervisor, ...this.#ofAllGroups });
+    const mcp = new McpHttp({
+      catalog: () => this.#catalog,
+      calls,
+      supervisor,
+      ...this.#ofAllGroups,
+      sessionRecords: (group) => this.#sessions?.endpoint(group),
+    });
     const api = createApi({
       ...managed,
       token,
@@ -249,6 +259,7 @@ export class Hub {
     await supervisor.expectAll();
     this.#replaceCatalog();
     this.#listener = await Listener.open({ host, port, edges: [...own, ...edges], quick, upgrades });
+    if (this.#memories.listings !== undefined) this.#sessions = this.#openSessions(this.#listener.url);
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
     this.events.on("catalog.changed", () => mcp.catalogChanged());
@@ -293,6 +304,7 @@ export class Hub {
       this.configuration.close(),
       this.#memories.packages?.end(),
     ]);
+    this.#sessions?.close();
     clearTimeout(this.#rebuild);
     this.#guard.close();
     const { eras, listings, packages, taskIds } = this.#memories;
@@ -312,6 +324,14 @@ export class Hub {
     impatient.abort();
     // Whoever got the last answers sends them now.
     await nextTurn();
+  }
+
+  /** By its address: that is where clients come back to, and only one process can have it. */
+  #openSessions(url: string): SessionFile {
+    const { hostname, port } = new URL(url);
+    const path = join(this.#paths.data, "sessions", `${hostname.replaceAll(/[^\w.]/g, "_")}-${port}.ndjson`);
+    const onWarning = (message: string) => void this.events.emit("warning", { message });
+    return new SessionFile({ path, maxAgeMs: IDLE_MS + RECORD_MS, onWarning });
   }
 
   #openCallLog({ data }: HubPaths): CallLog {

@@ -144,6 +144,42 @@ describe("Host", () => {
   });
 });
 
+describe("Sec-Fetch-Site", () => {
+  it.each([
+    ["cross-site", "no-cors", "image", "/mcp", 403],
+    ["cross-site", "navigate", "document", "/mcp", 403],
+    ["same-site", "no-cors", "image", "/mcp", 403],
+    ["same-origin", "cors", "empty", "/mcp", 406],
+    ["none", "navigate", "document", "/mcp", 406],
+    ["cross-site", "navigate", "document", "/", 404],
+    ["cross-site", "navigate", "iframe", "/", 403],
+    ["cross-site", "no-cors", "image", "/", 403],
+  ])("T22 %s, %s, %s at %s: %i", async (site, mode, destination, path, status) => {
+    const { port } = await start();
+    const fetched = [`Sec-Fetch-Site: ${site}`, `Sec-Fetch-Mode: ${mode}`, `Sec-Fetch-Dest: ${destination}`];
+    const head = [`GET ${path} HTTP/1.1`, "Host: localhost", "Accept: image/*", "Connection: close", ...fetched];
+    expect((await raw(port, `${head.join("\r\n")}\r\n\r\n`)).status).toBe(status);
+  });
+
+  it("T22 a POST of another site's page is refused too", async () => {
+    const { port, reached } = await start();
+    expect((await raw(port, message(["Host: localhost", "Sec-Fetch-Site: cross-site"]))).status).toBe(403);
+    expect(reached()).toBe(0);
+  });
+});
+
+describe("headers", () => {
+  it("T01 more of them than Node keeps are refused: the Origin may be among those that it drops", async () => {
+    const { port, reached } = await start();
+    const many = Array.from({ length: 3000 }, () => "a:");
+    const { status } = await raw(port, message(["Host: localhost", ...many, "Origin: http://evil.example"]));
+    expect(status).toBe(431);
+    expect(reached()).toBe(0);
+    const some = Array.from({ length: 400 }, () => "a:");
+    expect((await raw(port, message(["Host: localhost", ...some]))).status).toBe(200);
+  });
+});
+
 describe("Origin", () => {
   it.each([
     ["http://localhost:PORT", 200],

@@ -43,6 +43,8 @@ export interface Patience {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const MAX_SOCKETS = 2048;
+/** Node drops what comes after so many, and says nothing: the Origin may be among them. */
+const MAX_HEADERS = 500;
 const KEEP_ALIVE_MS = 60_000;
 const PATIENCE: Patience = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 1000 };
 
@@ -84,6 +86,7 @@ export class Listener {
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     setTimeouts(server, waitMs);
     server.maxConnections = MAX_SOCKETS;
+    server.maxHeadersCount = MAX_HEADERS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
       server.listen(port, host, resolve);
@@ -165,22 +168,36 @@ function requireLoopback(host: string): void {
 
 /**
  * Who may not talk to the hub. A web page in the user's browser can reach loopback: through a name of its own that
- * resolves to it (the Host header tells) or by a cross-origin request (the Origin header tells). The Host is matched as
- * text, since URL parsers take `evil@localhost` and `127.1` for loopback too.
+ * resolves to it (the Host header tells) or by a cross-origin request (the Origin header tells; where a page only embeds
+ * an address, as an image, there is none, and Sec-Fetch-Site tells). The Host is matched as text, since URL parsers take
+ * `evil@localhost` and `127.1` for loopback too.
  */
 export function refuse(request: IncomingMessage): Refusal | undefined {
+  if (request.rawHeaders.length >= 2 * MAX_HEADERS) {
+    return { status: 431, message: `A request may have fewer than ${MAX_HEADERS} headers` };
+  }
   if (countHosts(request.rawHeaders) !== 1) return { status: 400, message: "One Host header is needed" };
   if (request.url?.startsWith("/") !== true) return { status: 400, message: "The request must name a path" };
   return hostProblem(request);
 }
 
-function hostProblem({ headers: { host, origin } }: Pick<IncomingMessage, "headers">): Refusal | undefined {
+function hostProblem({ headers, url }: Pick<IncomingMessage, "headers" | "url">): Refusal | undefined {
+  const { host, origin } = headers;
   if (host === undefined || host === "") return { status: 400, message: "One Host header is needed" };
   if (!LOOPBACK.test(host)) return { status: 403, message: "This Host is not allowed" };
   if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
     return { status: 403, message: "This Origin is not allowed" };
   }
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined && site !== "same-origin" && site !== "none" && !isLink(headers, url)) {
+    return { status: 403, message: "Pages of other sites may not use the hub" };
+  }
   return undefined;
+}
+
+/** Somebody follows a link to the hub's front page, which does nothing and tells nothing. */
+function isLink(headers: IncomingMessage["headers"], url: string | undefined): boolean {
+  return url === "/" && headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
 }
 
 /** Names and values take turns. On the path of every request: nothing is made for it. */
@@ -198,7 +215,7 @@ interface Refusal {
   readonly message: string;
 }
 
-const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND" } as const;
+const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND", 431: "VALIDATION_ERROR" } as const;
 
 function answer(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
   sendProblem(response, new HttpFailure(status, CODES[status], message), identify(request, response));

@@ -1,6 +1,8 @@
 // `plugboard stdio` before a hub that goes away and comes back: killed, stopped, started again here or on another port. The
 // client keeps its pipe, hears what became of its calls, and goes on.
 
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { RawClient } from "../support/raw-stdio.ts";
@@ -139,11 +141,12 @@ describe.each(["the same port", "another port"])("a hub that is killed and comes
 it("F29 a call that meets a forgotten session is carried out in a new one, once", async () => {
   const home = await newHome();
   const hub = await run(home);
-  // The hub forgets its oldest session when it has a thousand; by hand it takes one word.
+  // The hub forgets a session that was idle for an hour; by hand it takes one word.
   const client = await connect(home, "--url", `${hub.url}/mcp`, "--log-level", "info");
   await client.tools();
   const port = new URL(hub.url).port;
   await hub.stop();
+  await rm(join(home.dir, "data/sessions"), { recursive: true });
   await run(home, port);
   const failures = await untilAnswered(client);
   expect(failures).toEqual([]);

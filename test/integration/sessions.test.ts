@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { HttpSession, HttpSessions } from "../../hub/src/wire/http-session.ts";
 import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { collectGarbage, residentBytes } from "../support/memory.ts";
-import { connect, post } from "../support/rpc.ts";
+import { connect, http, post } from "../support/rpc.ts";
 
 const HELLO = JSON.stringify({
   jsonrpc: "2.0",
@@ -26,7 +26,10 @@ describe("the hub", () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
 
   beforeAll(async () => {
-    home = await makeHome({ echo: fixture("echo") });
+    home = await makeHome(
+      { echo: fixture("echo") },
+      { streams: { servers: ["echo"] }, abandoned: { servers: ["echo"] }, full: { servers: ["echo"] } },
+    );
     hub = await startHub(home);
     url = `${hub.url}/mcp`;
     // What is loaded with the first use is there before anything is measured.
@@ -65,6 +68,7 @@ describe("the hub", () => {
     (await post(url, { jsonrpc: "2.0", id: 1, method: "ping" }, { "mcp-session-id": id })).status === 200;
 
   it("T22 a thousand open streams cost less than 40 KB each, and are given back", async () => {
+    url = `${hub.url}/mcp/streams`; // each has a thousand of its own
     const before = residentBytes(hub.process.pid).now;
     const ids = await open(STREAMS);
     const sockets = await Promise.all(ids.map((id) => openStream(id)));
@@ -77,26 +81,39 @@ describe("the hub", () => {
     for (const socket of again) socket.destroy();
   });
 
-  it("T22 SE-5 of three thousand abandoned sessions a thousand are left: the last, and those in use", async () => {
+  it("T22 SE-5 of three thousand abandoned sessions a thousand are left: the last, and all that were ever used", async () => {
+    url = `${hub.url}/mcp/abandoned`;
     const used = await connect(url);
+    await open(1000);
     const before = residentBytes(hub.process.pid).now;
-    const ids: string[] = [];
-    for (let round = 0; round < 6; round++) {
-      ids.push(...(await open(500)));
-      // Whoever comes back in time stays.
-      expect((await used.request("ping")).result).toEqual({});
-    }
+    const ids = await open(3000);
     const grown = residentBytes(hub.process.pid).now - before;
     process.stderr.write(`3000 abandoned sessions: ${(grown / 1e6).toFixed(1)} MB more\n`);
-    const there = await Promise.all([0, 1000, 1990, 2020, 2999].map((at) => isThere(ids[at] ?? "")));
-    expect(there).toEqual([false, false, false, true, true]);
+    expect((await used.request("ping")).result).toEqual({});
+    const there = await Promise.all([0, 1000, 1990, 2999].map((at) => isThere(ids[at] ?? "")));
+    expect(there).toEqual([false, false, false, true]);
     // A thousand were there before: new ones take their place.
     expect(grown).toBeLessThan(30_000_000);
   });
 
+  it("T22 SE-5 where all are in use, the next one is refused, with a time to come back", async () => {
+    url = `${hub.url}/mcp/full`;
+    const ids = await open(1000);
+    for (const id of ids) await isThere(id);
+    const refused = await post(url, HELLO);
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "60"]);
+    expect(refused.body).toContain("too many sessions");
+    const [first = ""] = ids;
+    expect(await isThere(first)).toBe(true);
+    await http(url, { method: "DELETE", headers: { "mcp-session-id": first } });
+    expect((await post(url, HELLO)).status).toBe(200);
+  });
+
   async function openStream(id: string): Promise<Socket> {
     const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
-    socket.write(`GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${id}\r\n\r\n`);
+    socket.write(
+      `GET ${new URL(url).pathname} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: ${id}\r\n\r\n`,
+    );
     const [head] = await once(socket, "data");
     if (!String(head).startsWith("HTTP/1.1 200 ")) throw new Error(String(head).slice(0, 80));
     return socket;
@@ -120,7 +137,7 @@ describe("a thousand sessions that nobody uses", () => {
   it("T22 CL-7 end after their hour, and nothing of them is left", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
     let ended = 0;
-    const sessions = new HttpSessions(() => ended++);
+    const sessions = new HttpSessions({ onEnd: () => void ended++ });
     const refs = Array.from({ length: 1000 }, () => {
       const session = new HttpSession({ version: "2025-11-25", clientInfo: {}, capabilities: {} });
       sessions.add(session);

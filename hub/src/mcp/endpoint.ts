@@ -138,6 +138,12 @@ export class Endpoint implements Service {
     this.#watchers.add(session);
   }
 
+  onSessionRevived(session: Session, watched: readonly string[]): void {
+    this.#watchers.announceAll(session);
+    if (session.logLevel !== undefined) void this.#followLevel(session, session.logLevel);
+    this.#subscriptions.restore(session, watched, findGroup(this.#options.group));
+  }
+
   onSessionEnd(session: Session): void {
     this.#watchers.remove(session);
     this.#logLevels.end(session);
@@ -328,8 +334,12 @@ export class Endpoint implements Service {
     if (!isLogLevel(level)) throw new HubError("InvalidConfig", `There is no log level "${level}"`, { field: "level" });
     const session = sessionOf(exchange);
     session.logLevel = level;
-    await this.#logLevels.set(session, { level, servers: () => findGroup(this.#options.group)?.servers ?? [] });
+    await this.#followLevel(session, level);
     return success({});
+  }
+
+  #followLevel(session: Session, level: string): Promise<void> {
+    return this.#logLevels.set(session, { level, servers: () => findGroup(this.#options.group)?.servers ?? [] });
   }
 
   /** Arguments that a tool wants repeated in headers must be there and fit. Only HTTP has headers to check. */

@@ -13,6 +13,7 @@ import { StreamableHttpServer } from "../wire/http-server.ts";
 import type { QuickRequest } from "../wire/quick-connection.ts";
 import type { QuickResponse } from "../wire/quick-response.ts";
 import { RPC, writeReply, type NotificationMessage } from "../wire/jsonrpc.ts";
+import type { SessionRecords } from "../wire/session-records.ts";
 import { sessionIdIn, SseServer } from "../wire/sse-server.ts";
 import type { WebSocketServer } from "../wire/ws-server.ts";
 import { Endpoint } from "./endpoint.ts";
@@ -26,6 +27,8 @@ export interface McpHttpOptions {
   readonly supervisor: Supervisor;
   readonly taskIds?: TaskIds;
   readonly logLevels?: LogLevels;
+  /** Where the sessions of a group are on record, so that they survive this process. */
+  readonly sessionRecords?: (group: string) => SessionRecords | undefined;
 }
 
 /** One group, over every transport. */
@@ -141,7 +144,7 @@ export class McpHttp {
     if (known !== undefined) return known;
     const group = () => this.#options.catalog().group(name);
     const endpoint = new Endpoint({ ...this.#options, group });
-    const http = new StreamableHttpServer(endpoint);
+    const http = new StreamableHttpServer(endpoint, { records: this.#options.sessionRecords?.(key) });
     const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);
     return made;

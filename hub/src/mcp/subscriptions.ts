@@ -23,6 +23,8 @@ export class Subscriptions {
   readonly #supervisor: Supervisor;
   readonly #sessions = new Map<Session, Watched>();
   readonly #streams = new Set<Watched>();
+  /** What sessions of an earlier process watched, and no server has taken yet. */
+  readonly #lost = new Map<Session, Set<string>>();
 
   constructor(supervisor: Supervisor) {
     this.#supervisor = supervisor;
@@ -49,13 +51,22 @@ export class Subscriptions {
 
   /** `resources/unsubscribe`: what is not watched is as good as ended. */
   unsubscribe(session: Session, uri: string): Reply {
+    this.#lost.get(session)?.delete(uri);
     const watched = this.#sessions.get(session);
     const subscription = watched?.get(uri);
     if (watched !== undefined && subscription !== undefined) drop(watched, subscription);
     return success({});
   }
 
+  /** A session goes on that another process had. A server that is still starting is asked when it is there. */
+  restore(session: Session, uris: readonly string[], group: Group | undefined): void {
+    if (uris.length === 0) return;
+    this.#lost.set(session, new Set(uris.slice(0, MAX_PER_CLIENT)));
+    this.#findLost(session, group);
+  }
+
   endSession(session: Session): void {
+    this.#lost.delete(session);
     closeAll(this.#sessions.get(session));
     this.#sessions.delete(session);
   }
@@ -70,6 +81,27 @@ export class Subscriptions {
   catalogChanged(group: Group | undefined): void {
     for (const watched of [...this.#sessions.values(), ...this.#streams]) {
       for (const subscription of watched.values()) subscription.follow(group);
+    }
+    for (const session of this.#lost.keys()) this.#findLost(session, group);
+  }
+
+  #findLost(session: Session, group: Group | undefined): void {
+    const lost = this.#lost.get(session);
+    if (lost === undefined || group === undefined) return;
+    const watched: Watched = this.#sessions.get(session) ?? new Map<string, Subscription>();
+    this.#sessions.set(session, watched);
+    for (const uri of lost) {
+      const tell = (params: RawParams) => session.notify(UPDATED, params);
+      const subscription = watched.get(uri) ?? this.#tryOpen(uri, group, tell);
+      if (subscription === undefined) continue;
+      lost.delete(uri);
+      watched.set(uri, subscription);
+      const again = () => {
+        drop(watched, subscription);
+        if (this.#lost.get(session) === lost) lost.add(uri);
+      };
+      // What happened to it meanwhile, nobody knows.
+      void subscription.opened.then((reply) => (reply.ok ? tell(rawParams({ uri })) : again()), again);
     }
   }
 

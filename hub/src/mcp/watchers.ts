@@ -45,6 +45,11 @@ export class Watchers {
     this.#sessions.add(session);
   }
 
+  /** Nobody knows which lists this client has: it is told to look again. */
+  announceAll(session: Session): void {
+    for (const kind of KINDS) session.notify(`notifications/${kind}/list_changed`);
+  }
+
   remove(session: Session): void {
     this.#sessions.delete(session);
   }

@@ -15,11 +15,18 @@ import type { Id, Malformed, Message, NotificationMessage, Reply, RequestMessage
 import type { Service } from "./server.ts";
 import { SessionAnswer } from "./session-answer.ts";
 import { sessionInit } from "./session-init.ts";
+import type { SessionRecords } from "./session-records.ts";
 
 const NO_SESSION = {
   code: RPC.invalidRequest,
   message: "No session: send `initialize` first, then its Mcp-Session-Id",
 };
+
+const FULL = "There are too many sessions: end those that are not needed any more (DELETE), or try again later";
+/** When a session may have run out. */
+const RETRY_AFTER_S = "60";
+/** What changes a session beyond the request itself. */
+const SETTINGS: ReadonlySet<string> = new Set(["logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 
 /** Refusals of the hub that HTTP shows in its status in the modern era; all others are answers like any other. */
 const STATUS_OF_CODE: ReadonlyMap<number, number> = new Map([
@@ -36,9 +43,17 @@ export class StreamableHttpServer {
   readonly #open = new InFlight<number, Cancellable>();
   #opened = 0;
 
-  constructor(service: Service) {
+  /** With records, sessions go on that an earlier process had. */
+  constructor(service: Service, { records }: { readonly records?: SessionRecords | undefined } = {}) {
     this.#service = service;
-    this.#sessions = new HttpSessions((session) => service.onSessionEnd(session));
+    this.#sessions = new HttpSessions({
+      records,
+      onEnd: (session) => service.onSessionEnd(session),
+      onRevived: (session) => {
+        service.onSession(session);
+        service.onSessionRevived?.(session, [...session.watched]);
+      },
+    });
   }
 
   /** Of legacy clients; modern ones have none. */
@@ -170,7 +185,9 @@ export class StreamableHttpServer {
   #initialize(message: RequestMessage, request: HttpRequest, response: HttpResponse): void {
     const params = message.params?.value ?? {};
     const session = new HttpSession(sessionInit(params), this.#sessions.space);
-    this.#sessions.add(session);
+    if (!this.#sessions.add(session)) {
+      return refuse(response, 503, RPC.invalidRequest, FULL, { "retry-after": RETRY_AFTER_S }, message.id);
+    }
     this.#service.onSession(session);
     const answer = this.#answer(response, session, { headers: { "mcp-session-id": session.id } });
     this.#runLegacy(message, request, answer, session);
@@ -202,8 +219,16 @@ export class StreamableHttpServer {
       .then((reply) => {
         session.open.delete(message.id);
         session.questions.endWithin(message.id);
+        if (reply.ok && SETTINGS.has(message.method)) this.#noteSetting(message, session);
         answer.finish(message.id, reply);
       });
+  }
+
+  #noteSetting({ method, params }: RequestMessage, session: HttpSession): void {
+    const uri = params?.value["uri"];
+    if (typeof uri === "string" && method === "resources/subscribe") session.watched.add(uri);
+    if (typeof uri === "string" && method === "resources/unsubscribe") session.watched.delete(uri);
+    this.#sessions.note(session);
   }
 
   #notification(message: NotificationMessage, request: HttpRequest, response: HttpResponse): void {

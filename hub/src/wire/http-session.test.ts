@@ -13,7 +13,7 @@ let ended: HttpSession[];
 beforeEach(() => {
   vi.useFakeTimers();
   ended = [];
-  sessions = new HttpSessions((session) => ended.push(session));
+  sessions = new HttpSessions({ onEnd: (session) => void ended.push(session) });
 });
 
 afterEach(() => {
@@ -22,8 +22,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+function make(name = "client"): HttpSession {
+  return new HttpSession({ version: "2025-11-25", clientInfo: { name }, capabilities: {} });
+}
+
 function add(): HttpSession {
-  const session = new HttpSession({ version: "2025-11-25", clientInfo: undefined, capabilities: {} });
+  const session = make();
   sessions.add(session);
   return session;
 }
@@ -49,22 +53,48 @@ describe("HttpSessions", () => {
     expect(ended).toEqual([busy]);
   });
 
-  it("SE-5 there are a thousand at most: the one that was used longest ago makes room", () => {
+  it("T22 SE-5 there are a thousand at most: of those whose clients never came back, the oldest makes room", () => {
     const all = Array.from({ length: 1000 }, add);
     const [first, second, third] = all;
     sessions.find(first?.id ?? "");
     second?.open.set(1, new Cancellable());
     expect(ended).toEqual([]);
-    add();
+    expect(sessions.add(make())).toBe(true);
     expect(ended).toEqual([third]);
   });
 
-  it("SE-5 even where all are busy, and then its requests hear of it", () => {
+  it("T22 SE-5 a stranger ends no session that was used: it is refused, until one has been idle for its hour", () => {
+    const all = Array.from({ length: 1000 }, add);
+    for (const { id } of all) sessions.find(id);
+    vi.advanceTimersByTime(HOUR - MINUTE);
+    const [, ...others] = all;
+    for (const { id } of others) sessions.find(id);
+    expect(sessions.add(make("stranger"))).toBe(false);
+    expect(ended).toEqual([]);
+    vi.advanceTimersByTime(2 * MINUTE);
+    expect(sessions.add(make("stranger"))).toBe(true);
+    expect(ended).toEqual([all[0]]);
+  });
+
+  it("T22 SE-5 a client that leaves its sessions behind makes room for its own next ones", () => {
+    const others = Array.from({ length: 400 }, () => make("other"));
+    const own = Array.from({ length: 600 }, () => make("leaves"));
+    for (const session of [...others, ...own]) {
+      sessions.add(session);
+      sessions.find(session.id);
+    }
+    expect(sessions.add(make("leaves"))).toBe(false); // all of them were in use a moment ago
+    vi.advanceTimersByTime(2 * MINUTE);
+    expect(sessions.add(make("other"))).toBe(false);
+    expect(sessions.add(make("leaves"))).toBe(true);
+    expect(ended).toEqual([own[0]]);
+  });
+
+  it("SE-5 a session with an open request is never ended for another", () => {
     const all = Array.from({ length: 1000 }, add);
     for (const session of all) session.open.set(1, new Cancellable());
-    add();
-    expect(ended).toEqual([all[0]]);
-    expect(all[0]?.open.get(1)?.aborted).toBe(true);
+    expect(sessions.add(make())).toBe(false);
+    expect(ended).toEqual([]);
   });
 
   it("CL-7 ending twice is ending once", () => {

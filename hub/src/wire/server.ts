@@ -56,5 +56,7 @@ export interface Service {
   handle(exchange: Exchange): Promise<Reply>;
   onNotification(message: NotificationMessage, session: Session | undefined): void;
   onSession(session: Session): void;
+  /** A session that another process had goes on in this one: with the log level that it has, and with these resources. */
+  onSessionRevived?(session: Session, watched: readonly string[]): void;
   onSessionEnd(session: Session): void;
 }

@@ -42,6 +42,10 @@ export class SessionStream implements ClientStream {
     this.#options = options;
   }
 
+  get number(): number {
+    return this.#options.number;
+  }
+
   get isConnected(): boolean {
     return this.#state.is === "connected";
   }

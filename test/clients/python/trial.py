@@ -73,10 +73,10 @@ async def answer_agent(message, _type, _params, _context):
 
 async def resume(url):
     async with Client(url, mode="legacy") as client:
-        before = await client.call_tool("echo", {"message": "before"})
+        before = await client.call_tool("trial__echo", {"message": "before"})
         print("called", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
-        after = await client.call_tool("echo", {"message": "after"})
+        after = await client.call_tool("trial__echo", {"message": "after"})
         return {"before": before.content[0].text, "after": after.content[0].text}
 
 
