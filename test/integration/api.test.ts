@@ -703,7 +703,7 @@ describe("changes", () => {
       tools: ["x*"],
       declared: true,
     });
-    expect(made.json.path).toBe("/mcp/desk");
+    expect(made.json.path).toBe("/groups/desk/mcp");
     const path = join(paths.config, "group.json");
     expect(JSON.parse(await readFile(path, "utf8"))).toEqual({
       desk: { description: "Desk", servers: ["a"], tools: ["x*"] },

@@ -168,7 +168,7 @@ describe("looking, with a hub that runs", () => {
     const { code, stdout } = await plugboard(home, ["status"]);
     expect(code).toBe(0);
     expect(stdout).toContain(`MCP      ${hub.url}/mcp`);
-    expect(stdout).toContain(`${hub.url}/mcp/work  2 tools`);
+    expect(stdout).toContain(`${hub.url}/groups/work/mcp  2 tools`);
     expect(stdout).toContain("servers  4: 2 running, 1 needs attention, 1 disabled");
     expect(stdout).toMatch(/✖ broken +The server exited with code 3/);
     expect((await plugboard(home, ["status", "--check"])).code).toBe(1);
@@ -309,7 +309,7 @@ describe("looking, with a hub that runs", () => {
 
   it("group ls and get", async () => {
     const { stdout } = await plugboard(home, ["group", "ls"]);
-    expect(stdout).toMatch(new RegExp(`^work +2 +it +${hub.url}/mcp/work +For work$`, "m"));
+    expect(stdout).toMatch(new RegExp(`^work +2 +it +${hub.url}/groups/work/mcp +For work$`, "m"));
     expect(stdout).toMatch(/^default +\d+ +it other broken +/m);
     expect((await plugboard(home, ["group", "get", "work"])).stdout).toMatch(/^ {2}tools {2,}echo add$/m);
     expect(await json(home, "group", "get", "work")).toMatchObject({ name: "work", exposed_tools: ["echo", "add"] });

@@ -7,6 +7,7 @@ import type { OwnServer } from "../clients/own-entry.ts";
 import { hubPaths } from "../config/paths.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { placesOf } from "./record.ts";
+import { groupPath } from "../group-path.ts";
 
 const MAIN = fileURLToPath(new URL("../../bin/plugboard.js", import.meta.url));
 
@@ -30,7 +31,7 @@ export function ownProgram(io: Io, options: GlobalOptions, group: string | undef
 }
 
 export function ownAddress(url: string, group: string | undefined): OwnServer {
-  return { url: group === undefined ? `${url}/mcp` : `${url}/mcp/${encodeURIComponent(group)}` };
+  return { url: group === undefined ? `${url}/mcp` : `${url}${groupPath(group)}` };
 }
 
 /** npx removes what it has fetched when it likes. */

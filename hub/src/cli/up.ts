@@ -19,6 +19,7 @@ import { isAlive, placesOf, readRecord, removeRecord, writeRecord, type Places }
 import { count } from "./text.ts";
 import { parseDuration } from "./times.ts";
 import { proofEdge } from "./proof.ts";
+import { groupPath } from "../group-path.ts";
 
 export interface UpOptions extends GlobalOptions {
   readonly port: string;
@@ -128,7 +129,7 @@ async function findLocalHubQuietly(io: Io, config: string): Promise<boolean> {
 function printAddresses(io: Io, hub: Hub, url: string): void {
   io.stdout.write(`MCP     ${url}/mcp\n`);
   for (const name of hub.catalog.groupNames) {
-    if (name !== "default") io.stdout.write(`        ${url}/mcp/${encodeURIComponent(name)}\n`);
+    if (name !== "default") io.stdout.write(`        ${url}${groupPath(name)}\n`);
   }
   io.stdout.write(`API     ${url}/api/v1\n`);
   io.stdout.write(`Health  ${url}/healthz\n`);

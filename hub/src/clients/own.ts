@@ -6,6 +6,8 @@ import { readForeign, type ForeignServer } from "./foreign.ts";
 
 const BIN = /(?:^|[\\/])plugboard(?:\.js|\.cmd|\.exe)?(?:@[\w.^~+-]+)?$/;
 const DEFAULT_PORT = "7430";
+/** Of a group: both forms. */
+const PATH = /^\/(?:mcp(?:\/|$)|groups\/[^/]+\/mcp\/?$)/;
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** `address`: that of the running hub. */
@@ -26,6 +28,6 @@ export function isOwnEntry(entry: unknown, client: Client, address?: string): bo
 
 function isOwnUrl(text: string, address: string | undefined): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^\/mcp(?:\/|$)/.test(url.pathname) || !LOOPBACK.test(url.hostname)) return false;
+  if (url === undefined || !PATH.test(url.pathname) || !LOOPBACK.test(url.hostname)) return false;
   return url.port === DEFAULT_PORT || (address !== undefined && url.port === new URL(address).port);
 }

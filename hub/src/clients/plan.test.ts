@@ -191,6 +191,7 @@ describe("CF-11 which servers are new", () => {
       a: own,
       b: { command: "npx", args: ["-y", "plugboard", "stdio"] },
       c: { url: "http://127.0.0.1:7430/mcp/work" },
+      g: { url: "http://127.0.0.1:7430/groups/work/mcp" },
       d: { url: "http://localhost:9999/mcp" },
       e: { command: "plugboard", args: ["stdio", "--url", "https://x/mcp"] },
       f: { url: "http://localhost:9998/mcp" },
@@ -198,7 +199,7 @@ describe("CF-11 which servers are new", () => {
     const { add, skipped } = await plan("cursor", JSON.stringify({ mcpServers: servers }), {
       address: "http://127.0.0.1:9999",
     });
-    expect(skipped.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
+    expect(skipped.map(({ name }) => name)).toEqual(["a", "b", "c", "g", "d"]);
     expect(add.map(({ name }) => name)).toEqual(["e", "f"]);
   });
 

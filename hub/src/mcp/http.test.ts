@@ -13,6 +13,7 @@ import { HubEvents } from "../events.ts";
 import { EraMemory } from "../servers/era-memory.ts";
 import { Guard } from "../servers/guard.ts";
 import { Supervisor } from "../servers/supervisor.ts";
+import { groupPath } from "../group-path.ts";
 import { McpHttp } from "./http.ts";
 
 let mcp: McpHttp;
@@ -79,25 +80,58 @@ describe("McpHttp", () => {
     ["/mcp/desk?x=1", "desk"],
     ["/mcp/a%20b", "a b"],
     ["/mcp/%C3%A4", "ä"],
+    ["/groups/default/mcp", "default"],
+    ["/groups/desk/mcp", "desk"],
+    ["/groups/desk/mcp/", "desk"],
+    ["/groups/desk/mcp?x=1", "desk"],
+    ["/groups/%C3%A4/mcp", "ä"],
   ])("GR-4 GR-7 %s is the group %j", async (path, group) => {
     const response = await post(path);
     expect(await response.json()).toMatchObject({ result: { serverInfo: { title: `Plugboard: ${group}` } } });
   });
 
-  it.each(["/mcp/nowhere", "/mcp/DESK", "/mcp/%00", "/mcp/%E0%A4%A", "/mcp/__proto__", "/mcp/desk%2Fx"])(
-    "GR-3 there is no group at %s",
+  it.each([
+    "/mcp/nowhere",
+    "/mcp/DESK",
+    "/mcp/%00",
+    "/mcp/%E0%A4%A",
+    "/mcp/__proto__",
+    "/mcp/desk%2Fx",
+    "/groups/nowhere/mcp",
+  ])("GR-3 there is no group at %s", async (path) => {
+    const response = await post(path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      id: null,
+      error: { message: "Group not found", data: { code: "NOT_FOUND", kind: "GroupNotFound" } },
+    });
+  });
+
+  it.each(["/", "/mcpx", "/mcp/desk/x", "/api/mcp", "/MCP", "/groups/desk", "/groups/desk/mcp/x", "/groups//mcp"])(
+    "SE-5 %s is not its business",
     async (path) => {
-      const response = await post(path);
-      expect(response.status).toBe(404);
-      expect(await response.json()).toMatchObject({
-        id: null,
-        error: { message: "Group not found", data: { code: "NOT_FOUND", kind: "GroupNotFound" } },
-      });
+      expect((await post(path)).status).toBe(418);
     },
   );
 
-  it.each(["/", "/mcpx", "/mcp/desk/x", "/api/mcp", "/MCP"])("SE-5 %s is not its business", async (path) => {
-    expect((await post(path)).status).toBe(418);
+  it("GR-7 the address that is shown is still the group's after a client that wants paths to end in /mcp", async () => {
+    // The Inspector's command line, up to 0.15.
+    const rewritten = (path: string) => (path.endsWith("/mcp") ? path : "/mcp");
+    const response = await post(rewritten(groupPath("desk")));
+    expect(await response.json()).toMatchObject({ result: { serverInfo: { title: "Plugboard: desk" } } });
+  });
+
+  it("GR-7 a session begun at one of a group's addresses goes on at the other", async () => {
+    const session = { "mcp-session-id": (await post("/mcp/desk")).headers.get("mcp-session-id") ?? "" };
+    expect((await post("/groups/desk/mcp", { jsonrpc: "2.0", id: 2, method: "tools/list" }, session)).status).toBe(200);
+  });
+
+  it("GR-7 HTTP+SSE has it too, and messages go to the same form", async () => {
+    const stop = new AbortController();
+    const response = await fetch(`${url}/groups/desk/sse`, { signal: stop.signal });
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    expect(Buffer.from(value ?? []).toString()).toContain("data: /groups/desk/messages?sessionId=");
+    stop.abort();
   });
 
   it("GR-7 a session of one group is none of another", async () => {

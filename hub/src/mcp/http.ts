@@ -1,5 +1,5 @@
-// The MCP endpoints of all groups over HTTP: `/mcp` is the group `default`, `/mcp/{group}` any other, over Streamable HTTP
-// and WebSocket. `/sse` and `/messages` are the same groups for clients of the oldest revision.
+// The MCP endpoints of all groups over HTTP: `/mcp` is the group `default`, `/groups/{group}/mcp` and `/mcp/{group}` any other,
+// over Streamable HTTP and WebSocket. `/sse` and `/messages` are the same groups for clients of the oldest revision.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -40,7 +40,18 @@ interface Served {
   webSocket: Promise<WebSocketServer> | undefined;
 }
 
-const PATH = /^\/(mcp|sse|messages)(?:\/([^/?]+))?\/?(?:\?(.*))?$/;
+/** Both forms: the group behind, or in front. */
+const BEHIND = /^\/(mcp|sse|messages)(?:\/([^/?]+))?\/?(?:\?(.*))?$/;
+const IN_FRONT = /^\/groups\/([^/?]+)\/(mcp|sse|messages)\/?(?:\?(.*))?$/;
+
+interface Target {
+  readonly way: "mcp" | "sse" | "messages";
+  /** As it is written. */
+  readonly group: string | undefined;
+  readonly query: string | undefined;
+  /** Where a client of HTTP+SSE sends its messages. */
+  readonly messages: string;
+}
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
@@ -54,29 +65,28 @@ export class McpHttp {
 
   /** Whether the request was for this edge. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const match = PATH.exec(request.url ?? "");
-    if (match === null) return false;
-    const [, way, name, query] = match;
-    const served = this.#find(name, response);
-    if (way === "mcp") served?.http.handle(request, response);
-    else if (way === "sse") served?.sse.open(request, response, name === undefined ? "/messages" : `/messages/${name}`);
-    else served?.sse.message(request, response, sessionIdIn(query));
+    const target = targetOf(request.url ?? "");
+    if (target === undefined) return false;
+    const served = this.#find(target.group, response);
+    if (target.way === "mcp") served?.http.handle(request, response);
+    else if (target.way === "sse") served?.sse.open(request, response, target.messages);
+    else served?.sse.message(request, response, sessionIdIn(target.query));
     return true;
   }
 
   /** The same for a message that was read without Node's parser. `@admin` is none of these: such paths have only letters. */
   post(request: QuickRequest, response: QuickResponse): boolean {
-    const match = PATH.exec(request.url);
-    if (match?.[1] !== "mcp") return false;
-    this.#find(match[2], response)?.http.handle(request, response);
+    const target = targetOf(request.url);
+    if (target?.way !== "mcp") return false;
+    this.#find(target.group, response)?.http.handle(request, response);
     return true;
   }
 
   /** A client wants a WebSocket. Whether that is for this edge; `response` is for what is refused. */
   upgrade(request: IncomingMessage, socket: Duplex, { head, response }: UpgradeParts): boolean {
-    const match = PATH.exec(request.url ?? "");
-    if (match === null || match[1] !== "mcp") return false;
-    const served = this.#find(match[2], response);
+    const target = targetOf(request.url ?? "");
+    if (target?.way !== "mcp") return false;
+    const served = this.#find(target.group, response);
     if (served === undefined) return true;
     served.webSocket ??= this.#openWebSocket(served.endpoint);
     void served.webSocket.then((server) => {
@@ -166,6 +176,25 @@ export interface UpgradeParts {
 }
 
 const CLOSING = { status: 503, message: "The hub is about to stop" } as const;
+
+function targetOf(url: string): Target | undefined {
+  const behind = BEHIND.exec(url);
+  if (behind !== null) {
+    const [, way, group, query] = behind;
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- one of the words of the pattern
+    return {
+      way: way as Target["way"],
+      group,
+      query,
+      messages: group === undefined ? "/messages" : `/messages/${group}`,
+    };
+  }
+  const [, group, way, query] = IN_FRONT.exec(url) ?? [];
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- one of the words of the pattern
+  return way === undefined
+    ? undefined
+    : { way: way as Target["way"], group, query, messages: `/groups/${group}/messages` };
+}
 
 function decode(name: string | undefined): string | undefined {
   try {

@@ -4,6 +4,7 @@ import type { EditOptions } from "../../config/store.ts";
 import { HubError } from "../../errors.ts";
 import type { Managed } from "../core.ts";
 import type { GroupInput, GroupView } from "../schemas/group.ts";
+import { groupPath } from "../../group-path.ts";
 
 /** What a group offers that cannot be used. */
 const NOTHING = { description: undefined, servers: [], tools: [], prompts: [], resources: [] };
@@ -41,7 +42,7 @@ export class GroupCommands {
       tools: [...(declared?.tools ?? [])],
       declared: declared !== undefined || invalid !== undefined,
       error: invalid?.error ?? null,
-      path: `/mcp/${encodeURIComponent(name)}`,
+      path: groupPath(name),
       tool_count: tools.length,
       prompt_count: prompts.length,
       resource_count: resources.length,
