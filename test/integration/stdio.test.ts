@@ -72,6 +72,29 @@ describe("a raw client", () => {
     expect(await client.end()).toMatchObject({ code: 0 });
   });
 
+  it("CF-9 GR-8 a hub of its own follows edits of the config; what cannot be used changes nothing", async () => {
+    const made = await home(ECHO);
+    const client = launchRaw(made);
+    await client.initialize();
+    expect(await client.tools()).toContain("echo");
+    const file = join(made.dir, "config/mcp_server.json");
+    const save = (servers: Servers) => writeFile(file, JSON.stringify({ mcpServers: servers }));
+    const before = client.messages.all.length;
+    const changed = () =>
+      client.messages.all.slice(before).some(({ method }) => method === "notifications/tools/list_changed");
+    await save({ ...ECHO, more: fixture("echo") });
+    await vi.waitFor(() => expect(changed()).toBe(true), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await client.tools()).toContain("more__echo"), { timeout: 30_000 });
+    expect((await client.call("more__echo", { text: "new" })).result.content[0].text).toBe("new");
+    let stderr = "";
+    client.process.stderr.on("data", (chunk: string) => (stderr += chunk));
+    await writeFile(file, "{");
+    await vi.waitFor(() => expect(stderr).toContain("config rejected"), { timeout: 30_000 });
+    expect(await client.tools()).toContain("more__echo");
+    client.process.stdin.end();
+    expect(await client.finished).toMatchObject({ code: 0 });
+  });
+
   it("GR-7 modern requests are answered without a handshake", async () => {
     const client = await raw(ECHO);
     const key = "io.modelcontextprotocol";

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { toHubError } from "../errors.ts";
 import type { Io } from "./io.ts";
 import { withHub } from "./open-hub.ts";
 import { DRAIN_MS, levelOf, type StdioOptions } from "./stdio.ts";
@@ -21,6 +22,10 @@ export function serveOwnHub(io: Io, options: StdioOptions, output: Writable): Pr
       timer = setTimeout(resolve, SETTLE_MS);
     });
     const settled = Promise.race([hub.start(), patience]).finally(() => clearTimeout(timer));
+    // What cannot be watched is served all the same; only edits take effect with the next start.
+    await hub.configuration.watch().catch((thrown: unknown) => {
+      log.say("warn", `edits of the config will not be noticed: ${toHubError(thrown).message}`);
+    });
     const service = hub.endpoint(options.group, settled);
     const clientGone = new Promise<void>((resolve) => output.once("error", () => resolve()));
     const tooLong = once(io.stdin, "end").then(() => sleep(DRAIN_MS, undefined, { ref: false }));

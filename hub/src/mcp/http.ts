@@ -45,7 +45,8 @@ const BEHIND = /^\/(mcp|sse|messages)(?:\/([^/?]+))?\/?(?:\?(.*))?$/;
 const IN_FRONT = /^\/groups\/([^/?]+)\/(mcp|sse|messages)\/?(?:\?(.*))?$/;
 
 interface Target {
-  readonly way: "mcp" | "sse" | "messages";
+  /** `mcp`, `sse` or `messages`. */
+  readonly way: string;
   /** As it is written. */
   readonly group: string | undefined;
   readonly query: string | undefined;
@@ -178,22 +179,12 @@ export interface UpgradeParts {
 const CLOSING = { status: 503, message: "The hub is about to stop" } as const;
 
 function targetOf(url: string): Target | undefined {
-  const behind = BEHIND.exec(url);
-  if (behind !== null) {
-    const [, way, group, query] = behind;
-    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- one of the words of the pattern
-    return {
-      way: way as Target["way"],
-      group,
-      query,
-      messages: group === undefined ? "/messages" : `/messages/${group}`,
-    };
-  }
-  const [, group, way, query] = IN_FRONT.exec(url) ?? [];
-  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- one of the words of the pattern
-  return way === undefined
-    ? undefined
-    : { way: way as Target["way"], group, query, messages: `/groups/${group}/messages` };
+  const [, way, group, query] = BEHIND.exec(url) ?? [];
+  if (way !== undefined)
+    return { way, group, query, messages: group === undefined ? "/messages" : `/messages/${group}` };
+  const [, named, wanted, rest] = IN_FRONT.exec(url) ?? [];
+  if (wanted === undefined) return undefined;
+  return { way: wanted, group: named, query: rest, messages: `/groups/${named}/messages` };
 }
 
 function decode(name: string | undefined): string | undefined {
