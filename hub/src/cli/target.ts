@@ -3,7 +3,7 @@
 
 import { resolve } from "node:path";
 import { HubError } from "../errors.ts";
-import { parseDockerRun } from "../servers/docker-run.ts";
+import { parseDockerRun } from "../config/docker-flags.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { trimEnds } from "../trim.ts";
 import { isLauncher } from "./launch-words.ts";

@@ -6,7 +6,7 @@ import type { Launcher } from "../config/types.ts";
 import { HubError } from "../errors.ts";
 import type { ErrorKind } from "../errors.ts";
 import { engineAnswers, hasImage } from "./container.ts";
-import { parseDockerRun } from "./docker-run.ts";
+import { parseDockerRun } from "../config/docker-flags.ts";
 import type { LaunchCommand } from "./launch.ts";
 import type { ProcessExit } from "./process.ts";
 import { explain, missingVariable, tellingLine } from "./telling.ts";

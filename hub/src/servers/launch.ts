@@ -3,7 +3,8 @@
 
 import type { Launcher } from "../config/types.ts";
 import { HubError } from "../errors.ts";
-import { parseDockerRun, toServerRun } from "./docker-run.ts";
+import { parseDockerRun } from "../config/docker-flags.ts";
+import { toServerRun } from "./docker-run.ts";
 import { START_VARIABLE } from "./environment.ts";
 import type { Program } from "./npm/program.ts";
 import type { ResolvedServer } from "./resolve.ts";
