@@ -9,6 +9,7 @@ import { HubError } from "./errors.ts";
 const MAX_LINKS = 40;
 /** A temp of a process that we cannot see (another container, a reused pid) is stale after this long. */
 const TEMP_MAX_AGE_MS = 3_600_000;
+const CLOCK_SLACK_MS = 2000;
 const TEMP_NAME = /^\..+\.(\d+)\.[0-9a-f]{16}\.tmp$/;
 
 interface WriteOptions {
@@ -58,7 +59,7 @@ export async function findStaleTemps(folder: string): Promise<string[]> {
     const pid = TEMP_NAME.exec(name)?.[1];
     if (pid === undefined) continue;
     const path = join(folder, name);
-    if (isAlive(Number(pid)) && !(await isOld(path))) continue;
+    if (isAlive(Number(pid)) && !(await isOld(path, Number(pid)))) continue;
     stale.push(path);
   }
   return stale;
@@ -134,9 +135,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-async function isOld(path: string): Promise<boolean> {
+/** One of our own id from before our start is another's: in a container the hub has the same id every time. */
+async function isOld(path: string, pid: number): Promise<boolean> {
   const info = await lstat(path).catch(() => undefined);
-  return info === undefined || Date.now() - info.mtimeMs > TEMP_MAX_AGE_MS;
+  const maxAgeMs = pid === process.pid ? process.uptime() * 1000 + CLOCK_SLACK_MS : TEMP_MAX_AGE_MS;
+  return info === undefined || Date.now() - info.mtimeMs > maxAgeMs;
 }
 
 async function translated<T>(path: string, write: () => Promise<T>): Promise<T> {

@@ -1,10 +1,13 @@
 // The config in force: takes changes, from the files or through the hub, one after the other, saves them, and touches
 // only the servers that they change.
 
+import { findUndeclared, requireDeclared, undeclaredWarning } from "./config/allowed-env.ts";
 import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "./config/diff.ts";
 import { GROUP_FILE, SERVER_FILE } from "./config/documents.ts";
+import { normalizeServer } from "./config/normalize.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./config/store.ts";
 import type { GroupConfig, HubConfig, ServerConfig } from "./config/types.ts";
+import { serverWarnings } from "./config/warnings.ts";
 import { FolderWatch } from "./config/watch.ts";
 import { demoServer } from "./demo/config.ts";
 import { HubError, toHubError, type ErrorBody } from "./errors.ts";
@@ -18,6 +21,8 @@ export interface ConfigurationOptions {
   readonly folder: string;
   readonly supervisor: Supervisor;
   readonly events: HubEvents;
+  /** The hub's own environment: says what the operator allows. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
   /** Another config is in force. */
   readonly onChange: () => void;
   /** A server is gone, and has finished what it was asked. */
@@ -115,12 +120,14 @@ export class Configuration {
 
   /** Validates and saves a new server, and starts it if it is enabled. */
   async createServer(entry: unknown, options?: EditOptions): Promise<ManagedServer> {
+    this.requireDeclared(normalizeServer(undefined, entry), undefined);
     const { name } = await this.#edit((store) => store.createServer(entry, options));
     return this.#options.supervisor.get(name);
   }
 
   async updateServer(name: string, entry: unknown, options?: EditOptions): Promise<ManagedServer> {
-    const known = this.#nameOf(name);
+    const { name: known, config } = this.#options.supervisor.get(name);
+    this.requireDeclared(normalizeServer(known, entry), config);
     const server = await this.#edit((store) => store.updateServer(known, entry, options));
     return this.#options.supervisor.get(server.name);
   }
@@ -155,6 +162,17 @@ export class Configuration {
     return this.#edit((store) => store.deleteGroup(name, options));
   }
 
+  /** What should be known of one server. */
+  warningsOf(server: ServerConfig): string[] {
+    const undeclared = server.invalid === undefined ? findUndeclared(server, this.#options.variables) : [];
+    return [...serverWarnings(server), ...undeclaredWarning(server.name, undeclared)];
+  }
+
+  /** Refuses an entry that would take variables which neither it declares nor the operator allows. */
+  requireDeclared(server: ServerConfig, before: ServerConfig | undefined): void {
+    requireDeclared(server, before, this.#options.variables);
+  }
+
   #nameOf(nameOrId: string): string {
     return this.#options.supervisor.get(nameOrId).name;
   }
@@ -176,7 +194,12 @@ export class Configuration {
 
   #take({ config, present, revision, warnings }: LoadedConfig): void {
     this.#rejected = undefined;
-    this.#warnings = warnings;
+    const undeclared = config.servers.flatMap((server) =>
+      server.invalid === undefined
+        ? undeclaredWarning(server.name, findUndeclared(server, this.#options.variables))
+        : [],
+    );
+    this.#warnings = [...warnings, ...undeclared];
     this.#demo = !present.servers;
     this.#revision = revision;
     this.#current = this.#demo ? { ...config, servers: [demoServer(this.#options.folder)] } : config;

@@ -36,6 +36,7 @@ import { Places } from "./servers/places.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 import { SqliteCallLog } from "./store/call-log.ts";
 import { SessionFile } from "./store/session-file.ts";
+import { sweepTemps } from "./sweep.ts";
 import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
 import type { UpgradeEdge } from "./upgrades.ts";
@@ -74,6 +75,9 @@ export interface ListenOptions {
 /** Of all servers together, each of which may have its own bound: a process each, as a rule. */
 const MAX_INSTANCES = 128;
 
+/** Of those that are kept to be shown; all are logged. */
+const MAX_WARNINGS = 100;
+
 /** What becomes of npm packages whose servers say nothing about it. */
 const NPM_VARIABLE = "PLUGBOARD_NPM";
 
@@ -84,7 +88,7 @@ export class Hub {
   readonly configuration: Configuration;
   readonly callLog: CallLog;
   readonly latency = new Latency();
-  readonly #ownWarnings: readonly string[];
+  readonly #ownWarnings: string[];
   readonly secrets: SecretStore;
   readonly #redactor = new Redactor();
   readonly #paths: HubPaths;
@@ -105,13 +109,14 @@ export class Hub {
   #tidying: Promise<void> | undefined;
 
   private constructor(
-    { variables, paths, secrets, callLog, lookup }: HubOptions,
+    { variables, paths, secrets, callLog, lookup, store: ownStore }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
     { eras, listings, packages, taskIds }: Memories,
     tracing: LoadedTracing,
   ) {
     const instance = randomUUID();
+    const inMemory = ownStore !== undefined;
     this.#paths = paths;
     this.#ownWarnings = [...tracing.warnings, ...npmWarnings(variables)];
     this.#memories = { eras, listings, packages, taskIds };
@@ -120,6 +125,7 @@ export class Hub {
     this.supervisor = new Supervisor(
       {
         variables,
+        ...(inMemory ? {} : { configFolder: paths.config }),
         secrets: this.secrets,
         guard: this.#guard,
         eras,
@@ -161,6 +167,7 @@ export class Hub {
       folder: paths.config,
       supervisor: this.supervisor,
       events: this.events,
+      variables,
       onChange: () => this.#replaceCatalog(),
       onRemoved: (server) => {
         this.calls.forget(server);
@@ -178,16 +185,19 @@ export class Hub {
     const [loaded, tracing] = await Promise.all([store.load(), loadTracing(options.variables)]);
     const inMemory = options.store !== undefined;
     if (!inMemory) await mkdir(paths.data, { recursive: true, mode: 0o700 });
-    // Nothing is recalled before the hub is there to say what is wrong with it.
-    let hub: Hub | undefined;
-    const onWarning = (message: string) => void hub?.events.emit("warning", { message });
+    const early: string[] = [];
+    let warn: (message: string) => void = (message) => early.push(message);
+    const onWarning = (message: string) => warn(message);
     const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"), { onWarning });
     const [eras, packages, taskIds] = await Promise.all([
-      EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json")),
+      EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"), onWarning),
       inMemory ? undefined : openPackages(options),
-      inMemory ? new TaskIds() : TaskIds.open(join(paths.data, "task-ids.key")),
+      inMemory ? new TaskIds() : TaskIds.open(join(paths.data, "task-ids.key"), onWarning),
+      inMemory ? undefined : sweepTemps(paths),
     ]);
-    hub = new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
+    const hub = new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
+    for (const message of early) hub.#warn(message);
+    warn = (message) => hub.#warn(message);
     return hub;
   }
 
@@ -330,12 +340,19 @@ export class Hub {
   #openSessions(url: string): SessionFile {
     const { hostname, port } = new URL(url);
     const path = join(this.#paths.data, "sessions", `${hostname.replaceAll(/[^\w.]/g, "_")}-${port}.ndjson`);
-    const onWarning = (message: string) => void this.events.emit("warning", { message });
+    const onWarning = (message: string) => this.#warn(message);
     return new SessionFile({ path, maxAgeMs: IDLE_MS + RECORD_MS, onWarning });
   }
 
+  /** Told now, and shown in the status from now on. */
+  #warn(message: string): void {
+    if (!this.#ownWarnings.includes(message) && this.#ownWarnings.length < MAX_WARNINGS)
+      this.#ownWarnings.push(message);
+    this.events.emit("warning", { message });
+  }
+
   #openCallLog({ data }: HubPaths): CallLog {
-    const onWarning = (message: string) => void this.events.emit("warning", { message });
+    const onWarning = (message: string) => this.#warn(message);
     return new SqliteCallLog(join(data, "calls.db"), { redactor: this.#redactor, onWarning });
   }
 

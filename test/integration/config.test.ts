@@ -95,6 +95,28 @@ describe("CF-7 what is refused, through REST", () => {
     expect(managed.hub.supervisor.servers.map(({ name }) => name)).toEqual(["taken"]);
   });
 
+  it("C4 T11 a variable goes into an address only where the entry declares it", async () => {
+    const entry = { name: "exf", enabled: false, url: "http://127.0.0.1:1/?k=${HOME}" };
+    const refused = await managed.ask("/servers", { method: "POST", body: entry });
+    expect(refused.json).toMatchObject({
+      status: 400,
+      field: "url",
+      hint: expect.stringContaining('"allowEnv": ["HOME"]'),
+    });
+    const tried = await managed.ask("/servers/test", { method: "POST", body: entry });
+    expect(tried.json).toMatchObject({ status: 400, field: "url" });
+    const declared = await managed.ask("/servers", { method: "POST", body: { ...entry, allowEnv: ["HOME"] } });
+    expect(declared.status).toBe(201);
+    expect(declared.json).toMatchObject({ config: { allowEnv: ["HOME"] }, warnings: [] });
+    const more = await managed.ask("/servers/exf", {
+      method: "PATCH",
+      body: { headers: { Authorization: "${PATH}" } },
+      headers: { "content-type": "application/merge-patch+json" },
+    });
+    expect(more.json).toMatchObject({ status: 400, field: "headers.Authorization" });
+    await managed.ask("/servers/exf", { method: "DELETE" });
+  });
+
   it.each<[string, group: unknown, field: string, message: RegExp]>([
     ["a tool name of 129", { servers: [], tools: ["t".repeat(129)] }, "tools.0", /longer than 128/],
     ["an empty tool name", { servers: [], tools: ["ok", ""] }, "tools.1", /Tool name is required/],

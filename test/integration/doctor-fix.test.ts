@@ -47,6 +47,19 @@ async function killed(): Promise<number> {
 }
 
 describe("doctor --fix", () => {
+  it("C4 T11 declares the variables that entries of the file use, and leaves the rest of the file alone", async () => {
+    home = await makeHome({});
+    const text =
+      '{"mcpServers": {\n  // mine\n  "t": { "url": "http://127.0.0.1:1/", "headers": { "A": "${T_KEY:-x}" } }\n}}\n';
+    await writeFile(at("config/mcp_server.json"), text, { mode: 0o600 });
+    const looked = await plugboard(home, ["doctor"]);
+    expect(looked.stdout).toContain('add to its entry "allowEnv": ["T_KEY"]');
+    const { stdout } = await plugboard(home, ["doctor", "--fix"]);
+    expect(stdout).toMatch(/^fixed +config: t declares T_KEY now$/m);
+    const after = await readFile(at("config/mcp_server.json"), "utf8");
+    expect(after).toBe(text.replace('"${T_KEY:-x}" } }', '"${T_KEY:-x}" }, "allowEnv": ["T_KEY"] }'));
+  });
+
   it("SE-1 repairs rights, leftovers and the call log, says each thing, and a second run finds nothing", async () => {
     const gone = await killed();
     const open: [path: string, wrong: number][] = [
@@ -68,7 +81,8 @@ describe("doctor --fix", () => {
       `data/secrets/${temp("mcp_x.key", gone)}`,
       `state/${temp("hub.json", gone)}`,
     ];
-    for (const path of left) await writeFile(at(path), String(gone), { mode: 0o600 });
+    const holder = JSON.stringify({ pid: gone, nonce: "n" });
+    for (const path of left) await writeFile(at(path), holder, { mode: 0o600 });
     // The process id is another program's by now: this one's.
     const reused = { pid: process.pid, url: "http://127.0.0.1:1", config: "/elsewhere", started_at: "2026-01-01" };
     await writeFile(at("state/hub-01234567.json"), JSON.stringify(reused), { mode: 0o600 });

@@ -47,7 +47,7 @@ describe("SE-1 MG-1 secret rotate-key", () => {
     await client.setSecret("other", "second-value-4711");
     expect(JSON.parse((await rotate("--json")).stdout)).toEqual({ rotated: 2 });
     // As if another process were at it: this one lives.
-    await writeFile(`${keyPath()}.lock`, String(process.pid));
+    await writeFile(`${keyPath()}.lock`, JSON.stringify({ pid: process.pid, nonce: "n" }));
     const before = await keyText();
     await expect(client.rotateSecretKey()).rejects.toMatchObject({ kind: "StaleConfig", code: "CONFLICT" });
     const refused = await rotate();

@@ -1,6 +1,5 @@
 // How a managed server, and what it offers, looks from outside. Nothing here asks the server anything.
 
-import { serverWarnings } from "../config/warnings.ts";
 import type { ErrorBody } from "../errors.ts";
 import type { PackageInUse } from "../servers/npm/packages.ts";
 import type { ManagedServer } from "../servers/server.ts";
@@ -16,9 +15,10 @@ export interface Surroundings {
   readonly savedAt: Date;
   /** The groups that the server is in. */
   readonly groups: readonly string[];
+  readonly warnings: readonly string[];
 }
 
-export function toServer(server: ManagedServer, { savedAt, groups }: Surroundings): Server {
+export function toServer(server: ManagedServer, { savedAt, groups, warnings }: Surroundings): Server {
   const { config, status, listing, isOffered, hello, pid, instances, circuit, nextTry, package: inUse } = server;
   const { transport } = config;
   const offered = isOffered ? listing : undefined;
@@ -45,7 +45,7 @@ export function toServer(server: ManagedServer, { savedAt, groups }: Surrounding
       nextTry === undefined
         ? null
         : { at: new Date(nextTry.at).toISOString(), tries: nextTry.tries, crash_loop: nextTry.crashLoop },
-    warnings: [...serverWarnings(config), ...server.warnings],
+    warnings: [...warnings, ...server.warnings],
     secret_refs: Object.fromEntries(refs),
     groups: [...groups],
     package: inUse === undefined ? null : toPackage(inUse),

@@ -68,7 +68,8 @@ export const addCommand: Register = (program, { io, args, done }) => {
       ) => {
         const given = await toTarget(io, command.args, wordsAfterDashes(args));
         const target = await inItsRegistry(io, given, options);
-        await withAccess(io, options, (access) => add(io, access, target, options));
+        const isPasted = /^(?:-$|\s*\{)/.test(command.args[0] ?? "");
+        await withAccess(io, options, (access) => add(io, access, { target, isPasted }, options));
         done(0);
       },
     );
@@ -205,9 +206,15 @@ function questionOf(name: string, npm: boolean | undefined): string {
     : `${name} is on the npm registry and on the Python package index`;
 }
 
-async function add(io: Io, access: Access, target: Given, options: AddOptions): Promise<void> {
+interface Wanted {
+  readonly target: Given;
+  /** It is somebody's JSON, and not what the user typed. */
+  readonly isPasted: boolean;
+}
+
+async function add(io: Io, access: Access, { target, isPasted }: Wanted, options: AddOptions): Promise<void> {
   const { api, out, hub } = access;
-  const entry = await toEntry(target, options);
+  const entry = await declared(await toEntry(target, options), options, isPasted);
   const known = await api.listServers();
   const names = new Set(known.map(({ config }) => config.name));
   if (names.has(target.name)) {
@@ -281,9 +288,25 @@ async function toEntry({ name, entry }: Target, options: AddOptions): Promise<Js
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(options.group.length === 0 ? {} : { groups: options.group.flatMap((names) => names.split(",")) }),
     ...(options.description === undefined ? {} : { description: options.description }),
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.cwd === undefined ? {} : { cwd: absolute(options.cwd) }),
     ...(options.disabled === true ? { enabled: false } : {}),
   };
+}
+
+/** Whoever types `${NAME}` means it; in JSON from elsewhere it is for the user to declare. */
+async function declared(entry: JsonObject, { header }: AddOptions, isPasted: boolean): Promise<JsonObject> {
+  const { withDeclared } = await import("../config/allowed-env.ts");
+  const typed = new Set(header.map((word) => `headers.${parseHeader(word)[0]}`));
+  try {
+    return withDeclared(entry, ({ field }) => !isPasted || typed.has(field));
+  } catch {
+    return entry; // what is wrong with it is said by whoever saves it
+  }
+}
+
+/** For a hub that may run anywhere. */
+function absolute(folder: string): string {
+  return /^(?:~|\$\{)/.test(folder) ? folder : resolve(folder);
 }
 
 function variables({ env, secret }: AddOptions): Record<string, unknown> {

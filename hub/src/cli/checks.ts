@@ -11,7 +11,7 @@ import { toHubError } from "../errors.ts";
 import { FileSecrets } from "../secrets/file-store.ts";
 import { isIntact } from "../servers/npm/intact.ts";
 import { PackageRecords } from "../servers/npm/record.ts";
-import { resolveServer } from "../servers/resolve.ts";
+import { resolveCommand, resolveServer } from "../servers/resolve.ts";
 import { checkFiles, readServers } from "./check-config.ts";
 import { findHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
@@ -37,7 +37,7 @@ export async function examine(io: Io, options: GlobalOptions, known: readonly Ch
   const servers = (await readServers(places.config)).filter(({ enabled }) => enabled);
   const groups = await Promise.all([
     checkConfig(places),
-    checkPrograms(io, servers),
+    checkPrograms(io, places, servers),
     checkCredentials(io, places, servers),
     known.some(({ name }) => name === "secrets") ? [] : checkSecrets(io, places),
     checkPackages(places),
@@ -84,11 +84,12 @@ const INSTALL: Readonly<Record<string, string>> = {
 };
 
 /** Every program that an enabled server is started with. */
-async function checkPrograms(io: Io, servers: readonly ServerConfig[]): Promise<CheckResult[]> {
+async function checkPrograms(io: Io, { config }: Places, servers: readonly ServerConfig[]): Promise<CheckResult[]> {
   const users = new Map<string, string[]>();
   for (const { name, transport } of servers) {
     if (transport.type !== "stdio") continue;
-    users.set(transport.command, [...(users.get(transport.command) ?? []), name]);
+    const command = commandOf(transport.command, io, config);
+    if (command !== undefined) users.set(command, [...(users.get(command) ?? []), name]);
   }
   return Promise.all(
     [...users].map(async ([program, names]): Promise<CheckResult> => {
@@ -109,6 +110,15 @@ async function checkPrograms(io: Io, servers: readonly ServerConfig[]): Promise<
       return { name: program, state: "ok", message: path };
     }),
   );
+}
+
+/** Undefined where a variable is missing, which is said of the server itself. */
+function commandOf(command: string, { env }: Io, configFolder: string): string | undefined {
+  try {
+    return resolveCommand(command, { variables: env, configFolder });
+  } catch {
+    return undefined;
+  }
 }
 
 async function dockerAnswers(path: string, { env }: Io): Promise<boolean> {

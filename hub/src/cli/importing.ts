@@ -3,6 +3,7 @@
 
 import { planImport, type Plan, type PlannedGroup, type PlannedServer, type RefusedServer } from "../clients/plan.ts";
 import type { ScannedFile } from "../clients/scan.ts";
+import { withDeclared } from "../config/allowed-env.ts";
 import { isObject } from "../config/plain.ts";
 import { HubError } from "../errors.ts";
 import type { Access } from "./access.ts";
@@ -92,7 +93,8 @@ async function save(api: Access["api"], { name, entry, secrets }: PlannedServer)
       await api.setSecret(secret, value);
       stored.push(secret);
     }
-    await api.createServer({ name, ...entry });
+    // The other client fills them in already.
+    await api.createServer({ name, ...withDeclared(entry) });
   } catch (error) {
     for (const secret of stored) await api.deleteSecret(secret).catch(() => undefined); // the first error is the one to tell
     throw error;

@@ -6,6 +6,7 @@ import { findStaleTemps, resolveLinks } from "../atomic.ts";
 import { readManagementToken } from "../auth/management-token.ts";
 import { GROUP_FILE, SERVER_FILE } from "../config/documents.ts";
 import { findAbandonedLock } from "../lock.ts";
+import { foldersWithTemps } from "../sweep.ts";
 import { checkProof } from "./proof.ts";
 import { isAlive, readRecord, removeRecord, type HubRecord, type Places } from "./record.ts";
 import type { Repair } from "./repair.ts";
@@ -55,19 +56,12 @@ async function findLocks({ config, data }: Places): Promise<Repair[]> {
   return locks.flatMap((lock) => (lock === undefined ? [] : [leftBehind(lock)]));
 }
 
-async function findTemps({ config, data, state }: Places): Promise<Repair[]> {
+async function findTemps({ config, ...folders }: Places): Promise<Repair[]> {
   const files = [SERVER_FILE, GROUP_FILE].map((name) => join(config, name));
   // People link their dotfiles: what is written stands beside the file that is meant.
   const targets = await Promise.all(files.map((path) => resolveLinks(path).catch(() => path)));
-  const folders = [
-    ...targets.map((path) => dirname(path)),
-    data,
-    join(data, "secrets"),
-    join(data, "listings"),
-    join(data, "packages", "specs"),
-    state,
-  ];
-  const temps = await Promise.all([...new Set(folders)].map((folder) => findStaleTemps(folder)));
+  const all = new Set([...targets.map((path) => dirname(path)), ...foldersWithTemps(folders)]);
+  const temps = await Promise.all([...all].map((folder) => findStaleTemps(folder)));
   return temps.flat().map(leftBehind);
 }
 

@@ -7,6 +7,7 @@ import { findLeftovers } from "./leftovers.ts";
 import { findOpenFiles } from "./open-files.ts";
 import { placesOf } from "./record.ts";
 import type { Repair } from "./repair.ts";
+import { findUndeclaredVariables } from "./undeclared-variables.ts";
 import { findUnreadableLog } from "./unreadable-log.ts";
 
 export interface Repaired {
@@ -19,7 +20,12 @@ const MAX_ROUNDS = 3;
 
 export async function findRepairs(io: Io, options: GlobalOptions): Promise<Repair[]> {
   const places = placesOf(io, options);
-  const found = await Promise.all([findOpenFiles(places), findLeftovers(places), findUnreadableLog(places)]);
+  const found = await Promise.all([
+    findOpenFiles(places),
+    findLeftovers(places),
+    findUnreadableLog(places),
+    findUndeclaredVariables(io, places),
+  ]);
   return found.flat();
 }
 

@@ -24,7 +24,17 @@ export interface GroupChanges {
 }
 
 /** What a running server was started with. A change of anything else leaves it alone. */
-const STARTED_WITH = ["transport", "env", "config", "enabled", "timeouts", "isolation", "npm", "invalid"] as const;
+const STARTED_WITH = [
+  "transport",
+  "env",
+  "config",
+  "enabled",
+  "timeouts",
+  "isolation",
+  "npm",
+  "invalid",
+  "allowEnv",
+] as const;
 
 export function diffConfig(previous: HubConfig, next: HubConfig): ConfigChanges {
   const before = new Map(previous.servers.map((server) => [server.name, server]));

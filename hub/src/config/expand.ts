@@ -35,6 +35,11 @@ export function expandText(text: string, variables: Variables, field: string, on
   });
 }
 
+/** The names of all variables that a text refers to. */
+export function referencesIn(text: string): string[] {
+  return [...text.matchAll(REFERENCE)].flatMap(([, name]) => name ?? []);
+}
+
 /** Fills a list; the field of an error is `args.3`. */
 export function expandList(
   texts: readonly string[],

@@ -22,6 +22,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
   const name = parseWith(nameRule, nameOf(key, json) ?? "", "name");
   const parsed = parseWith(serverEntry, json);
   const { id, enabled = true, disabled = false, description, timeout, timeouts, isolation, npm, groups = [] } = parsed;
+  const allowEnv = parsed.allowEnv ?? parsed.allow_env ?? [];
   const startMs = timeouts?.start_ms ?? timeouts?.startMs;
   const installMs = timeouts?.install_ms ?? timeouts?.installMs;
   const requestMs = timeouts?.request_ms ?? timeouts?.requestMs ?? timeout;
@@ -33,6 +34,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     source: toSource(parsed.source),
     transport: toTransport(parsed),
     env: toEnv(parsed),
+    ...(allowEnv.length === 0 ? {} : { allowEnv: [...new Set(allowEnv)] }),
     ...(parsed["config"] === undefined ? {} : { config: parsed["config"] }),
     timeouts: {
       ...(startMs === undefined ? {} : { startMs }),

@@ -46,6 +46,17 @@ const envList = z
   .array(z.extend(envObject, { name: rule.envName }))
   .check(z.maxLength(limits.ENV_VARS_MAX, tooManyVariables));
 
+const allowEnv = z
+  .array(
+    z
+      .string()
+      .check(
+        z.maxLength(limits.ENV_NAME_MAX),
+        z.regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, "allowEnv has names of variables, or the beginning of some and *"),
+      ),
+  )
+  .check(z.maxLength(limits.ENV_VARS_MAX, `At most ${limits.ENV_VARS_MAX} names are allowed in allowEnv`));
+
 const packageEntry = z.looseObject({
   type: z.optional(z.string()),
   packageType: z.optional(z.string()),
@@ -102,6 +113,9 @@ export const serverEntry = z.looseObject({
   command: z.nullish(rule.command),
   args: z.nullish(args),
   env: z.nullish(envMap),
+  /** Variables of the hub's environment that ${NAME} may take into command, args, cwd, url and headers. */
+  allowEnv: z.nullish(allowEnv),
+  allow_env: z.nullish(allowEnv),
   cwd: z.nullish(rule.text("cwd", { max: limits.PATH_MAX, oneLine: true })),
   url: z.nullish(url),
   headers: z.nullish(headers),

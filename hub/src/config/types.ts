@@ -59,6 +59,8 @@ export interface ServerConfig {
   readonly source: Source;
   readonly transport: Transport;
   readonly env: Readonly<Record<string, EnvEntry>>;
+  /** Variables of the hub's environment that `${NAME}` may take into its command line, address and headers; `PREFIX_*` too. */
+  readonly allowEnv?: readonly string[];
   /** Free JSON for the server, handed over as JSON in MCP_SERVER_CONFIG. */
   readonly config?: unknown;
   readonly timeouts: {

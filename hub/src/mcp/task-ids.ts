@@ -3,6 +3,7 @@
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { writeFileAtomic } from "../atomic.ts";
+import { toHubError } from "../errors.ts";
 import { readPrivateFile } from "../secrets/private-file.ts";
 import type { Era } from "../wire/era.ts";
 
@@ -40,10 +41,13 @@ export class TaskIds {
   }
 
   /** With the key of a file. Where there is none that can be used, it is made with the first task: few servers have any. */
-  static async open(path: string): Promise<TaskIds> {
-    const text = await readPrivateFile(path).catch(() => undefined); // a new key only costs the ids of before
+  static async open(path: string, onWarning?: (message: string) => void): Promise<TaskIds> {
+    const tell = (problem: string) => onWarning?.(`${problem}: tasks of before are not found any more`);
+    // A new key only costs the ids of before.
+    const text = await readPrivateFile(path).catch((thrown: unknown) => void tell(toHubError(thrown).message));
     const known = Buffer.from(text ?? "", "base64url");
     if (known.length === KEY_BYTES) return new TaskIds(known);
+    if (text !== undefined) tell(`${path} is damaged`);
     const fresh = randomBytes(KEY_BYTES);
     return new TaskIds(fresh, () => writeFileAtomic(path, `${fresh.toString("base64url")}\n`, { mode: 0o600 }));
   }

@@ -24,15 +24,18 @@ export class EraMemory {
   }
 
   /** Without a path it lasts as long as the process. An unreadable file is an empty memory: it only costs a probe. */
-  static async open(path?: string): Promise<EraMemory> {
+  static async open(path?: string, onWarning?: (message: string) => void): Promise<EraMemory> {
     const text = path === undefined ? "{}" : await readFile(path, "utf8").catch(() => "{}");
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
     } catch {
-      parsed = {};
+      parsed = undefined;
     }
     const verdicts = schema.safeParse(parsed);
+    if (!verdicts.success) {
+      onWarning?.(`${path} is damaged and is started anew: each server is asked once more which revision it speaks`);
+    }
     return new EraMemory(path, new Map(Object.entries(verdicts.success ? verdicts.data : {})));
   }
 

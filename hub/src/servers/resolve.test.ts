@@ -68,14 +68,19 @@ describe("a server with everything filled in", () => {
     expect(found).toEqual(["one", "two"]);
   });
 
-  it("CF-5 fills env and args, but no folder and no command", async () => {
+  it("CF-5 R26 fills env, args, folder and command", async () => {
     const transport = {
       ...stdio("--host", "${HOST}", "${NOPE:-fallback}"),
       command: "${HOST}",
       cwd: "/${HOST}",
     } as const;
     const resolved = await resolve({ transport, env: { URL: { value: "http://${HOST}" } } });
-    expect(resolved.transport).toEqual({ ...transport, args: ["--host", "example.org", "fallback"] });
+    expect(resolved.transport).toEqual({
+      ...transport,
+      command: "example.org",
+      cwd: "/example.org",
+      args: ["--host", "example.org", "fallback"],
+    });
     expect(resolved.env).toEqual({ URL: "http://example.org" });
   });
 
@@ -154,5 +159,33 @@ describe("a server with everything filled in", () => {
       field,
       detail,
     });
+  });
+});
+
+describe("R26 CF-1 paths of a program", () => {
+  const path = async (command: string, cwd?: string, configFolder: string | undefined = "/etc/plugboard") => {
+    const transport: Transport = { ...stdio(), command, ...(cwd === undefined ? {} : { cwd }) } as Transport;
+    const sources = { variables, secrets, ...(configFolder === undefined ? {} : { configFolder }) };
+    const resolved = (await resolveServer(server({ transport }), sources)).transport;
+    return resolved.type === "stdio" ? [resolved.command, resolved.cwd] : [];
+  };
+
+  it.each<[command: string, cwd: string | undefined, expected: [string, string | undefined]]>([
+    ["node", undefined, ["node", undefined]],
+    ["node", "work/sub", ["node", "/etc/plugboard/work/sub"]],
+    ["node", "/srv", ["node", "/srv"]],
+    ["node", "~", ["node", variables.HOME]],
+    ["node", "~/x", ["node", `${variables.HOME}/x`]],
+    ["node", "${HOME}/x", ["node", `${variables.HOME}/x`]],
+    ["./bin/x", undefined, ["/etc/plugboard/bin/x", undefined]],
+    ["${HOME}/x", undefined, [`${variables.HOME}/x`, undefined]],
+    ["~/bin/x", undefined, [`${variables.HOME}/bin/x`, undefined]],
+    ["~user/x", undefined, ["/etc/plugboard/~user/x", undefined]],
+    ["${NONE:-node}", undefined, ["node", undefined]],
+  ])("%s in %s is %j", async (command, cwd, expected) => expect(await path(command, cwd)).toEqual(expected));
+
+  it("of a config in memory are left to the system", async () => {
+    const transport = { ...stdio(), command: "./x", cwd: "y" } as Transport;
+    expect((await resolve({ transport })).transport).toMatchObject({ command: "./x", cwd: "y" });
   });
 });

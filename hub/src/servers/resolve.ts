@@ -1,6 +1,8 @@
 // A server's config with everything filled in (LC-2): `${NAME}` from the hub's environment, secrets from their store.
 // Done anew at each start and never written back. Building the command line is launch.ts's.
 
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve, sep } from "node:path";
 import { expandList, expandRecord, expandText, type OnFilled, type Variables } from "../config/expand.ts";
 import type { EnvEntry, ServerConfig, Transport } from "../config/types.ts";
 import { HubError } from "../errors.ts";
@@ -17,6 +19,8 @@ export interface ResolvedServer {
 
 export interface ResolveSources {
   readonly variables: Variables;
+  /** What relative paths start from. Without it they are left as they are. */
+  readonly configFolder?: string;
   readonly secrets: Pick<SecretStore, "get">;
 }
 
@@ -37,7 +41,7 @@ export async function resolveServer(config: ServerConfig, sources: ResolveSource
     env[name] = value;
     entries[name] = { ...entry, value };
   }
-  const transport = resolveTransport(config.transport, sources.variables, env, onFilled);
+  const transport = resolveTransport(config.transport, sources, env, onFilled);
   for (const secret of secretsOf({ transport, env: entries })) secrets.add(secret);
   if (config.config !== undefined) env[CONFIG_VARIABLE] ??= JSON.stringify(config.config);
   return { name: config.name, transport, env, secrets: [...secrets] };
@@ -68,12 +72,19 @@ function missing(name: string, detail: string, hint: string): HubError {
 
 function resolveTransport(
   transport: Transport,
-  variables: Variables,
+  sources: Omit<ResolveSources, "secrets">,
   env: Record<string, string>,
   onFilled: OnFilled,
 ): Transport {
+  const { variables } = sources;
   if (transport.type === "stdio") {
-    return { ...transport, args: expandList(transport.args, variables, "args", onFilled) };
+    const { cwd } = transport;
+    return {
+      ...transport,
+      command: resolveCommand(transport.command, sources, onFilled),
+      args: expandList(transport.args, variables, "args", onFilled),
+      ...(cwd === undefined ? {} : { cwd: resolvePath(expandText(cwd, variables, "cwd", onFilled), sources) }),
+    };
   }
   // A remote server has no environment: its entries, and so its secrets, are there for `${NAME}` in url and headers.
   // Arguments do not get them: a command line is open to every user of the machine.
@@ -83,4 +94,19 @@ function resolveTransport(
     url: expandText(transport.url, known, "url", onFilled),
     headers: expandRecord(transport.headers, known, "headers", onFilled),
   };
+}
+
+/** A program without a folder in its name is searched in PATH. */
+export function resolveCommand(command: string, sources: Omit<ResolveSources, "secrets">, onFilled?: OnFilled): string {
+  const filled = expandText(command, sources.variables, "command", onFilled);
+  const isPath = filled.includes("/") || filled.includes(sep) || filled === "~";
+  return isPath ? resolvePath(filled, sources) : filled;
+}
+
+/** `~` is the user's home; a relative path starts from the folder of the config, wherever the hub was started. */
+function resolvePath(path: string, { variables, configFolder }: Omit<ResolveSources, "secrets">): string {
+  const home = () => variables["HOME"] || variables["USERPROFILE"] || homedir();
+  if (path === "~") return home();
+  if (path.startsWith("~/") || path.startsWith(`~${sep}`)) return join(home(), path.slice(2));
+  return configFolder === undefined || isAbsolute(path) ? path : resolve(configFolder, path);
 }

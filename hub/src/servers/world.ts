@@ -12,6 +12,8 @@ import type { Redactor } from "./redaction.ts";
 
 export interface ServerWorld {
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** What relative paths of the config start from. Without it they start where the program runs. */
+  readonly configFolder?: string;
   readonly secrets: SecretStore;
   readonly guard: Guard;
   readonly eras: EraMemory;

@@ -76,12 +76,16 @@ describe("a damaged file", () => {
     expect(warnings).toEqual([expect.stringContaining(aside ?? "")]);
   });
 
-  it("F36 an empty file is a new log", async () => {
+  it("F36 C14 an empty file is a new log, and is told", async () => {
     await mkdir(join(dir, "data"));
     await writeFile(path, "");
     const log = open();
     await append(log, entry());
-    expect([await countOf(log), await asides(), warnings]).toEqual([1, [], []]);
+    expect([await countOf(log), await asides(), warnings]).toEqual([
+      1,
+      [],
+      [`The database ${path} was empty: what it held before is gone`],
+    ]);
   });
 
   it("F36 a database of another program is set aside, not written to", async () => {

@@ -31,8 +31,10 @@ export interface OpenedDatabase {
 /** @example const { db, warning } = await openDatabase("/data/calls.db", CALL_LOG_FORM); */
 export async function openDatabase(path: string, form: DatabaseForm): Promise<OpenedDatabase> {
   try {
+    const wasEmptied = (await stat(path).catch(() => undefined))?.size === 0;
     await makePrivate(path);
-    return { db: await openWhenFree(path, form) };
+    const db = await openWhenFree(path, form);
+    return wasEmptied ? { db, warning: `The database ${path} was empty: what it held before is gone` } : { db };
   } catch (error) {
     const reason = await whySetAside(path, error);
     if (reason === undefined) throw failed(path, error);

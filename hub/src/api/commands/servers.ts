@@ -76,6 +76,7 @@ export class ServerCommands {
     const known = supervisor.servers.find(({ name, config }) => name === given["name"] || config.id === given["id"]);
     const config = normalizeServer("test", restoreMasked(given, known?.config));
     requireNoNewRisks(config, known?.config);
+    this.#managed.hub.configuration.requireDeclared(config, known?.config);
     return toTestResult(await supervisor.test(config));
   }
 
@@ -114,7 +115,7 @@ export class ServerCommands {
   #view(server: ManagedServer, savedAt: Date): Server {
     const { catalog } = this.#managed.hub;
     const groups = catalog.groupNames.filter((group) => catalog.group(group).servers.includes(server.name));
-    return toServer(server, { savedAt, groups });
+    return toServer(server, { savedAt, groups, warnings: this.#managed.hub.configuration.warningsOf(server.config) });
   }
 
   /** A file knows no times of its entries; all of them are as old as it is. */

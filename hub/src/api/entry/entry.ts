@@ -26,6 +26,7 @@ export function toEntry(config: ServerConfig, hide: Hide): Entry {
     ...(description === undefined ? {} : { description }),
     ...toWay(config, hide),
     ...(env.length === 0 ? {} : { env: Object.fromEntries(env) }),
+    ...(config.allowEnv === undefined ? {} : { allowEnv: [...config.allowEnv] }),
     ...(config.source.type === "manual" ? {} : { source: toSource(config.source) }),
     ...(config.config === undefined ? {} : { config: maskJson(config.config, hide) }),
     ...(Object.keys(timeouts).length === 0

@@ -15,6 +15,7 @@ const PARTS: readonly { readonly part: keyof ServerConfig; readonly keys: readon
     keys: ["command", "args", "cwd", "hardened", "type", "url", "headers", "package", "transport"],
   },
   { part: "env", keys: ["env", "env_vars", "envVars"] },
+  { part: "allowEnv", keys: ["allowEnv", "allow_env"] },
   { part: "source", keys: ["source"] },
   { part: "config", keys: ["config"] },
   { part: "timeouts", keys: ["timeouts", "timeout"] },

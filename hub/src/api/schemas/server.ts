@@ -17,6 +17,10 @@ const serverConfig = z
     args: z.array(z.string()),
     env: z.record(z.string(), z.string()),
     description: z.string().optional(),
+    allowEnv: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: "Variables of the hub's environment that ${NAME} may stand for" }),
     cwd: z.string().optional(),
     hardened: z.boolean().optional(),
     type: z.enum(["http", "sse", "websocket"]).optional(),
