@@ -146,7 +146,21 @@ async function translated<T>(path: string, write: () => Promise<T>): Promise<T> 
   try {
     return await write();
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new HubError("IoError", `Cannot write ${path}`, { detail, cause: error });
+    throw cannotWrite(path, error);
   }
+}
+
+/** That the disk is full is nobody's network, and is over when somebody makes room. */
+function cannotWrite(path: string, error: unknown): HubError {
+  const detail = error instanceof Error ? error.message : String(error);
+  const code = errorCode(error);
+  if (code !== "ENOSPC" && code !== "EDQUOT") {
+    return new HubError("IoError", `Cannot write ${path}`, { detail, cause: error });
+  }
+  const full = code === "ENOSPC" ? "The disk is full" : "The disk quota is used up";
+  return new HubError("DiskFull", `${full}: nothing can be written to ${dirname(path)}`, {
+    detail,
+    hint: "Make room there and try again; nothing was changed",
+    cause: error,
+  });
 }

@@ -52,6 +52,7 @@ export const ERRORS = {
   Overloaded: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   CircuitOpen: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DockerNotRunning: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
+  DiskFull: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   ToolFailed: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 5 },
   ConnectionFailed: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },
   InitializationFailed: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },

@@ -1,12 +1,14 @@
-// The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Payloads and the text
-// that servers print never get in: either may hold a secret.
+// The hub's structured log: one JSON line for every connect, failure, call, reload and warning. Payloads never get in, and
+// of what a server prints only the one line that says why it is down, without its secrets.
 
 import { ByRoute } from "./calls/by-route.ts";
+import { hideAll, maskText } from "./config/mask.ts";
 import type { ErrorBody } from "./errors.ts";
 import type { CallRecord, HubEvents } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { LogLines, membersOf, type Destination, type LogLevel } from "./log-lines.ts";
 import type { Status } from "./servers/status.ts";
+import { tellingLine } from "./servers/telling.ts";
 
 export interface FileLogOptions {
   readonly maxBytes?: number;
@@ -14,6 +16,8 @@ export interface FileLogOptions {
   readonly warnings?: readonly string[];
 }
 
+/** Of what a server said last. Secrets that the hub knows are out of it already; what looks like one is masked here. */
+const MAX_DETAIL = 500;
 /** Of so many kinds of calls the beginning of the line is kept. */
 const MAX_KINDS = 1000;
 
@@ -93,11 +97,11 @@ function logStatus(log: LogLines, server: string, status: Status): void {
     case "running":
       return log.say("info", "server running", { server, tools: status.tools.length });
     case "error":
-      return log.say("error", "server failed", { server, ...failure(status.error) });
+      return log.say("error", "server failed", { server, ...reason(status.error) });
     case "disconnected":
-      return log.say("warn", "server disconnected", { server, ...failure(status.error) });
+      return log.say("warn", "server disconnected", { server, ...reason(status.error) });
     case "unauthenticated":
-      return log.say("warn", "server wants other credentials", { server, ...failure(status.error) });
+      return log.say("warn", "server wants other credentials", { server, ...reason(status.error) });
     case "starting":
       return log.say("debug", "server starting", { server, stage: status.stage });
     case "stopped":
@@ -109,4 +113,11 @@ function logStatus(log: LogLines, server: string, status: Status): void {
 /** Code and message only: the detail may quote what the server printed. */
 function failure(error: ErrorBody | undefined) {
   return error === undefined ? {} : { code: error.code, kind: error.kind, error: error.message };
+}
+
+/** Of a server that is down also what tells why: the missing variable, the command, the line of stderr that says most. */
+function reason(error: ErrorBody) {
+  const telling = error.detail === undefined ? undefined : tellingLine(error.detail)?.slice(0, MAX_DETAIL);
+  const detail = telling === undefined ? undefined : maskText(telling, hideAll);
+  return { ...failure(error), field: error.field, detail };
 }

@@ -4,7 +4,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
+import { failing, fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { http } from "../support/rpc.ts";
 import { readManagementToken } from "../../hub/src/auth/management-token.ts";
@@ -197,6 +197,39 @@ describe("while it runs", () => {
     expect(json).toMatchObject({ groups: false, description: "nothing" });
     await expect.poll(changes).toContain("nothing");
   });
+});
+
+it("R16 R33 the log says why servers are down, and doctor asks the hub what runs", async () => {
+  const hungry = { ...fixture("echo"), env: { NEEDED: "${ONLY_THE_HUB_HAS_IT}" } };
+  const fresh = await makeHome({
+    hungry,
+    unset: { ...fixture("echo"), env: { A: "${SET_NOWHERE}" } },
+    nope: { command: "no-such-program-4711" },
+    exits: failing(),
+  });
+  try {
+    const running = await startHub(fresh, { env: { ONLY_THE_HUB_HAS_IT: "x" } });
+    try {
+      const { stdout } = await plugboard(fresh, ["doctor"]);
+      expect(stdout).not.toContain("hungry");
+      expect(stdout).toContain("SET_NOWHERE");
+      const text = await readFile(join(fresh.dir, "state/log.jsonl"), "utf8");
+      const lines = text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      const down = Object.fromEntries(
+        lines.filter(({ msg }) => msg === "server failed").map((line) => [line.server, line]),
+      );
+      expect(down["unset"]).toMatchObject({ field: "env.A", detail: expect.stringContaining("SET_NOWHERE") });
+      expect(JSON.stringify(down["nope"])).toContain("no-such-program-4711");
+      expect(down["exits"]?.detail).toContain("no configuration found");
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await fresh.remove();
+  }
 });
 
 it("CF-8 a first start with a file that cannot be read ends with its place and what to do", async () => {

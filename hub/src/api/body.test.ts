@@ -42,6 +42,15 @@ describe("a body", () => {
     expect(await refusal(request("{}", { "content-type": type }))).toMatchObject({ status: 415 }),
   );
 
+  it.each([
+    ['{"name":"z3","name":"z4"}', '"name" is given twice'],
+    ['{"a":"\\ud800"}', "surrogate"],
+    [`{"a":[${"1,".repeat(100_000)}1]}`, "more than 100000 elements"],
+  ])("C13 T20 T36 that says %.30s is refused", async (text, problem) => {
+    const { message } = (await refusal(request(text))) as { message: string };
+    expect(message).toContain(problem);
+  });
+
   it("T23 that is compressed is refused", async () => {
     const asked = request(gzipSync("{}"), { "content-encoding": "gzip" });
     expect(await refusal(asked)).toMatchObject({ status: 415 });

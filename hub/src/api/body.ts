@@ -2,6 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { HubError } from "../errors.ts";
+import { findExcess } from "../wire/json-limits.ts";
 import { membersOf } from "../wire/json.ts";
 import { Pieces } from "../wire/pieces.ts";
 import { HttpFailure } from "./problem.ts";
@@ -27,8 +28,16 @@ export async function readBody(request: Request): Promise<Body> {
   if (membersOf(bytes, MAX_DEPTH) === undefined) {
     throw malformed(`The body must be one JSON object, nested at most ${MAX_DEPTH} levels deep`);
   }
+  const text = bytes.toString();
+  const json = parse(text);
+  const excess = findExcess(text, { unique: true, wellFormed: true });
+  if (excess !== undefined) throw malformed(`The body cannot be taken: ${excess}`);
+  return { bytes, json };
+}
+
+function parse(text: string): unknown {
   try {
-    return { bytes, json: JSON.parse(bytes.toString()) };
+    return JSON.parse(text);
   } catch (error) {
     throw malformed("The body is not valid JSON", error);
   }

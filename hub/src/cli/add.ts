@@ -296,9 +296,9 @@ async function toEntry({ name, entry }: Target, options: AddOptions): Promise<Js
 /** Whoever types `${NAME}` means it; in JSON from elsewhere it is for the user to declare. */
 async function declared(entry: JsonObject, { header }: AddOptions, isPasted: boolean): Promise<JsonObject> {
   const { withDeclared } = await import("../config/allowed-env.ts");
-  const typed = new Set(header.map((word) => `headers.${parseHeader(word)[0]}`));
+  const ownHeaders = new Set(header.map((word) => `headers.${parseHeader(word)[0]}`));
   try {
-    return withDeclared(entry, ({ field }) => !isPasted || typed.has(field));
+    return withDeclared(entry, ({ field }) => !isPasted || ownHeaders.has(field));
   } catch {
     return entry; // what is wrong with it is said by whoever saves it
   }

@@ -35,10 +35,13 @@ const PATIENCE_MS = 5000;
 export async function examine(io: Io, options: GlobalOptions, known: readonly CheckResult[]): Promise<CheckResult[]> {
   const places = placesOf(io, options);
   const servers = (await readServers(places.config)).filter(({ enabled }) => enabled);
+  // What runs has what it needs, whatever is set here: its hub may have been started in another environment.
+  const up = await runningServers(io, options);
+  const others = servers.filter(({ name }) => !up.has(name));
   const groups = await Promise.all([
     checkConfig(places),
-    checkPrograms(io, places, servers),
-    checkCredentials(io, places, servers),
+    checkPrograms(io, places, others),
+    checkCredentials(io, places, others),
     known.some(({ name }) => name === "secrets") ? [] : checkSecrets(io, places),
     checkPackages(places),
     checkFolders(places),
@@ -46,6 +49,12 @@ export async function examine(io: Io, options: GlobalOptions, known: readonly Ch
     checkHub(io, options),
   ]);
   return [checkNode(), ...groups.flat()];
+}
+
+async function runningServers(io: Io, options: GlobalOptions): Promise<ReadonlySet<string>> {
+  const hub = await findHub(io, options).catch(() => undefined); // checkHub says why
+  const servers = (await hub?.client.listServers().catch(() => undefined)) ?? [];
+  return new Set(servers.filter(({ status }) => status === "running").map(({ config }) => config.name));
 }
 
 function checkNode(): CheckResult {
@@ -130,12 +139,16 @@ async function dockerAnswers(path: string, { env }: Io): Promise<boolean> {
 }
 
 /** What a server needs and this environment does not have. A hub elsewhere may have another environment. */
-async function checkCredentials(io: Io, { data }: Places, servers: readonly ServerConfig[]): Promise<CheckResult[]> {
+async function checkCredentials(
+  io: Io,
+  { config, data }: Places,
+  servers: readonly ServerConfig[],
+): Promise<CheckResult[]> {
   const secrets = new FileSecrets(data, { key: io.env["PLUGBOARD_SECRET_KEY"] });
   const results = await Promise.all(
     servers.map(async (server): Promise<CheckResult | undefined> => {
       try {
-        await resolveServer(server, { variables: io.env, secrets });
+        await resolveServer(server, { variables: io.env, secrets, configFolder: config });
         return undefined;
       } catch (thrown) {
         const { message, field, detail, hint } = toHubError(thrown);

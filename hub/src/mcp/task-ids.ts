@@ -44,7 +44,10 @@ export class TaskIds {
   static async open(path: string, onWarning?: (message: string) => void): Promise<TaskIds> {
     const tell = (problem: string) => onWarning?.(`${problem}: tasks of before are not found any more`);
     // A new key only costs the ids of before.
-    const text = await readPrivateFile(path).catch((thrown: unknown) => void tell(toHubError(thrown).message));
+    const text = await readPrivateFile(path).catch((thrown: unknown) => {
+      tell(toHubError(thrown).message);
+      return undefined;
+    });
     const known = Buffer.from(text ?? "", "base64url");
     if (known.length === KEY_BYTES) return new TaskIds(known);
     if (text !== undefined) tell(`${path} is damaged`);

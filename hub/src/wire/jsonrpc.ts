@@ -2,6 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { HubError } from "../errors.ts";
+import { findExcess, MIN_EXCESS_BYTES } from "./json-limits.ts";
 import { isObject, membersOf, valueOf, type JsonObject, type Member } from "./json.ts";
 
 export type Id = string | number;
@@ -151,6 +152,8 @@ function classify(
   const { method } = value;
   if (typeof method === "string") {
     const params = value["params"];
+    const excess = bytes.length < MIN_EXCESS_BYTES ? undefined : findExcess(bytes.toString());
+    if (excess !== undefined) return malformed(RPC.invalidRequest, excess, id);
     if (params !== undefined && !isObject(params)) {
       return malformed(RPC.invalidRequest, "`params` must be an object", id);
     }
