@@ -37,6 +37,7 @@ it("the client loads neither the framework nor the server's side", () => {
       "received-events.ts",
       "request.ts",
       "../errors.ts",
+      "../trim.ts",
       "../wire/json.ts",
       "../wire/sse.ts",
       "../wire/pieces.ts",
