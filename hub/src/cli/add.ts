@@ -250,8 +250,9 @@ async function started(io: Io, out: Output, starting: Promise<Server>, saved: Se
 async function tried(io: Io, { api, out }: Access, entry: JsonObject, given: Given): Promise<TestResult> {
   const result = await waiting(io, out, `testing ${String(entry["name"])}`, api.testServer(entry));
   if (result.success) return result;
-  const how = "Not saved. With --no-test it is saved all the same";
   const { hint, field, kind } = result.error ?? {};
+  // What is not there will not be there later.
+  const how = kind === "PackageNotFound" ? "Not saved" : "Not saved. With --no-test it is saved all the same";
   const variable = kind === "ProcessSpawnFailed" && field?.startsWith("env.") === true ? field.slice(4) : undefined;
   const first = variable === undefined ? hint : missingKey(variable, given);
   throw fromBody({ message: result.message, ...result.error, hint: first === undefined ? how : `${first}\n${how}` });

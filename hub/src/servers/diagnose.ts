@@ -149,7 +149,7 @@ export async function diagnoseExit(command: LaunchCommand, exit: ProcessExit, st
   if (found !== undefined) return toError(found, stderrTail);
   const end = exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
   const telling = tellingLine(stderrTail);
-  const variable = telling === undefined ? undefined : missingVariable(telling);
+  const variable = telling === undefined ? undefined : missingVariable(stderrTail, telling);
   return new HubError("ProcessSpawnFailed", `The server ${end} before the handshake`, {
     ...detailOf(stderrTail, telling),
     ...(variable === undefined ? {} : { field: `env.${variable}` }),
@@ -165,8 +165,9 @@ export function diagnoseInstall(spec: string, exit: ProcessExit, stderrTail: str
   return new HubError("ProcessSpawnFailed", `npm ${end} while it installed ${spec}`, detailOf(stderrTail));
 }
 
+/** What is known exactly needs no page of npm's words besides: they are in the server's log. */
 function toError({ kind, message, what, hint }: Diagnosis, stderrTail: string): HubError {
-  return new HubError(kind, message, { ...detailOf(stderrTail, what), hint });
+  return new HubError(kind, message, { ...(what === undefined ? detailOf(stderrTail) : { detail: what }), hint });
 }
 
 function detailOf(stderrTail: string, telling?: string): { readonly detail?: string } {

@@ -16,7 +16,7 @@ import { TransportWatch, type TransportWatchOptions } from "./wrong-transport.ts
 export const MAX_MESSAGE_BYTES = 16 << 20;
 const SHOWN_LINES = 12;
 /** More than is shown: a launcher may say the reason early and much after it. */
-const SEARCHED_LINES = 50;
+const SEARCHED_LINES = 200;
 /** For the exit that nearly always follows a closed stdout, and has a better reason to give. */
 const MUTED_MS = 3000;
 

@@ -33,6 +33,11 @@ it.each([
     "Error: No access token was provided",
   ],
   [
+    "a page of usage with better words",
+    "No token was provided\nUsage: x\n  --key  KEY_NAME is required",
+    "No token was provided",
+  ],
+  [
     "a variable, although an exception follows",
     "Missing SENTRY_TOKEN, it is required\nError: process ended\n    at x",
     "Missing SENTRY_TOKEN, it is required",

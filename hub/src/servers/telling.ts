@@ -15,23 +15,41 @@ const LEVEL = /^(?:\[[^\]]{1,40}\]\s*|\d{4}-\d\d-\d\dT?[\d:.,Z+ -]{0,20}\s*)/;
 const VARIABLE = /\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40})+\b/g;
 /** Codes and settings that look like a variable of the server. */
 const NO_VARIABLE = /^(?:ERR|NODE|MODULE|UV|NPM|EXIT|HTTP)_/;
+const ADVICE = /\b(?:pass|set|provide|export|use|supply)\b/i;
+const USAGE = /^\s{0,8}usage\b/im;
 const MAX_CHARS = 500;
 
 /** @example tellingLine("GET /x\nError: No access token was provided\n    at main") // "Error: No access token was provided" */
 export function tellingLine(text: string): string | undefined {
+  // How a program is used follows upon what was wrong.
+  const usage = text.search(USAGE);
+  const reason = usage < 0 ? undefined : bestOf(text.slice(0, usage), { orLast: false });
+  return reason ?? bestOf(text, { orLast: true });
+}
+
+function bestOf(text: string, { orLast }: { orLast: boolean }): string | undefined {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const candidates = lines.filter((line) => !NOISE.test(line)).map((line) => plain(line));
   const scores = candidates.map(score);
   const best = Math.max(...scores, 0);
-  if (best === 0) return candidates.at(-1) ?? lines.at(-1)?.trim();
+  if (best === 0) return orLast ? (candidates.at(-1) ?? lines.at(-1)?.trim()) : undefined;
   // Python puts the reason last, behind the trace and behind what it was caused by.
   const index = TRACEBACK.test(text) ? scores.lastIndexOf(best) : scores.indexOf(best);
   return candidates[index];
 }
 
-/** The variable of its environment that a line asks for. */
-export function missingVariable(line: string): string | undefined {
-  if (!COMPLAINT.test(line)) return undefined;
+/** The variable of its environment that a server asks for: in the telling line, or in the advice that follows it. */
+export function missingVariable(text: string, telling: string): string | undefined {
+  const lines = text.split("\n").map((line) => plain(line));
+  const advice = lines[lines.indexOf(telling) + 1] ?? "";
+  return variableIn(telling) ?? (ADVICE.test(advice) ? nameIn(advice) : undefined);
+}
+
+function variableIn(line: string): string | undefined {
+  return COMPLAINT.test(line) ? nameIn(line) : undefined;
+}
+
+function nameIn(line: string): string | undefined {
   return line.match(VARIABLE)?.find((name) => !NO_VARIABLE.test(name));
 }
 
@@ -44,7 +62,7 @@ export function explain(stderr: string, lines: number, telling = tellingLine(std
 }
 
 function score(line: string): number {
-  if (missingVariable(line) !== undefined) return 3;
+  if (variableIn(line) !== undefined) return 3;
   if (EXCEPTION.test(line)) return 2;
   return COMPLAINT.test(line) ? 1 : 0;
 }
