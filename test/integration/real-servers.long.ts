@@ -52,7 +52,6 @@ const SERVERS: Readonly<Record<string, Real>> = {
   runner: npm("mcp-server-code-runner@0.1.8", {
     calls: [["run-code", { code: "console.log(1)", languageId: "javascript" }]],
   }),
-  browser: npm("@browsermcp/mcp@0.1.3"),
   commands: npm("mcp-server-commands@0.5.0"),
   gitnode: npm("@cyanheads/git-mcp-server@2.15.3"),
   chart: npm("@antv/mcp-server-chart@0.9.10"),
@@ -65,13 +64,8 @@ const SERVERS: Readonly<Record<string, Real>> = {
     ],
   }),
   git: pypi("mcp-server-git==2026.10.19", { calls: [["git_status", { repo_path: repository }]] }),
-  sqlite: pypi("mcp-server-sqlite==2025.4.25", {
-    args: ["--db-path", join(place, "x.db")],
-    calls: [
-      ["list_tables", {}],
-      ["read_query", { query: "SELECT nonsense" }],
-    ],
-  }),
+  wikipedia: pypi("wikipedia-mcp==2.0.1"),
+  excel: pypi("excel-mcp-server==2.2.2", { args: ["stdio"] }),
   calculator: pypi("mcp-server-calculator==0.2.1", { calls: [["calculate", { expression: "2+3" }]] }),
   duckduckgo: pypi("duckduckgo-mcp-server==0.7.0"),
   fetch: pypi("mcp-server-fetch==2026.10.24", { calls: [["fetch", { url: "not a url" }]] }),
