@@ -119,4 +119,41 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
     expect(code).toBe(5);
     expect(stdout).toMatch(/cannot be answered: the call came from a program.*plugboard call on a terminal/);
   });
+
+  it.each([
+    [["get", "everythin"], "everything"],
+    [["tools", "EVERYTHING"], "everything"],
+    [["call", "everything.ecoh"], "echo"],
+    [["call", "everythin.echo"], "everything.echo"],
+    [["tools", "--group", "wrok"], "work"],
+    [["group", "get", "wrok"], "work"],
+    [["install", "cursr"], "cursor"],
+    [["secret", "rm", "tokne"], "token"],
+    [["statsu"], "status"],
+  ])("D12 plugboard %j asks whether %s was meant", async (args, meant) => {
+    if (args[0] === "secret") await plugboard(home, ["secret", "set", "token"], { stdin: "x" });
+    const { code, stderr } = await plugboard(home, args);
+    expect([2, 6]).toContain(code);
+    expect(stderr).toMatch(new RegExp(`^  note:  Did you mean ${meant.replace(".", String.raw`\.`)}\\?$`, "m"));
+    expect(stderr).not.toContain("fix:");
+  });
+
+  it("D13 get says each line of a failed server once", async () => {
+    const { stdout } = await plugboard(home, ["get", LONG]);
+    expect(stdout.match(/fatal: no configuration found/g)).toHaveLength(1);
+    expect(stdout).toMatch(/^ {2}cause +fatal: no configuration found$/m);
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^ {2}then +plugboard restart a-server/);
+  });
+
+  it("D12 start of a server that fails leads to what is known of it, and not in a circle", async () => {
+    const { code, stderr } = await plugboard(home, ["start", LONG]);
+    expect(code).toBe(4);
+    expect(stderr).toMatch(new RegExp(`fix: +plugboard get ${LONG}\n`));
+  });
+
+  it("C13 --json on a terminal moves no cursor and turns no text around", async () => {
+    const { screen } = await onTerminal(home, ["call", "it.echo", "text=a\u009b31m\u202eb", "--json"]);
+    expect(screen).toContain(String.raw`a\u009b31m\u202eb`);
+    expect(JSON.parse(screen)).toMatchObject({ content: [{ text: "a\u009b31m\u202eb" }] });
+  });
 });

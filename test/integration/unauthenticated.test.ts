@@ -83,7 +83,12 @@ describe("LC-1 F24 a server that refuses the credentials at its start", () => {
   });
 
   it.each([
-    ["no header", {}, "The server asks for credentials", /plugboard edit it .*Authorization/],
+    [
+      "R28 no header: commands that can be copied",
+      {},
+      "The server asks for credentials",
+      /^plugboard secret set it-token\nplugboard edit it '\{"headers":\{"Authorization":"Bearer \$\{TOKEN\}"\},"env":\{"TOKEN":\{"secretRef":"it-token"\}\}\}'$/,
+    ],
     ["a header", { headers: { "X-Key": "k" } }, "The server does not accept the credentials", /edit it .*X-Key/],
     [
       "a secret",

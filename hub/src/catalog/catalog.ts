@@ -1,6 +1,7 @@
 // What is exposed right now: an immutable snapshot of all groups, built from the config and each server's last listing, and
 // replaced as a whole on every change. When to build a new one is left to the caller.
 import type { HubConfig } from "../config/types.ts";
+import { didYouMean } from "../did-you-mean.ts";
 import { HubError } from "../errors.ts";
 import { Group } from "./group.ts";
 import type { ServerListing } from "./listing.ts";
@@ -61,7 +62,10 @@ export class Catalog {
   group(name: string = DEFAULT_GROUP): Group {
     const group = this.#groups.get(name);
     if (group === undefined) {
-      throw new HubError("GroupNotFound", "Group not found", { detail: `There is no group ${quote(name)}` });
+      throw new HubError("GroupNotFound", "Group not found", {
+        detail: `There is no group ${quote(name)}`,
+        hint: didYouMean(name, this.groupNames, "Groups"),
+      });
     }
     return group;
   }

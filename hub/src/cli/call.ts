@@ -2,6 +2,7 @@
 
 import { text as readAll } from "node:stream/consumers";
 import type { Server } from "../api/schemas/server.ts";
+import { closest } from "../did-you-mean.ts";
 import { HubError } from "../errors.ts";
 import { isObject } from "../wire/json.ts";
 import type { Raw, RawParams } from "../wire/jsonrpc.ts";
@@ -9,6 +10,7 @@ import { withAccess, type Access } from "./access.ts";
 import { parseArguments, parseJson } from "./arguments.ts";
 import { printContent } from "./content.ts";
 import { notRunning, requireEnabled } from "./down.ts";
+import { fromBody } from "./error-body.ts";
 import type { InteractiveCall } from "./interactive-call.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import type { Register } from "./program.ts";
@@ -110,7 +112,14 @@ async function inGroup(setting: Setting, group: string, { tool: name, toArgument
   const found = exact ?? bare[0];
   const args = toArguments(found?.input_schema);
   const told = found && (await interactively(setting, group, { tool: found.name, shown: name, args }));
-  return told ?? access.callGroupTool({ group, tool: found?.name ?? name, args });
+  try {
+    return told ?? (await access.callGroupTool({ group, tool: found?.name ?? name, args }));
+  } catch (error) {
+    if (!(error instanceof HubError) || error.kind !== "ToolNotFound" || error.hint !== undefined) throw error;
+    const names = tools.flatMap(({ name: exposed, server, tool }) => [`${server}.${tool}`, exposed]);
+    const meant = closest(name, names);
+    throw fromBody({ ...error.toJSON(), hint: meant === undefined ? "plugboard tools" : `Did you mean ${meant}?` });
+  }
 }
 
 /** Where somebody watches: with progress, and with the server's questions. Undefined where the call must go another way. */

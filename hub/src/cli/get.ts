@@ -1,10 +1,11 @@
 // `plugboard get`: everything about one server: how it is run, how it is, why it fails and what to do. Secrets are hidden.
 
-import type { Server } from "../api/schemas/server.ts";
+import type { Logs, Server } from "../api/schemas/server.ts";
 import { withAccess, type Access } from "./access.ts";
 import type { GlobalOptions } from "./io.ts";
 import { shownKind } from "./kind.ts";
 import { statusCell } from "./ls.ts";
+import { isCommand } from "./output.ts";
 import type { Register } from "./program.ts";
 import { quoted } from "./quoted.ts";
 import { table, type Cell } from "./table.ts";
@@ -35,12 +36,16 @@ async function get(access: Access, name: string): Promise<void> {
   const title: Cell = { text: server.config.name, paint: out.color.strong };
   out.table([[title, statusCell(server.status, out), since(server, hub !== undefined)]]);
   const stored = new Set(secrets.map(({ name: known }) => known));
-  const written = (logs?.lines ?? []).map(({ timestamp, text }) => `${clock(new Date(timestamp))} ${text}`).join("\n");
+  const written = logs?.lines ?? [];
+  const cause = causeOf(server, written);
+  // What the cause quotes is not said twice.
+  const others = written.filter(({ text }) => !cause.includes(text.trim()));
   const rows = [
     ...described(server, stored),
-    ...(server.error === null ? [] : errorRows(server.error, { whole: written === "" })),
-    ...lines("stderr", written),
-    ...(server.error === null ? [] : lines("fix", fixOf(server.config.name, server.error))),
+    ...(server.error === null ? [] : [errorRow(server.error)]),
+    ...lines("cause", cause.join("\n")),
+    ...lines("stderr", others.map(({ timestamp, text }) => `${clock(new Date(timestamp))} ${text}`).join("\n")),
+    ...(server.error === null ? [] : advice(server.config.name, server.error)),
   ];
   out.print(table(rows.map(([label, value]) => [{ text: `  ${label}`, paint: out.color.faint }, value])));
 }
@@ -90,18 +95,21 @@ function inUse(instances: Server["instances"]): string {
   return `${count(instances.length, "instance")}${pids.length === 0 ? "" : `, pid ${pids.join(" ")}`}`;
 }
 
-/** The cause in one line, the first of the detail, where all that the server wrote is shown besides. */
-function errorRows(
-  { code, message, field, detail = "" }: NonNullable<Server["error"]>,
-  { whole }: { whole: boolean },
-): Row[] {
-  const cause = whole ? detail : firstLine(detail);
-  return [["error", `${code}${field === undefined ? "" : ` ${field}`}: ${message}`], ...lines("cause", cause)];
+function errorRow({ code, message, field }: NonNullable<Server["error"]>): Row {
+  return ["error", `${code}${field === undefined ? "" : ` ${field}`}: ${message}`];
 }
 
-/** What has no advice of its own can still be tried again. */
-function fixOf(name: string, { hint }: NonNullable<Server["error"]>): string {
-  return hint ?? `plugboard logs ${name} shows what it said; then plugboard restart ${name}`;
+/** The line that says most, which stands first; all of them where they are not in the server's log anyway. */
+function causeOf({ error }: Server, written: Logs["lines"]): string[] {
+  const [first, ...rest] = (error?.detail ?? "").split("\n").map((line) => line.trim());
+  const logged = new Set(written.map(({ text }) => text.trim()));
+  return [first ?? "", ...rest.filter((line) => !logged.has(line))].filter((line) => line !== "");
+}
+
+/** What has no advice of its own can be tried again when somebody has seen to it. */
+function advice(name: string, { hint }: NonNullable<Server["error"]>): Row[] {
+  if (hint === undefined) return [["then", `plugboard restart ${name}`]];
+  return lines(isCommand(hint) ? "fix" : "note", hint);
 }
 
 function lines(label: string, text: string): Row[] {

@@ -1,6 +1,7 @@
 // `plugboard group`: which servers and tools go together, each group an endpoint of its own.
 
 import type { GroupInput, GroupView } from "../api/schemas/group.ts";
+import { didYouMean } from "../did-you-mean.ts";
 import { HubError } from "../errors.ts";
 import { withAccess, type Access } from "./access.ts";
 import type { GlobalOptions } from "./io.ts";
@@ -116,7 +117,7 @@ async function save(
   const group = await (did === "Added" ? api.createGroup(name, input) : api.setGroup(name, input));
   for (const server of entry.servers ?? []) {
     if (!servers.has(server))
-      out.warn(`There is no server "${server}" yet; servers: ${[...servers].join(", ") || "none"}`);
+      out.warn(`There is no server "${server}" yet. ${didYouMean(server, [...servers], "Servers")}`);
   }
   // One that does not run may have them.
   const isKnown = all.every(({ config, status }) => !group.servers.includes(config.name) || status === "running");
@@ -153,6 +154,10 @@ async function known(api: Access["api"], name: string): Promise<GroupView> {
   const group = groups.find((candidate) => candidate.name === name);
   if (group !== undefined) return group;
   throw new HubError("GroupNotFound", `There is no group "${name}"`, {
-    hint: `Groups: ${groups.map((candidate) => candidate.name).join(", ")}`,
+    hint: didYouMean(
+      name,
+      groups.map((candidate) => candidate.name),
+      "Groups",
+    ),
   });
 }

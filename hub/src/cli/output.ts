@@ -7,10 +7,9 @@ import { paletteFor, type Palette } from "./color.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { Interrupted } from "./interrupted.ts";
 import { indentJson } from "./indent-json.ts";
+import { safeJson } from "./safe-json.ts";
 import { table, type Cell, type TableOptions } from "./table.ts";
 import { printable } from "./text.ts";
-
-const NEWLINE = Buffer.from("\n");
 
 export class Output {
   readonly #io: Io;
@@ -62,13 +61,13 @@ export class Output {
 
   /** A result of somebody else's, as it came: its numbers may be beyond JavaScript's. On a terminal it is laid out. */
   dataBytes(json: Buffer): void {
-    if (this.terminal) this.printForeign(indentJson(json.toString()));
-    else this.#io.stdout.write(Buffer.concat([json, NEWLINE]));
+    const text = safeJson(json.toString());
+    this.print(this.terminal ? indentJson(text) : text);
   }
 
   /** One record of many, one line each. */
   line(value: unknown): void {
-    this.#io.stdout.write(`${JSON.stringify(value)}\n`);
+    this.#io.stdout.write(`${safeJson(JSON.stringify(value))}\n`);
   }
 
   /** What a change did: one line, or the data. */
@@ -87,7 +86,7 @@ export class Output {
 }
 
 export function printJson(io: Io, value: unknown): void {
-  io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  io.stdout.write(`${safeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** A warning, with the server that it is about. */
@@ -97,7 +96,7 @@ export function aboutServer(message: string, server: string | undefined): string
 
 export function printError(error: HubError, io: Io, options: GlobalOptions): void {
   if (options.json === true) {
-    io.stderr.write(`${JSON.stringify(error)}\n`);
+    io.stderr.write(`${safeJson(JSON.stringify(error))}\n`);
     return;
   }
   if (error instanceof Interrupted) return;
@@ -106,7 +105,9 @@ export function printError(error: HubError, io: Io, options: GlobalOptions): voi
   if (error.field !== undefined) lines.push(`  field: ${indented(error.field)}`);
   if (error.detail !== undefined) lines.push(`  cause: ${indented(error.detail)}`);
   if (error.kind === "Unexpected" && error.cause instanceof Error) lines.push(`  cause: ${error.cause.stack}`);
-  lines.push(`  fix:   ${strong(indented(error.hint ?? FIXES[error.kind] ?? "plugboard doctor"))}`);
+  const advice = error.hint ?? FIXES[error.kind];
+  if (advice !== undefined)
+    lines.push(isCommand(advice) ? `  fix:   ${strong(indented(advice))}` : `  note:  ${indented(advice)}`);
   io.stderr.write(`${lines.join("\n")}\n`);
 }
 
@@ -114,19 +115,22 @@ function indented(text: string): string {
   return printable(text).split("\n").join("\n         ");
 }
 
-/** Where to look, for errors that do not say it themselves. */
+/** Whether somebody can copy it into a shell. */
+export function isCommand(advice: string): boolean {
+  return /^(?:plugboard|npm|npx|chmod|chown|kill|rm|docker|printf) /.test(advice);
+}
+
+/** What to do about errors that do not say it themselves. */
 const FIXES: Readonly<Partial<Record<ErrorKind, string>>> = {
-  InvalidConfig: "plugboard help",
-  SerializationError: "plugboard help",
   ServerNotFound: "plugboard ls",
   ToolNotFound: "plugboard tools",
   GroupNotFound: "plugboard group ls",
   SecretNotFound: "plugboard secret ls",
   ServerAlreadyExists: "plugboard ls",
-  StaleConfig: "Try again",
+  StaleConfig: "Try again: somebody else has changed it meanwhile",
   ServerNotRunning: "plugboard status",
-  ToolFailed: "plugboard tools --schema shows what the tool takes",
-  ProcessSpawnFailed: "plugboard logs shows what the server said",
+  IoError: "plugboard doctor",
+  DatabaseError: "plugboard doctor",
   Unexpected: "plugboard doctor; if that finds nothing, this is a fault of Plugboard: please report it",
 };
 

@@ -194,8 +194,12 @@ function wantsJson(args: readonly string[]): boolean {
 }
 
 function usageError(text: string, json: boolean): string {
-  const message = text.replace(/^error: /, "").trim();
-  const hint = "plugboard --help";
+  const [message = "", guess] = text
+    .replace(/^error: /, "")
+    .trim()
+    .split("\n");
+  // Commander writes `(Did you mean ls?)` on a line of its own.
+  const hint = guess?.replace(/^\((.*)\)$/, "$1") ?? "plugboard --help";
   if (json) return `${JSON.stringify(new HubError("InvalidConfig", message, { hint }))}\n`;
-  return `error: ${message}\n  fix:   ${hint}\n`;
+  return `error: ${message}\n  ${guess === undefined ? "fix: " : "note:"}  ${hint}\n`;
 }

@@ -1,5 +1,7 @@
 // Starting, stopping and restarting one server of the running hub.
 
+import { HubError } from "../errors.ts";
+import { fromBody } from "./error-body.ts";
 import type { RunningHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { Output } from "./output.ts";
@@ -33,7 +35,14 @@ export async function act(io: Io, { client }: RunningHub, { server, action, opti
     const done = await waiting(io, out, () => `${DOING[action]} ${config.name} ${stage}`, run[action]());
     const what = action === "stop" ? "" : ` (${describe(done)})`;
     out.changed(`${DONE[action]} ${config.name}${what}`, done);
+  } catch (error) {
+    // Where the error has no advice, the rest of what is known of the server may help.
+    throw error instanceof HubError && error.hint === undefined ? withAdvice(error, config.name) : error;
   } finally {
     clearInterval(timer);
   }
+}
+
+function withAdvice({ kind, message, field, detail }: HubError, name: string): HubError {
+  return fromBody({ kind, message, field, detail, hint: `plugboard get ${name}` });
 }

@@ -3,6 +3,7 @@
 
 import { posix, win32 } from "node:path";
 import { localFolder, roamingFolder, supportFolder, xdgFolder, type Surroundings } from "../config/system-folders.ts";
+import { didYouMean } from "../did-you-mean.ts";
 import { HubError } from "../errors.ts";
 import type { Client } from "./client.ts";
 
@@ -231,7 +232,11 @@ export function clientsNamed(ids: readonly string[]): Client[] {
     if (CLIENTS.some((client) => client.id === id)) continue;
     throw new HubError("InvalidConfig", `There is no client ${JSON.stringify(id)}`, {
       field: "client",
-      hint: `Clients: ${CLIENTS.map((client) => client.id).join(", ")}`,
+      hint: didYouMean(
+        id,
+        CLIENTS.map((client) => client.id),
+        "Clients",
+      ),
     });
   }
   return CLIENTS.filter((client) => ids.includes(client.id));

@@ -1,7 +1,7 @@
 // Why a server could not be started, as an error that says what to do. Reads exit codes and error codes; of npm and uv,
 // which give nothing else, the words in the one table below.
 
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants, open, stat } from "node:fs/promises";
 import type { Launcher } from "../config/types.ts";
 import { HubError } from "../errors.ts";
 import type { ErrorKind } from "../errors.ts";
@@ -227,12 +227,27 @@ export async function diagnoseSpawn(command: LaunchCommand, error: unknown): Pro
       return new HubError("InvalidConfig", `${command.command} is not executable`, {
         ...about,
         field: "command",
-        hint: `chmod +x ${command.command}`,
+        ...((await isScript(command.command)) ? { hint: `chmod +x '${command.command}'` } : {}),
       });
     case "ERR_INVALID_ARG_VALUE":
       return new HubError("InvalidConfig", "The command line holds a character that no process can be given", about);
     default:
       return new HubError("ProcessSpawnFailed", `The process could not be started (${code})`, about);
+  }
+}
+
+/** Only what begins like a script was meant to be run: nobody is told to make a password file executable. */
+async function isScript(path: string): Promise<boolean> {
+  try {
+    const file = await open(path);
+    try {
+      const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+      return buffer.toString("latin1") === "#!";
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false; // what cannot be read says nothing
   }
 }
 

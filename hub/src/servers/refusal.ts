@@ -27,9 +27,15 @@ function fixFor({ name, env, transport }: ServerConfig): { said: string; hint: s
     return { said: NOT_ACCEPTED, hint: secrets.map((secret) => `plugboard secret set ${secret}`).join(", or ") };
   }
   const [header] = transport.type === "stdio" ? [] : Object.keys(transport.headers);
-  const set = (value: string) => `plugboard edit ${name} '{"headers": {${value}}}'`;
-  if (header !== undefined) return { said: NOT_ACCEPTED, hint: set(`"${header}": "…"`) };
-  return { said: "The server asks for credentials", hint: set('"Authorization": "Bearer …"') };
+  if (header !== undefined) return { said: NOT_ACCEPTED, hint: setHeader(name, header, "${TOKEN}") };
+  return { said: "The server asks for credentials", hint: setHeader(name, "Authorization", "Bearer ${TOKEN}") };
+}
+
+/** Two commands that can be run as they stand: the value is asked for, and is on no command line. */
+function setHeader(server: string, header: string, value: string): string {
+  const secret = `${server}-token`;
+  const patch = { headers: { [header]: value }, env: { TOKEN: { secretRef: secret } } };
+  return `plugboard secret set ${secret}\nplugboard edit ${server} '${JSON.stringify(patch)}'`;
 }
 
 const NOT_ACCEPTED = "The server does not accept the credentials";

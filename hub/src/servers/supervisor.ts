@@ -4,6 +4,7 @@
 import { basename } from "node:path";
 import type { ServerListing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/types.ts";
+import { didYouMean } from "../did-you-mean.ts";
 import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
 import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
@@ -85,8 +86,8 @@ export class Supervisor {
     // As the file spells it, where that means one server.
     const [spelled, another] = this.servers.filter(({ config }) => config.writtenAs === name);
     if (spelled !== undefined && another === undefined) return spelled;
-    const known = [...this.#servers.keys()].join(", ") || "none";
-    throw new HubError("ServerNotFound", `There is no server "${name}"`, { hint: `Configured servers: ${known}` });
+    const hint = didYouMean(name, [...this.#servers.keys()], "Servers");
+    throw new HubError("ServerNotFound", `There is no server "${name}"`, { hint });
   }
 
   /** Who answers for a name: while a changed server starts, the one before it. */

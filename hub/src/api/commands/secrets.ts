@@ -1,6 +1,7 @@
 // Secrets: their names and who uses them. A value goes in and never comes out.
 
 import type { ServerConfig } from "../../config/types.ts";
+import { didYouMean } from "../../did-you-mean.ts";
 import { HubError } from "../../errors.ts";
 import type { Managed } from "../core.ts";
 import type { KeyRotation, Secret } from "../schemas/config.ts";
@@ -27,7 +28,7 @@ export class SecretCommands {
     const known = await this.#managed.hub.secrets.list();
     throw new HubError("SecretNotFound", `There is no secret "${name}"`, {
       field: "name",
-      hint: `Secrets: ${known.join(", ") || "none"}`,
+      hint: didYouMean(name, known, "Secrets"),
     });
   }
 

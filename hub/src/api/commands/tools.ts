@@ -3,6 +3,7 @@
 import type { Question } from "../../calls/call.ts";
 import { withExposedUris } from "../../calls/exposed-uris.ts";
 import type { Group } from "../../catalog/group.ts";
+import { didYouMean } from "../../did-you-mean.ts";
 import { HubError } from "../../errors.ts";
 import { LOCAL } from "../../servers/caller.ts";
 import type { Respondent } from "../../servers/respondent.ts";
@@ -78,7 +79,8 @@ export class ToolCommands {
       const definition = server.listing?.tools.find(({ name }) => name === tool);
       if (server.isOffered && definition === undefined) {
         const detail = `Server "${server.name}" has no tool "${tool}"`;
-        throw new HubError("ToolNotFound", "Tool not found", { detail });
+        const known = (server.listing?.tools ?? []).map((each) => String(each["name"]));
+        throw new HubError("ToolNotFound", "Tool not found", { detail, hint: didYouMean(tool, known, "Tools") });
       }
       return { server: server.name, tool, definition };
     });
