@@ -10,6 +10,7 @@ const LISTED_MAX = 12;
 /** The known name that differs least; undefined where none is close. */
 export function closest(name: string, known: Iterable<string>): string | undefined {
   const typed = normal(name);
+  if (typed.length < 2) return undefined;
   let best: string | undefined;
   let least = Math.max(1, Math.floor(typed.length * 0.4)) + 1;
   let looked = 0;

@@ -213,3 +213,10 @@ describe("plugboard chat", () => {
     await hubHome.remove();
   });
 });
+
+it("D22 a word that is no command is said to be none, and status is one", async () => {
+  const unknown = await runChat(home, "stauts");
+  expect(unknown).toMatchObject({ code: 2, stdout: "" });
+  expect(unknown.stderr).toMatch(/^error: unknown command 'stauts'\n {2}note: +Did you mean status\?\n$/);
+  expect(await runChat(home, "status")).toMatchObject({ code: 0, stderr: expect.stringContaining("No sources yet") });
+});

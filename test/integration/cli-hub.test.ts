@@ -161,7 +161,7 @@ describe("looking, with a hub that runs", () => {
   ])("6: %s %s says which servers there are", async (...args) => {
     const { code, stdout, stderr } = await plugboard(home, args);
     expect({ code, stdout }).toEqual({ code: 6, stdout: "" });
-    expect(stderr).toMatch(/^error: There is no server "nobody"\n(?:.*\n)? {2}fix: +.*it, other, broken, off/);
+    expect(stderr).toMatch(/^error: There is no server "nobody"\n(?:.*\n)? {2}(?:fix|note): +.*it, other, broken, off/);
   });
 
   it("status shows addresses, counts and problems; --check exits 1 for them", async () => {
@@ -196,8 +196,8 @@ describe("looking, with a hub that runs", () => {
     ]);
     expect(rows((await plugboard(home, ["tools", "--group", "work"])).stdout)).toEqual([
       ["TOOL", "DESCRIPTION"],
-      ["echo(text: string)", "The tool echo"],
-      ["add(a: number, b: number)", "The tool add"],
+      ["echo(text?: string)", "The tool echo"],
+      ["add(a?: number, b?: number)", "The tool add"],
       [expect.stringMatching(/^2 tools, ≈\d+ tokens/)],
     ]);
     const { stdout } = await plugboard(home, ["tools", "--group", "work", "--schema"]);
@@ -250,7 +250,7 @@ describe("looking, with a hub that runs", () => {
   ])("%d: plugboard %j", async (code, args, stderr) => {
     const finished = await plugboard(home, args);
     expect(finished.stderr).toMatch(stderr);
-    expect(finished.stderr).toMatch(/^ {2}fix: /m);
+    expect(finished.stderr).toMatch(/^ {2}(?:fix|note): /m);
     expect(finished).toMatchObject({ code, stdout: "" });
   });
 
@@ -365,8 +365,8 @@ describe("looking, with a hub that runs", () => {
     await plugboard(home, ["call", "it.echo", "text=x"]);
     await plugboard(home, ["call", "it.fail"]);
     const { stdout } = await plugboard(home, ["calls"]);
-    expect(rows(stdout)[0]).toEqual(["TIME", "SERVER", "TOOL", "GROUP", "CLIENT", "TOOK", "RESULT"]);
-    expect(stdout).toMatch(/^\d\d:\d\d:\d\d +it +echo .* ok$/m);
+    expect(rows(stdout)[0]).toEqual(["ID", "TIME", "SERVER", "TOOL", "GROUP", "CLIENT", "TOOK", "RESULT", "MESSAGE"]);
+    expect(stdout).toMatch(/^ *\d+ +\d\d:\d\d:\d\d +it +echo .* ok$/m);
     const failed = await json(home, "calls", "--failed");
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.every(({ success }: { success: boolean }) => !success)).toBe(true);
@@ -474,7 +474,7 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     const { code, stdout, stderr } = await plugboard(home, ["add", ...words]);
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toMatch(
-      /^error: The server exited with code 3.*\n {2}cause: fatal: no configuration found\n {2}fix: +(?:.*\n +)?Not saved\. With --no-test/,
+      /^error: The server exited with code 3.*\n {2}cause: fatal: no configuration found\n {2}(?:fix|note): +(?:.*\n +)?Not saved\. With --no-test/,
     );
     expect(await readFile(serverFile(home), "utf8")).toBe(before);
     expect(await plugboard(home, ["add", "--no-test", ...words])).toMatchObject({
@@ -485,8 +485,8 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
   });
 
   const REFUSED: [code: number, words: string[], stderr: RegExp][] = [
-    [7, ["add", "it", "--", "node"], /^error: There is a server "it" already\n {2}field: name\n {2}fix: /],
-    [2, ["add"], /^error: Which server\?\n {2}fix: /],
+    [7, ["add", "it", "--", "node"], /^error: There is a server "it" already\n {2}field: name\n {2}(?:fix|note): /],
+    [2, ["add"], /^error: Which server\?\n {2}(?:fix|note): /],
     [2, ["add", "a b"], /^error: "a b" is neither a package, an image, a program nor an address\n/],
     [2, ["add", "{", "x"], /^error: The entry is not valid JSON\n {2}cause: /],
     [2, ["add", "n!", "--", "node"], /^error: Name may only contain/],
@@ -501,14 +501,18 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     [
       2,
       ["add", "n", "-s", "TOKEN=nothing-stored", "--", "node"],
-      /^error: Missing required credentials\n(?:.*\n)* {2}fix: +plugboard secret set nothing-stored/,
+      /^error: Missing required credentials\n(?:.*\n)* {2}(?:fix|note): +plugboard secret set nothing-stored/,
     ],
     [2, ["edit", "it", "{"], /^error: The entry is not valid JSON\n/],
     [2, ["edit", "it", '{"command": null}'], /^error: .*Transport required\n/],
     [6, ["edit", "nobody", "{}"], /^error: .*nobody/],
     [7, ["group", "add", "work", "--servers", "it"], /^error: There is a group "work" already\n/],
     [2, ["group", "add", "n!", "--servers", "it"], /^error: .*Name may only contain/],
-    [6, ["group", "set", "nowhere", "--servers", "it"], /^error: There is no group "nowhere"\n {2}fix: +Groups: /],
+    [
+      6,
+      ["group", "set", "nowhere", "--servers", "it"],
+      /^error: There is no group "nowhere"\n {2}(?:fix|note): +Groups: /,
+    ],
     [6, ["group", "rm", "nowhere"], /^error: There is no group "nowhere"\n/],
     [6, ["secret", "rm", "nothing"], /^error: There is no secret "nothing"\n/],
   ];
@@ -629,7 +633,7 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
       "For work",
     ]);
     expect(add).toMatchObject({ code: 0, stdout: `Added the group work (1 server) in ${groupFile(home)}\n` });
-    expect(add.stderr).toMatch(/^warning: There is no server "later" yet; servers: it\n$/);
+    expect(add.stderr).toMatch(/^warning: There is no server "later" yet\. Servers: it\n$/);
     const saved = async () => JSON.parse(await readFile(groupFile(home), "utf8"));
     expect(await saved()).toEqual({
       work: { servers: ["it", "later"], tools: ["it:*", "echo"], description: "For work" },
@@ -819,7 +823,10 @@ describe("following", () => {
     const { process: child, finished } = launch(home, ["status", "--watch"]);
     await once(child.stdout, "data");
     await hub.stop();
-    expect(await finished).toMatchObject({ code: 4, stderr: expect.stringMatching(/^error: .*\n(?:.*\n)* {2}fix: /) });
+    expect(await finished).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/^error: .*\n(?:.*\n)* {2}(?:fix|note): /),
+    });
   });
 });
 
@@ -969,7 +976,7 @@ describe("a hub elsewhere", () => {
   });
 
   const WRONG: [code: number, env: Record<string, string>, args: string[], stderr: RegExp][] = [
-    [3, { PLUGBOARD_URL: "URL" }, [], /^error: A hub elsewhere needs its token\n {2}fix: /],
+    [3, { PLUGBOARD_URL: "URL" }, [], /^error: A hub elsewhere needs its token\n {2}(?:fix|note): /],
     [3, { PLUGBOARD_URL: "URL", PLUGBOARD_TOKEN: "pb_wrong" }, [], /^error: This is not the management token\n/],
     [2, { PLUGBOARD_TOKEN: "x" }, ["--url", "http://example.com"], /is not an address that a token may be sent to/],
     [2, { PLUGBOARD_TOKEN: "x" }, ["--url", "nonsense"], /is not an address that a token may be sent to/],
@@ -1147,7 +1154,7 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
     const { code, screen } = await onTerminal(home, ["call", "it.nothing"]);
     expect(code).toBe(6);
     expect(screen).toContain(`${ESC}[31merror:${ESC}[39m Tool not found`);
-    expect(screen).toMatch(/fix: +\S*plugboard tools/);
+    expect(screen).toMatch(/note: +Tools: echo, /);
   });
 
   it("LC-10 a server that takes its time is seen to start", async () => {

@@ -129,7 +129,7 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
     [["group", "get", "wrok"], "work"],
     [["install", "cursr"], "cursor"],
     [["secret", "rm", "tokne"], "token"],
-    [["statsu"], "status"],
+    [["instal"], "install"],
   ])("D12 plugboard %j asks whether %s was meant", async (args, meant) => {
     if (args[0] === "secret") await plugboard(home, ["secret", "set", "token"], { stdin: "x" });
     const { code, stderr } = await plugboard(home, args);
@@ -145,15 +145,68 @@ describe.skipIf(noTerminal !== undefined)(`on a terminal${noTerminal ?? ""}`, ()
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^ {2}then +plugboard restart a-server/);
   });
 
-  it("D12 start of a server that fails leads to what is known of it, and not in a circle", async () => {
+  it("D12 start of a server that fails says why, and leads nowhere in a circle", async () => {
     const { code, stderr } = await plugboard(home, ["start", LONG]);
     expect(code).toBe(4);
-    expect(stderr).toMatch(new RegExp(`fix: +plugboard get ${LONG}\n`));
+    expect(stderr).toMatch(/^error: .*\n {2}cause: fatal: no configuration found\n {2}note: +When that is put right: /);
   });
 
   it("C13 --json on a terminal moves no cursor and turns no text around", async () => {
     const { screen } = await onTerminal(home, ["call", "it.echo", "text=a\u009b31m\u202eb", "--json"]);
     expect(screen).toContain(String.raw`a\u009b31m\u202eb`);
     expect(JSON.parse(screen)).toMatchObject({ content: [{ text: "a\u009b31m\u202eb" }] });
+  });
+
+  it("D10 calls says how each went and why, and calls ID has all of it", async () => {
+    await plugboard(home, ["call", "it.add", "a=1", "b=2"]);
+    await plugboard(home, ["call", "it.fail"]);
+    await plugboard(home, ["call", "it.nothing-like-it"]);
+    const { stdout } = await plugboard(home, ["calls", "--server", "it"]);
+    expect(stdout).toMatch(/^ *ID +TIME +SERVER +TOOL +GROUP +CLIENT +TOOK +RESULT +MESSAGE\n/);
+    expect(stdout).toMatch(/ it +add +\S+ +cli +\S+ +ok$/m);
+    expect(stdout).toMatch(/ it +fail +\S+ +cli +\S+ +tool error +it failed$/m);
+    expect(stdout).toMatch(/ it +nothing-like-it +\S+ +cli +\S+ +refused +Tool not found/m);
+    const [, id = ""] = /^ *(\d+) .* add .*$/m.exec(stdout) ?? [];
+    const detail = await plugboard(home, ["calls", id]);
+    expect(detail.stdout).toMatch(/^it\.add {2}ok {2}call \d+\n {2}time +\S.*took \S+\n {2}by +cli, through \S+\n/);
+    expect(detail.stdout).toMatch(
+      / {2}arguments\n {4}\{\n {6}"a": 1,\n {6}"b": 2\n {4}\}\n {2}result\n[^]*"text": "3"/,
+    );
+    expect(await plugboard(home, ["calls", "999999"])).toMatchObject({ code: 6 });
+    expect(await plugboard(home, ["calls", "it"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--server"),
+    });
+    const narrow = visible((await onTerminal(home, ["calls"], { columns: 80 })).screen);
+    expect(widest(narrow)).toBeLessThanOrEqual(80);
+    expect(narrow).toMatch(/ fail .* tool error +it failed/);
+  });
+
+  it("D17 logs have times on a terminal, and each server its colour", async () => {
+    const screen = visible((await onTerminal(home, ["logs", LONG, "everything"])).screen);
+    expect(screen).toMatch(new RegExp(`^(?:\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d  ${LONG}  fatal: no conf`, "m"));
+    const bare = visible((await onTerminal(home, ["logs", LONG, "--no-time"])).screen);
+    expect(bare).toMatch(/^fatal: no configuration found/m);
+    expect((await plugboard(home, ["logs", LONG])).stdout).toMatch(/^fatal: /);
+    expect((await plugboard(home, ["logs", LONG, "--time"])).stdout).toMatch(/\d\d:\d\d:\d\d {2}fatal: /);
+  });
+
+  it("D3 the hub's address is a page that says what it is, without scripts", async () => {
+    const response = await fetch(`${hub.url}/`);
+    const page = await response.text();
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(page).toContain(`${hub.url}/mcp`);
+    expect(page).toContain('name="color-scheme" content="light dark"');
+    expect(page).not.toMatch(/<script|https:/);
+    expect((await fetch(`${hub.url}/`, { method: "HEAD" })).status).toBe(200);
+    expect((await fetch(`${hub.url}/nothing`)).status).toBe(404);
+    expect((await fetch(`${hub.url}/`, { method: "POST" })).status).toBe(404);
+  });
+
+  it("D16 7: up says that this hub runs already", async () => {
+    const { code, stderr } = await plugboard(home, ["up", "--port", new URL(hub.url).port]);
+    expect(code).toBe(7);
+    expect(stderr).toMatch(/^error: The hub runs already: http\S+\/mcp \(pid \d+\)\n {2}fix: +plugboard status\n$/);
   });
 });

@@ -204,18 +204,18 @@ describe("call", () => {
 
 describe("exit codes", () => {
   it.each([
-    [2, ["call", "it.add", "a"], /^error: "a" is neither key=value nor a JSON object\n {2}fix: /],
+    [2, ["call", "it.add", "a"], /^error: "a" is neither key=value nor a JSON object\n {2}(?:fix|note): /],
     [2, ["call", "it.add", "a=x"], /^error: "x" is not a valid .*number.*\n {2}field: a\n/],
     [2, ["call", "it.echo", "{"], /^error: The arguments are not valid JSON\n {2}cause: /],
     [2, ["no-such-command"], /error: unknown command/],
     [2, ["ls", "--no-such-option"], /error: unknown option/],
     [2, ["call"], /error: missing required argument/],
-    [2, ["up", "--port", "70000"], /^error: "70000" is not a port\n {2}field: port\n {2}fix: /],
+    [2, ["up", "--port", "70000"], /^error: "70000" is not a port\n {2}field: port\n {2}(?:fix|note): /],
     [2, ["up", "--port", ""], /^error: "" is not a port\n/],
     [
       2,
       ["up", "--host", "0.0.0.0"],
-      /^error: Refused to listen on 0\.0\.0\.0.*\n {2}field: host\n {2}cause: .*\n {2}fix: /,
+      /^error: Refused to listen on 0\.0\.0\.0.*\n {2}field: host\n {2}cause: .*\n {2}(?:fix|note): /,
     ],
     [4, ["call", "broken.echo"], /^error: The server exited with code 3.*\n {2}cause: fatal: no configuration found\n/],
     [
@@ -227,13 +227,13 @@ describe("exit codes", () => {
     [6, ["call", "it.nothing"], /^error: Tool not found\n {2}cause: .*nothing/],
     [6, ["call", "nobody.echo"], /^error: Tool not found\n/],
     [6, ["call", "it.echo", "--group", "nowhere"], /^error: Group not found\n {2}cause: .*nowhere/],
-    [6, ["tools", "nobody"], /^error: There is no server "nobody"\n {2}fix: .*it/],
+    [6, ["tools", "nobody"], /^error: There is no server "nobody"\n {2}(?:fix|note): .*it/],
     [6, ["tools", "--group", "nowhere"], /^error: Group not found\n/],
     [6, ["stdio", "--group", "nowhere"], /^error: Group not found\n/],
     [
       6,
       ["test", "/no/such/program"],
-      /^error: program: Package not found\n(?: {2}field: .*\n)? {2}cause: .*\n {2}fix: /,
+      /^error: program: Package not found\n(?: {2}field: .*\n)? {2}cause: .*\n {2}(?:fix|note): /,
     ],
   ])("%d: plugboard %j says what, why and what to do", async (code, args, stderr) => {
     const finished = await run({ ...ECHO, ...BROKEN }, args);
@@ -257,7 +257,7 @@ describe("exit codes", () => {
   it("6: a name that several servers have, with the choices", async () => {
     const { code, stderr } = await run({ a: fixture("echo"), b: fixture("echo") }, ["call", "echo", "text=x"]);
     expect(code).toBe(6);
-    expect(stderr).toMatch(/^error: Several servers have a tool "echo"\n {2}fix: .*a\.echo, b\.echo/);
+    expect(stderr).toMatch(/^error: Several servers have a tool "echo"\n {2}(?:fix|note): .*a\.echo, b\.echo/);
   });
 
   it.each([
@@ -345,7 +345,9 @@ describe("up", () => {
     const { code, stdout, stderr } = await run({ it: fixture("exits-on-probe", file) }, ["up", "--port", String(port)]);
     blocker.close();
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-    expect(stderr).toMatch(new RegExp(`^error: Port ${port} on 127.0.0.1 is already in use\n {2}fix: .*--port`));
+    expect(stderr).toMatch(
+      new RegExp(`^error: Port ${port} on 127.0.0.1 is already in use\n {2}(?:fix|note): .*--port`),
+    );
     await expect(readFile(file)).rejects.toMatchObject({ code: "ENOENT" });
   });
 

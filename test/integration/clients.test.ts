@@ -13,7 +13,7 @@ import { CLIENTS } from "../../hub/src/clients/table.ts";
 import { BIN, fixture, launch, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { processesWithMark } from "../support/processes.ts";
 import { Messages, onLines } from "../support/streams.ts";
-import { noTerminal, onTerminal } from "../support/terminal.ts";
+import { noTerminal, onTerminal, visible } from "../support/terminal.ts";
 
 const ECHO = fixture("echo").args[0] ?? "";
 /** What it speaks; the word behind it makes another server of it. */
@@ -123,12 +123,12 @@ describe("CF-11 import", () => {
     const dry = await plugboard(home, ["import", "--dry-run"]);
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("1 known, 12 new") });
     expect(await textsIn(join(home.dir, "config"))).toEqual({});
-    const first = await plugboard(home, ["import"]);
+    const first = await plugboard(home, ["import", "-y"]);
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("1 known, 12 new") });
     expect(first.stdout).toContain(`Added codex from codex to ${join(home.dir, "config/mcp_server.json")}`);
     expect(first.stderr).toMatch(/\.lmstudio\/mcp\.json:\d+:\d+: not valid JSON/);
     expect(first.stderr).toContain("figma needs the secret figma-key: plugboard secret set figma-key");
-    const second = await plugboard(home, ["import"]);
+    const second = await plugboard(home, ["import", "-y"]);
     expect(second).toMatchObject({ code: 0, stdout: "13 known, 0 new\n" });
     const { mcpServers } = JSON.parse(await readFile(join(home.dir, "config/mcp_server.json"), "utf8"));
     expect(Object.keys(mcpServers).toSorted()).toEqual(SERVERS);
@@ -137,21 +137,82 @@ describe("CF-11 import", () => {
     expect(groups).toMatchObject({ gemini: { servers: ["some"], tools: ["some:add"] } });
     const secrets = await plugboard(home, ["secret", "ls"]);
     expect(secrets.stdout.split("\n").filter(Boolean)).toEqual([
-      "codex-DB_PASSWORD",
-      "echo-API_TOKEN",
-      "tickets-AUTHORIZATION",
-      "tickets-URL_SECRET",
+      "NAME                   USED BY",
+      "codex-DB_PASSWORD      codex",
+      "echo-API_TOKEN         echo",
+      "tickets-AUTHORIZATION  tickets",
+      "tickets-URL_SECRET     tickets",
     ]);
     for (const { stdout, stderr } of [dry, first, second]) expect(stdout + stderr).not.toContain(MARKER);
     expect(JSON.stringify(await textsIn(home.dir))).not.toContain(MARKER);
     expect(await textsIn(home.user)).toEqual(FILES);
   });
 
+  it("2: asks first, and where nobody can be asked adds nothing; -y means yes", async () => {
+    const home = await makeClientHome();
+    const { code, stdout, stderr } = await plugboard(home, ["import"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /^error: There is nobody to ask whether to import 12 servers\n[^]*fix: +plugboard import -y\n/m,
+    );
+    expect(await textsIn(join(home.dir, "config"))).toEqual({});
+  });
+
+  it("D6 after rm, a secret that nobody uses is used again; rm says that it stays, or deletes it", async () => {
+    const home = await makeClientHome();
+    await plugboard(home, ["import", "-y", "--from", "codex"]);
+    const names = async () => JSON.parse((await plugboard(home, ["secret", "ls", "--json"])).stdout);
+    const before = await names();
+    expect(before).toEqual([{ name: "codex-DB_PASSWORD", used_by: ["codex"] }]);
+    const { stdout, stderr } = await plugboard(home, ["rm", "codex"]);
+    expect(stdout).toMatch(/^Removed codex from /);
+    expect(stderr).toBe("note: its secret codex-DB_PASSWORD stays: plugboard secret rm codex-DB_PASSWORD\n");
+    await plugboard(home, ["import", "-y", "--from", "codex"]);
+    expect(await names()).toEqual(before);
+    // Another value under that name is somebody else's.
+    await plugboard(home, ["rm", "codex"]);
+    await plugboard(home, ["secret", "set", "codex-DB_PASSWORD"], { stdin: "another" });
+    await plugboard(home, ["import", "-y", "--from", "codex"]);
+    expect(await names()).toEqual([
+      { name: "codex-DB_PASSWORD", used_by: [] },
+      { name: "codex-DB_PASSWORD-2", used_by: ["codex"] },
+    ]);
+    const removed = await plugboard(home, ["rm", "codex", "--with-secrets"]);
+    expect(removed.stdout).toContain("Deleted the secret codex-DB_PASSWORD-2");
+    expect(await names()).toEqual([{ name: "codex-DB_PASSWORD", used_by: [] }]);
+  });
+
+  it.skipIf(noTerminal !== undefined)(
+    "D6 D21 rm asks on a terminal, and asks again where the answer is none",
+    async () => {
+      const home = await makeClientHome({});
+      await writeFile(
+        join(home.dir, "config/mcp_server.json"),
+        JSON.stringify({ mcpServers: { it: fixture("echo") } }),
+      );
+      const { code, screen } = await onTerminal(home, ["rm", "it"], {
+        type: [
+          { after: /Remove it\? \[y\/N\] $/, keys: "rubbish\r" },
+          { after: /Please answer y or n\.\s+Remove it\? \[y\/N\] $/, keys: "\r" },
+        ],
+      });
+      expect(code).toBe(0);
+      expect(screen).toContain("Nothing was removed");
+      expect((await onTerminal(home, ["rm", "it", "-y"])).screen).toContain("Removed it from");
+    },
+  );
+
   it("into a running hub has the servers live at once, with their secrets", async () => {
     const home = await makeClientHome();
     const hub = await start(home);
     expect(hub.stderr()).toContain("Found 13 MCP servers in 11 clients: plugboard import takes them over");
-    const { code, stdout, stderr } = await plugboard(home, ["import", "--from", "claude-desktop,codex", "--json"]);
+    const { code, stdout, stderr } = await plugboard(home, [
+      "import",
+      "-y",
+      "--from",
+      "claude-desktop,codex",
+      "--json",
+    ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout)).toMatchObject({
       added: [
@@ -162,7 +223,7 @@ describe("CF-11 import", () => {
     });
     const called = await plugboard(home, ["call", "codex.add", "a=2", "b=3"]);
     expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("5") });
-    const again = await plugboard(home, ["import", "--from", "claude-desktop,codex"]);
+    const again = await plugboard(home, ["import", "-y", "--from", "claude-desktop,codex"]);
     expect(again.stdout).toBe("2 known, 0 new\n");
     const shown = await plugboard(home, ["get", "echo", "--json"]);
     expect(stdout + shown.stdout + (await textsIn(join(home.dir, "config")))["mcp_server.json"]).not.toContain(MARKER);
@@ -170,7 +231,7 @@ describe("CF-11 import", () => {
 
   it("--keep-secrets leaves credentials in the entries, and still shows none", async () => {
     const home = await makeClientHome();
-    const { stdout, stderr } = await plugboard(home, ["import", "--keep-secrets"]);
+    const { stdout, stderr } = await plugboard(home, ["import", "-y", "--keep-secrets"]);
     expect(stdout + stderr).not.toContain(MARKER);
     expect(await readFile(join(home.dir, "config/mcp_server.json"), "utf8")).toContain(`${MARKER}-3`);
     expect((await plugboard(home, ["secret", "ls"])).stdout).toBe("");
@@ -191,7 +252,7 @@ describe("CF-11 import on a terminal", () => {
   it.skipIf(noTerminal !== undefined).each([
     ["\r", 0, "Added echo from claude-desktop"],
     ["n\r", 0, "Nothing was imported"],
-    ["\u0003", 130, "Interrupted"],
+    ["\u0003", 130, "cancelled"],
   ])("shows what would be run, and asks: %j", async (keys, code, outcome) => {
     const home = await makeClientHome();
     const shown = await onTerminal(home, ["import"], { columns: 200, type: { after: /Import 12 servers\?/, keys } });
@@ -263,6 +324,7 @@ async function toolsOf(id: string, home: ClientHome): Promise<string[]> {
   return result.tools.map((tool: { name: string }) => tool.name);
 }
 
+const CURSOR = JSON.stringify({ mcpServers: { one: { command: "one" }, two: { url: "https://two.example/mcp" } } });
 const ALL = CLIENTS.map(({ id }) => id);
 const { ".lmstudio/mcp.json": _broken, ...READABLE } = FILES;
 
@@ -284,12 +346,45 @@ describe("CF-11 install", () => {
     const table = await plugboard(home, ["clients", "--json"]);
     const rows: { client: string; installed: boolean }[] = JSON.parse(table.stdout);
     expect(rows.filter((row) => !row.installed)).toEqual([]);
-    expect((await plugboard(home, ["import", "--json"])).stdout).toContain('"skipped": [\n');
+    expect((await plugboard(home, ["import", "-y", "--json"])).stdout).toContain('"skipped": [\n');
     const removed = await plugboard(home, ["uninstall", ...ALL]);
     expect(removed.stdout.match(/^Removed from /gm)).toHaveLength(ALL.length);
     expect(await textsIn(home.user)).toEqual(READABLE);
     expect(JSON.stringify([dry, stdout, again, table, removed])).not.toContain(MARKER);
   });
+
+  it("D7 --takeover takes out the client's own entries that the hub has; uninstall gives them back", async () => {
+    const home = await makeClientHome({ ".cursor/mcp.json": CURSOR });
+    await plugboard(home, ["import", "-y"]);
+    // What the hub does not have stays.
+    const more = JSON.stringify({ mcpServers: { ...JSON.parse(CURSOR).mcpServers, own: { command: "own" } } });
+    await writeFile(join(home.user, ".cursor/mcp.json"), more);
+    const plain = await plugboard(home, ["install", "cursor"]);
+    expect(plain.stderr).toMatch(/^cursor: its own servers one, two are in the hub, too, .*install cursor --takeover/m);
+    expect(plain.stderr).toMatch(/^ {2}cursor: undo with plugboard uninstall cursor/m);
+    await plugboard(home, ["uninstall", "cursor"]);
+    const { code, stdout } = await plugboard(home, ["install", "cursor", "--takeover"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Removed one, two from Cursor: the hub has them");
+    const { mcpServers } = JSON.parse(await readFile(join(home.user, ".cursor/mcp.json"), "utf8"));
+    expect(Object.keys(mcpServers)).toEqual(["own", "plugboard"]);
+    await plugboard(home, ["uninstall", "cursor"]);
+    expect(await readFile(join(home.user, ".cursor/mcp.json"), "utf8")).toBe(more);
+  });
+
+  it.skipIf(noTerminal !== undefined)(
+    "D14 clients shows the state of each, and those alone that are installed",
+    async () => {
+      const home = await makeClientHome({ ".cursor/mcp.json": CURSOR, ".lmstudio/mcp.json": "{" });
+      const { screen } = await onTerminal(home, ["clients"], { columns: 80 });
+      expect(visible(screen)).toMatch(/^CLIENT +STATE +SERVERS +HUB +FILE\n/);
+      expect(visible(screen)).toMatch(/^cursor +installed +2 +- +~\/\.cursor\/mcp\.json$/m);
+      expect(visible(screen)).toMatch(/^lmstudio +cannot be read +- +- +/m);
+      expect(visible(screen)).toContain(`${CLIENTS.length - 2} more are not installed: plugboard clients --all\n`);
+      const all = visible((await onTerminal(home, ["clients", "--all"], { columns: 80 })).screen);
+      expect(all.match(/ not there /g)).toHaveLength(CLIENTS.length - 2);
+    },
+  );
 
   it("without a running hub the client gets one of its own, with the group that was asked for", async () => {
     const home = await makeClientHome({});
@@ -315,7 +410,7 @@ describe("CF-11 install", () => {
     expect(stderr).toContain("warning: Cursor takes at most 40 tools; the group has 44");
     expect(stdout.match(/^Installed in /gm)).toHaveLength(ALL.length - 1);
     for (const id of ALL.slice(1)) expect([id, (await launched(id, home))?.url]).toEqual([id, `${hub.url}/mcp`]);
-    const other = await plugboard(home, ["import", "--json"]);
+    const other = await plugboard(home, ["import", "-y", "--json"]);
     expect(JSON.parse(other.stdout)).toMatchObject({ added: [], known: [] });
   });
 
@@ -324,7 +419,7 @@ describe("CF-11 install", () => {
     const files = { ".lmstudio/mcp.json": '{\n  "a": [ }', ".cursor/mcp.json": mine };
     const home = await makeClientHome(files);
     const { code, stdout, stderr } = await plugboard(home, ["install", "lmstudio", "cursor", "zed"]);
-    expect(stderr).toMatch(/error: .*mcp\.json:2:10: not valid JSON\n {2}fix: /);
+    expect(stderr).toMatch(/error: .*mcp\.json:2:10: not valid JSON\n {2}(?:fix|note): /);
     expect(stderr).toContain('has another server called "plugboard"');
     expect({ code, stdout }).toEqual({ code: 7, stdout: expect.stringMatching(/^Installed in Zed: .*\n$/) });
     expect(await textsIn(home.user)).toMatchObject(files);
@@ -340,7 +435,7 @@ describe("CF-11 install", () => {
     expect(list).toEqual([{ client: "codex", when: expect.any(String), file: path, existed: true }]);
     await writeFile(path, "broken = [");
     const restored = await plugboard(home, ["backup", "restore", "codex", list[0].when]);
-    expect(restored).toMatchObject({ code: 0, stdout: `Put ${path} back as it was at ${list[0].when}\n` });
+    expect(restored).toMatchObject({ code: 0, stdout: `Put ~/.codex/config.toml back as it was at ${list[0].when}\n` });
     expect(await readFile(path, "utf8")).toBe(FILES[".codex/config.toml"]);
     expect(await plugboard(home, ["backup", "restore", "zed"])).toMatchObject({ code: 2 });
   });

@@ -159,7 +159,7 @@ describe("a start that fails shows why, and leaves nothing", () => {
     const { code, stdout, stderr } = await plugboard(made, ["start", "--port", String(portOf(blocker))]);
     blocker.close();
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-    expect(stderr).toMatch(/^error: Port \d+ on 127\.0\.0\.1 is already in use\n {2}fix: .*--port/);
+    expect(stderr).toMatch(/^error: Port \d+ on 127\.0\.0\.1 is already in use\n {2}(?:fix|note): .*--port/);
     await untilNoneWithMark(`PLUGBOARD_HOME=${made.dir}`, 2000);
   });
 
@@ -185,7 +185,7 @@ describe("a start that fails shows why, and leaves nothing", () => {
     const made = await home({ ...ECHO, broken: failing() });
     const { code, stderr } = await start(made);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/✖ broken +binary +\d+\.\ds +The server exited with code 3/);
+    expect(stderr).toMatch(/✖ broken +node +\d+\.\ds +The server exited with code 3/);
     expect(stderr).toContain("1 of 2 servers is not running: plugboard status");
     const status = await plugboard(made, ["status", "--check"]);
     expect(status.code).toBe(1);
@@ -206,8 +206,8 @@ describe("a start that fails shows why, and leaves nothing", () => {
       const made = await home({ slow: fixture("slow-start", "4000"), ...ECHO });
       const { code, screen } = await onTerminal(made, ["start", "--port", "0"]);
       expect(code).toBe(0);
-      expect(screen).toMatch(/… slow +binary +\d+\.\ds +handshake/);
-      expect(screen).toMatch(/✔ slow +binary +\d+\.\ds +\d+ tools/);
+      expect(screen).toMatch(/… slow +node +\d+\.\ds +handshake/);
+      expect(screen).toMatch(/✔ slow +node +\d+\.\ds +\d+ tools/);
       expect(screen).toMatch(/Started the hub: /);
     },
   );

@@ -80,7 +80,7 @@ describe("SE-1 MG-1 secret rotate-key", () => {
     const env = { PLUGBOARD_SECRET_KEY: "a passphrase" };
     const refused = await plugboard(home, ["secret", "rotate-key"], { env });
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toMatch(/given by PLUGBOARD_SECRET_KEY[^]*fix: .*plugboard secret set NAME/);
+    expect(refused.stderr).toMatch(/given by PLUGBOARD_SECRET_KEY[^]*(?:fix|note): .*plugboard secret set NAME/);
     expect(refused.stderr).not.toContain("a passphrase");
   });
 });

@@ -531,7 +531,7 @@ async function useClients(): Promise<void> {
   try {
     await cli(["clients"], { env });
     await cli(["import", "--dry-run"], { env });
-    await cli(["import"], { env });
+    await cli(["import", "-y"], { env });
     for (const name of ["program", "address"]) await cli(["get", name], { env });
     await cli(["install", "zed", "gemini"], { env });
     await cli(["uninstall", "zed", "gemini"], { env });

@@ -214,7 +214,7 @@ describe("MG-1 F24 the command line", () => {
     expect(hub.stderr()).toMatch(/! it .*The server asks for credentials/);
     const run = (...args: string[]) => plugboard(home, args);
     expect((await run("ls")).stdout).toMatch(/it +http +unauthenticated .*The server asks for credentials/);
-    expect((await run("get", "it")).stdout).toMatch(/fix +plugboard edit it/);
+    expect((await run("get", "it")).stdout).toMatch(/fix +plugboard secret set it-token\n +plugboard edit it/);
     expect(await run("status", "--check")).toMatchObject({ code: 1, stdout: expect.stringMatching(/! it/) });
     expect((await run("restart", "it")).code).toBe(3);
     expect((await run("call", "it.echo", "text=x")).code).toBe(3);

@@ -104,7 +104,8 @@ export class Reader {
     const lines: string[] = this.#lines.all.slice(from, this.#lines.all.indexOf(last));
     const printed = lines.filter((line) => !/^npm (warn|notice)/.test(line)).join("\n");
     const output = [...before, ...this.#places()].reduce(
-      (text, [shown, here]) => text.replaceAll(here, shown),
+      // Commands write the reader's home as ~, too.
+      (text, [shown, here]) => text.replaceAll(here, shown).replaceAll(here.replace(this.folder, "~"), shown),
       printed.trimEnd(),
     );
     return { code: Number(last.slice(end.length)), output };

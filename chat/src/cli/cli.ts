@@ -17,7 +17,9 @@ const FAILED = 1;
 /** Runs one command to its end and gives the exit code. Never throws. */
 export async function runCli(argv: readonly string[], io: Io = processIo(), name = "plugboard-chat"): Promise<number> {
   let exitCode = 0;
-  const program = createProgram({ io, done: (code) => void (exitCode = code) }, name);
+  // Without a command it serves agents. That takes no words: one that is no command was meant as one.
+  const isServing = argv[0] === undefined || argv[0].startsWith("-");
+  const program = createProgram({ io, done: (code) => void (exitCode = code), isServing }, name);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return exitCode;
@@ -39,6 +41,7 @@ function createProgram(context: Context, name: string): Command {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/\n\((Did you mean .*)\)/, "\n  note:  $1")),
     })
     .addHelpText(
       "after",

@@ -17,4 +17,6 @@ export interface Context {
   readonly io: Io;
   /** The exit code. */
   readonly done: (exitCode: number) => void;
+  /** No command is named. */
+  readonly isServing: boolean;
 }

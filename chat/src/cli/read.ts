@@ -31,6 +31,7 @@ const Chats = z.object({ chats: z.array(ChatShape) });
 export function sourcesCommand(program: Command, { io }: Context): void {
   program
     .command("sources")
+    .alias("status")
     .description("what is configured, and how much of it is stored")
     .option("--json", "machine-readable output")
     .action(async ({ json }: ReadOptions) => {

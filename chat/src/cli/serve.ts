@@ -16,9 +16,9 @@ interface ServeOptions {
   readonly channel?: boolean;
 }
 
-export function serveCommand(program: Command, { io, done }: Context): void {
+export function serveCommand(program: Command, { io, done, isServing }: Context): void {
   program
-    .command("serve", { isDefault: true })
+    .command("serve", { isDefault: isServing })
     .description("serve agents: over stdin and stdout, or over HTTP with --port (the default command)")
     .option("--port <n>", "serve Streamable HTTP on this port instead of stdio; 0 for any")
     .option("--host <address>", "address to listen on; off loopback only with a token", "127.0.0.1")

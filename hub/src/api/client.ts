@@ -243,8 +243,10 @@ export class HubClient {
     return this.#hub.ask("/secrets");
   }
 
-  setSecret(name: string, value: string): Promise<Secret> {
-    return this.#hub.ask(secret(name), { method: "PUT", body: { value } });
+  /** `unlessDifferent`: where it is stored with another value, that stays, and this fails. */
+  setSecret(name: string, value: string, { unlessDifferent = false } = {}): Promise<Secret> {
+    const body = unlessDifferent ? { value, unless_different: true } : { value };
+    return this.#hub.ask(secret(name), { method: "PUT", body });
   }
 
   deleteSecret(name: string): Promise<void> {

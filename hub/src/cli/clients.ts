@@ -17,17 +17,22 @@ interface Row {
   readonly error: string | null;
 }
 
+interface ClientsOptions extends GlobalOptions {
+  readonly all?: boolean;
+}
+
 export const clientsCommand: Register = (program, { io, done }) => {
   program
     .command("clients")
     .description("list the clients that the hub can take servers from and be installed into")
-    .action(async (options: GlobalOptions) => {
+    .option("-a, --all", "also those that are not installed")
+    .action(async (options: ClientsOptions) => {
       await clients(io, options);
       done(0);
     });
 };
 
-async function clients(io: Io, options: GlobalOptions): Promise<void> {
+async function clients(io: Io, options: ClientsOptions): Promise<void> {
   const [{ CLIENTS }, { scan }, { userFiles }, { isOwnEntry }, { findHub }] = await Promise.all([
     import("../clients/table.ts"),
     import("../clients/scan.ts"),
@@ -59,10 +64,25 @@ async function clients(io: Io, options: GlobalOptions): Promise<void> {
     return [{ client: client.id, name: client.name, file, ...nothing }];
   });
   if (out.json) return out.data(rows);
-  const cells = rows.map(({ client, servers, installed, file, found, error }): Cell[] => {
-    const state = error === null ? (found ? "" : "not there") : "cannot be read";
-    return [client, found && error === null ? String(servers) : "-", installed ? "yes" : "-", file, state];
-  });
-  out.table([["CLIENT", "SERVERS", "HUB", "FILE", ""], ...cells], { right: [1] });
+  const shown = options.all === true ? rows : rows.filter(({ found }) => found);
+  if (shown.length > 0) {
+    const cells = shown.map((row): Cell[] => [
+      row.client,
+      stateOf(row, out),
+      row.found && row.error === null ? String(row.servers) : "-",
+      row.installed ? "yes" : "-",
+      out.tilde(row.file),
+    ]);
+    out.table([["CLIENT", "STATE", "SERVERS", "HUB", "FILE"], ...cells], { right: [2] });
+  }
+  const hidden = rows.length - shown.length;
+  if (hidden > 0 && shown.length > 0) out.note(`${hidden} more are not installed: plugboard clients --all`);
+  else if (hidden > 0)
+    out.note(`None of the ${hidden} clients that the hub knows is installed: plugboard clients --all`);
   for (const { error } of rows) if (error !== null) out.warn(error);
+}
+
+function stateOf({ found, error }: Row, { color }: Output): Cell {
+  if (error !== null) return { text: "cannot be read", paint: color.bad };
+  return found ? { text: "installed", paint: color.good } : { text: "not there", paint: color.faint };
 }

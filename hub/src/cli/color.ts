@@ -11,14 +11,20 @@ export interface Palette {
   readonly doubtful: Paint;
   readonly faint: Paint;
   readonly strong: Paint;
+  /** To tell several things apart. */
+  readonly series: readonly Paint[];
 }
 
 const CODES = { good: [32, 39], bad: [31, 39], doubtful: [33, 39], faint: [2, 22], strong: [1, 22] } as const;
+/** Cyan, magenta, blue and their bright forms: neither good nor bad. */
+const SERIES = [36, 35, 34, 96, 95, 94];
 
 /** The colours for one of the two streams; plain text where it must have none. */
 export function paletteFor(io: Io, stream: "stdout" | "stderr", options: GlobalOptions): Palette {
-  const pick = isColored(io, stream, options) ? painter : () => plain;
+  const isShown = isColored(io, stream, options);
+  const pick = (name: keyof typeof CODES) => (isShown ? painter(CODES[name][0], CODES[name][1]) : plain);
   return {
+    series: isShown ? SERIES.map((code) => painter(code, 39)) : [plain],
     good: pick("good"),
     bad: pick("bad"),
     doubtful: pick("doubtful"),
@@ -29,8 +35,7 @@ export function paletteFor(io: Io, stream: "stdout" | "stderr", options: GlobalO
 
 const plain: Paint = (text) => text;
 
-function painter(name: keyof typeof CODES): Paint {
-  const [on, off] = CODES[name];
+function painter(on: number, off: number): Paint {
   return (text) => (text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`);
 }
 

@@ -3,12 +3,12 @@
 
 import { CLIENTS } from "../clients/table.ts";
 import type { Plan } from "../clients/plan.ts";
+import type { Hub } from "../hub.ts";
 import { scan } from "../clients/scan.ts";
 import { askYes, canAsk } from "./ask.ts";
 import { carryOut, planAnew, planFor } from "./importing.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { LocalAccess } from "./local-access.ts";
-import { openHub } from "./open-hub.ts";
 import { Output } from "./output.ts";
 import { placesOf } from "./record.ts";
 import { table } from "./table.ts";
@@ -17,7 +17,8 @@ import { count } from "./text.ts";
 /** On one line; more are counted. */
 const NAMES_MAX = 12;
 
-export async function offerImport(io: Io, options: GlobalOptions): Promise<void> {
+/** Into the hub that is about to run. */
+export async function offerImport(io: Io, options: GlobalOptions, hub: Hub): Promise<void> {
   const out = new Output(io, options);
   const files = await scan({ clients: CLIENTS, surroundings: io, folder: undefined });
   const plan = planAnew(io, files, { keepSecrets: false });
@@ -28,19 +29,13 @@ export async function offerImport(io: Io, options: GlobalOptions): Promise<void>
   if (!canAsk(io, options)) return out.note(`${text}: plugboard import takes them over`);
   io.stderr.write(`${text}\n${table(rows, { right: [1], width: io.stderr.columns || undefined })}`);
   if (!(await askYes(io, "Import them and keep the clients' files unchanged?"))) return;
-  // Not withAccess: this hub is over before the one that `up` runs begins, and so must be its hold on signals.
-  const hub = await openHub(io, options);
-  try {
-    const access = new LocalAccess(io, { hub, out, places: placesOf(io, options), timeoutMs: undefined });
-    const { added, refused } = await carryOut(access, await planFor(io, access, files, { keepSecrets: false }));
-    out.note(`Imported ${count(added.length, "server")} to ${access.where("mcp_server.json")}`);
-    for (const { from, error } of [...plan.refused, ...refused])
-      out.warn(`not imported: ${from.name} of ${from.file.client.id}: ${error.message}`);
-    for (const { name, missing } of added)
-      for (const secret of missing) out.warn(`${name} needs the secret ${secret}: plugboard secret set ${secret}`);
-  } finally {
-    await hub.stop();
-  }
+  const access = new LocalAccess(io, { hub, out, places: placesOf(io, options), timeoutMs: undefined });
+  const { added, refused } = await carryOut(access, await planFor(io, access, files, { keepSecrets: false }));
+  out.note(out.tilde(`Imported ${count(added.length, "server")} to ${access.where("mcp_server.json")}`));
+  for (const { from, error } of [...plan.refused, ...refused])
+    out.warn(`not imported: ${from.name} of ${from.file.client.id}: ${error.message}`);
+  for (const { name, missing } of added)
+    for (const secret of missing) out.warn(`${name} needs the secret ${secret}: plugboard secret set ${secret}`);
 }
 
 /** A line for each client; `=` marks what another one has, too. */

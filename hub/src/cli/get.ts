@@ -9,7 +9,7 @@ import { isCommand } from "./output.ts";
 import type { Register } from "./program.ts";
 import { quoted } from "./quoted.ts";
 import { table, type Cell } from "./table.ts";
-import { count, firstLine, oneLine, printable } from "./text.ts";
+import { count, oneLine, printable } from "./text.ts";
 import { clock, span } from "./times.ts";
 
 const STDERR_LINES = 10;

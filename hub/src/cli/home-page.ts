@@ -39,7 +39,7 @@ function homePage(address: string): string {
   dl { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.25rem; margin: 1.5rem 0; }
   dt { font-weight: 600; }
   dd { margin: 0; overflow-wrap: anywhere; }
-  code { font: .9em/1.4 ui-monospace, monospace; background: rgb(128 128 128 / .15); padding: .1em .35em; border-radius: .25em; }
+  code { font: .9em/1.4 ui-monospace, monospace; background: rgb(128 128 128 / .15); padding: .1em .35em; border-radius: .25em; white-space: nowrap; }
   .faint { opacity: .75; }
   @media (max-width: 30rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
 </style>

@@ -2,6 +2,7 @@
 
 import type { Plan, PlannedServer, RefusedServer } from "../clients/plan.ts";
 import type { FoundServer, ScannedFile } from "../clients/scan.ts";
+import { HubError } from "../errors.ts";
 import { withAccess, type Access } from "./access.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import type { Output } from "./output.ts";
@@ -18,7 +19,9 @@ interface ImportOptions extends GlobalOptions {
 export const importCommand: Register = (program, { io, done }) => {
   program
     .command("import")
-    .description("take over the servers that other clients have; their files stay as they are")
+    .description(
+      "take over the servers that other clients have; asks first, -y means yes; their files stay as they are",
+    )
     .option("--from <clients>", "only these clients, by comma (default: all)")
     .option("--dry-run", "show what would be added, and change nothing")
     .option("--keep-secrets", "leave credentials in the entries, as plain text")
@@ -45,7 +48,17 @@ async function importAll(io: Io, access: Access, files: readonly ScannedFile[], 
   const broken = files.filter(({ error }) => error !== undefined);
   if (!out.json) for (const { error } of broken) out.warn(`not read: ${error?.message}`);
   if (options.dryRun === true) return showPlan(access, plan, broken);
-  if (plan.add.length > 0 && canAsk(io, options)) {
+  if (plan.add.length > 0 && options.input !== false && !canAsk(io, options)) {
+    throw new HubError(
+      "InvalidConfig",
+      `There is nobody to ask whether to import ${count(plan.add.length, "server")}`,
+      {
+        detail: "Each of them is a program that the hub will run",
+        hint: "plugboard import -y",
+      },
+    );
+  }
+  if (plan.add.length > 0 && options.input !== false) {
     const { maskArgs, hideAll } = await import("../config/mask.ts");
     const rows = plan.add.map((server) => rowOf(server, (args) => maskArgs(args, hideAll)));
     io.stderr.write(table(rows, { width: io.stderr.columns || undefined }));

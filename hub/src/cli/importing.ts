@@ -38,15 +38,41 @@ export async function planFor(
   { keepSecrets }: ImportOptions,
 ): Promise<Plan> {
   const [{ demo, config }, servers, secrets] = await Promise.all([api.config(), api.listServers(), api.listSecrets()]);
-  return planImport(files, {
-    surroundings: io,
-    keepSecrets,
-    // The demo is there only as long as nothing else is.
-    servers: demo ? [] : servers.map((server) => server.config),
-    groups: groupsOf(config.groups),
-    secrets: secrets.map(({ name }) => name),
-    address: hub?.url,
-  });
+  // One that nobody uses may be what an earlier import stored: it is used again where its value is the same.
+  const unused = new Set(secrets.filter(({ used_by }) => used_by.length === 0).map(({ name }) => name));
+  for (;;) {
+    const plan = planImport(files, {
+      surroundings: io,
+      keepSecrets,
+      // The demo is there only as long as nothing else is.
+      servers: demo ? [] : servers.map((server) => server.config),
+      groups: groupsOf(config.groups),
+      secrets: secrets.map(({ name }) => name),
+      reusable: [...unused],
+      address: hub?.url,
+    });
+    const different = await findDifferent(api, plan, unused);
+    if (different === undefined) return plan;
+    unused.delete(different);
+  }
+}
+
+/** A secret that is stored with another value than the plan has for it. */
+async function findDifferent(
+  api: Access["api"],
+  { add }: Plan,
+  unused: ReadonlySet<string>,
+): Promise<string | undefined> {
+  for (const [name, value] of add.flatMap(({ secrets }) => [...secrets])) {
+    if (!unused.has(name)) continue;
+    try {
+      await api.setSecret(name, value, { unlessDifferent: true });
+    } catch (error) {
+      if (error instanceof HubError && error.kind === "StaleConfig") return name;
+      throw error;
+    }
+  }
+  return undefined;
 }
 
 /** One after the other; one that is refused does not keep the others out. */

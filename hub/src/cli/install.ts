@@ -18,6 +18,7 @@ interface InstallOptions extends GlobalOptions {
   readonly http?: boolean;
   readonly project?: boolean;
   readonly dryRun?: boolean;
+  readonly takeover?: boolean;
 }
 
 export const installCommand: Register = (program, { io, done }) => {
@@ -28,6 +29,7 @@ export const installCommand: Register = (program, { io, done }) => {
     .option("--group <name>", "the group that they get (default: default)")
     .option("--http", "by the address of the running hub, for clients that take one")
     .option("--project", "into the file of the project in this folder")
+    .option("--takeover", "remove the client's own entries of servers that the hub has; a backup is kept")
     .option("--dry-run", "show what would be changed, and change nothing")
     .action(async (clients: string[], options: InstallOptions) => done(await install(io, clients, options)));
 };
@@ -56,6 +58,7 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
     );
   const { group, dryRun = false } = options;
   const backups = new Backups(placesOf(io, options).data);
+  const twins = await twinsOf(io, options, clients);
   return changeAll(io, options, clients, async (client) => {
     if (options.http === true && !client.http) {
       throw new HubError("InvalidConfig", `${client.name} takes no address in its file`, {
@@ -68,13 +71,38 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
     const file = await fileOf(io, client, options);
     if (file.scope === "user" && !(await exists(dirname(file.path))))
       out.warn(`${client.name} has no folder here yet: is it installed?`);
-    const change = await installInto(file, toOwnEntry(server, client), { backups, dryRun, address: hub?.url });
+    const same = twins(file);
+    const change = await installInto(file, toOwnEntry(server, client), {
+      backups,
+      dryRun,
+      address: hub?.url,
+      ...(options.takeover === true ? { takeOver: same } : {}),
+    });
+    if (options.takeover !== true && same.length > 0) {
+      const [what, are] = same.length === 1 ? ["server", "is"] : ["servers", "are"];
+      out.note(
+        `${client.id}: its own ${what} ${same.join(", ")} ${are} in the hub, too, and will run twice: plugboard install ${client.id} --takeover removes ${same.length === 1 ? "it" : "them"} there`,
+      );
+    }
     if (tools !== undefined && client.toolLimit !== undefined && tools > client.toolLimit)
       out.warn(
         `${client.name} takes at most ${client.toolLimit} tools; the group has ${tools}. --group gives it fewer`,
       );
     return change;
   });
+}
+
+/** Which of a file's own servers the hub has, by the names that they have there. */
+async function twinsOf(
+  io: Io,
+  options: InstallOptions,
+  clients: readonly Client[],
+): Promise<(file: ClientFile) => string[]> {
+  const [{ scan }, { planFor }] = await Promise.all([import("../clients/scan.ts"), import("./importing.ts")]);
+  const files = await scan({ clients, surroundings: io, folder: options.project === true ? process.cwd() : undefined });
+  const { known } = await withAccess(io, options, (access) => planFor(io, access, files, { keepSecrets: false }));
+  return ({ path, workspace }) =>
+    known.flatMap(({ from }) => (from.file.path === path && from.file.workspace === workspace ? [from.name] : []));
 }
 
 /** Each client by itself: one that cannot be changed does not keep the others from it. */
@@ -130,34 +158,44 @@ async function toolsOf(io: Io, options: InstallOptions, isRunning: boolean): Pro
 }
 
 function tell(out: Output, change: Change, isDry: boolean): void {
-  const { kind, file, before, after, others, backup } = change;
+  const { kind, file, before, after, others, backup, removed } = change;
   const { client, path } = file;
   if (isDry) {
     const place = [...client.root, "plugboard"].join(".");
     out.print(`${client.id}  ${path}`);
     if (kind !== "added" && before !== undefined) out.print(`  ${kind === "none" ? " " : "-"} ${place}`);
     if (kind !== "none" && after !== undefined) out.print(`  + ${place} = ${JSON.stringify(after)}`);
+    for (const name of removed) out.print(`  - ${[...client.root, name].join(".")}`);
     out.print(`    ${count(others, "other server")} ${others === 1 ? "stays" : "stay"}`);
   } else if (kind === "none") {
     out.changed(`${after === undefined ? "Not in" : "Already in"} ${client.name}: ${path}`, change);
   } else {
     out.changed(`${DONE[kind]} ${client.name}: ${path}`, change);
+    if (removed.length > 0)
+      out.changed(
+        `Removed ${removed.join(", ")} from ${client.name}: the hub has ${removed.length === 1 ? "it" : "them"}`,
+        change,
+      );
     if (after !== undefined && backup?.text !== undefined)
-      out.note(`  undo: plugboard uninstall ${client.id}, or plugboard backup restore ${client.id} ${backup.when}`);
+      out.note(
+        `  ${client.id}: undo with plugboard uninstall ${client.id}, or plugboard backup restore ${client.id} ${backup.when}`,
+      );
   }
   // A client that no longer has us needs nothing.
-  if (kind !== "none" && after !== undefined && client.restart !== undefined) out.note(`  then: ${client.restart}`);
+  if (kind !== "none" && after !== undefined && client.restart !== undefined)
+    out.note(`  ${client.id}: then ${client.restart}`);
 }
 
 const DONE = { added: "Installed in", replaced: "Changed in", removed: "Removed from" } as const;
 
-function shown({ file, kind, after, others, backup }: Change) {
+function shown({ file, kind, after, others, backup, removed }: Change) {
   return {
     client: file.client.id,
     file: file.path,
     change: kind,
     entry: after ?? null,
     other_servers: others,
+    removed_servers: removed,
     backup: backup?.when ?? null,
     restart: (after !== undefined && kind !== "none" ? file.client.restart : undefined) ?? null,
   };

@@ -127,7 +127,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     deleteGroup: (name) => groups.delete(name),
     listGroupTools: async (group) => tools.ofGroup(group),
     listSecrets: () => secrets.list(),
-    setSecret: (name, value) => secrets.set(name, value),
+    setSecret: (name, value, options) => secrets.set(name, value, options),
     deleteSecret: (name) => secrets.delete(name),
     rotateSecretKey: () => secrets.rotateKey(),
     config: async () => config.show(),

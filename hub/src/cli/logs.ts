@@ -10,12 +10,14 @@ import type { GlobalOptions, Io } from "./io.ts";
 import { Output } from "./output.ts";
 import type { Register } from "./program.ts";
 import { printable } from "./text.ts";
-import { parseSince } from "./times.ts";
+import { clock, parseSince } from "./times.ts";
 
 interface LogsOptions extends GlobalOptions {
   readonly follow?: boolean;
   readonly tail: string;
   readonly since?: string;
+  /** Whether to show when each line was written; on a terminal unless told otherwise. */
+  readonly time?: boolean;
 }
 
 export const logsCommand: Register = (program, { io, done }) => {
@@ -26,6 +28,8 @@ export const logsCommand: Register = (program, { io, done }) => {
     .option("-f, --follow", "go on with what comes")
     .option("--since <time>", "10m, 24h, 7d, or a date")
     .option("-n, --tail <lines>", "how many lines of each server", "100")
+    .option("--time", "with the time of each line, which a terminal shows anyway")
+    .option("--no-time", "without the times")
     .action(async (names: string[], options: LogsOptions) => {
       const tail = parseTail(options.tail);
       const since = options.since === undefined ? undefined : parseSince(options.since, "since").toISOString();
@@ -48,10 +52,17 @@ async function logs(io: Io, hub: RunningHub, { names, tail, since = "", options 
     names.length === 0
       ? (await client.listServers()).map(({ config }) => config.name)
       : await Promise.all(names.map(async (name) => (await client.getServer(name)).config.name));
+  const withTime = options.time ?? out.terminal;
+  const { series } = out.color;
+  const paintOf = (server: string) => series[servers.indexOf(server) % series.length] ?? out.color.strong;
   const width = Math.max(0, ...servers.map(({ length }) => length));
   const print = ({ server, timestamp, text }: LogLine) => {
     if (out.json) out.line({ server, line: text, timestamp });
-    else out.print(`${servers.length > 1 ? `${out.color.strong(server.padEnd(width))}  ` : ""}${printable(text)}`);
+    else {
+      const when = withTime ? `${out.color.faint(clock(new Date(timestamp)))}  ` : "";
+      const who = servers.length > 1 ? `${paintOf(server)(server.padEnd(width))}  ` : "";
+      out.print(`${when}${who}${printable(text)}`);
+    }
   };
   const wanted = new Set(servers);
   const kept = async () => {

@@ -175,7 +175,7 @@ function remark(server: Server): string {
 /** Without a hub a server runs only as long as the command looks at it. */
 const WORKS = "works (not running)";
 
-const MARKS: Readonly<Record<string, readonly [mark: string, color: keyof Palette]>> = {
+const MARKS: Readonly<Record<string, readonly [mark: string, color: Exclude<keyof Palette, "series">]>> = {
   running: ["●", "good"],
   [WORKS]: ["✔", "good"],
   starting: ["◌", "doubtful"],

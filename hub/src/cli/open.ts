@@ -9,7 +9,7 @@ import type { Register } from "./program.ts";
 export const openCommand: Register = (program, { io, done }) => {
   program
     .command("open")
-    .description("print the address of the hub, and open it in a browser on a terminal")
+    .description("open the hub's page in a browser; without a terminal, print its address")
     .action(async (options: GlobalOptions) => {
       const out = new Output(io, options);
       const { url } = await requireHub(io, options);

@@ -34,7 +34,11 @@ export const GLOBAL_OPTIONS = {
     value: "duration",
     about: "how long a command may wait for an answer: 500ms, 30s, 10m",
   },
-  "no-input": { type: "boolean", short: "y", about: "ask nothing: what is not given is an error" },
+  "no-input": {
+    type: "boolean",
+    short: "y",
+    about: "ask nothing: questions are answered with yes, and what is not given is an error",
+  },
 } as const satisfies OptionTable;
 
 export const UP_OPTIONS = {

@@ -49,7 +49,7 @@ describe("errors", () => {
         "  field: command",
         "  cause: first line",
         "         second line",
-        "  fix:   Check the name",
+        "  note:  Check the name",
         "",
       ].join("\n"),
     );
@@ -60,7 +60,7 @@ describe("errors", () => {
     ["ToolNotFound", "plugboard tools"],
     ["GroupNotFound", "plugboard group ls"],
     ["ServerNotFound", "plugboard ls"],
-    ["Timeout", "plugboard doctor"],
+    ["IoError", "plugboard doctor"],
   ] as const)("of the kind %s have a fix, also where nobody gave one", (kind, fix) => {
     const { io, stderr } = captured();
     printError(new HubError(kind, "No"), io, {});
@@ -87,7 +87,7 @@ describe("errors", () => {
   it("of a server cannot move the cursor or fake a line", () => {
     const { io, stderr } = captured({ tty: true, env: { NO_COLOR: "1" } });
     printError(new HubError("ToolFailed", "No", { detail: `${ESC}[2J${ESC}[Hroot#\r\u0007`, hint: "x" }), io, {});
-    expect(stderr()).toBe("error: No\n  cause: root#\n  fix:   x\n");
+    expect(stderr()).toBe("error: No\n  cause: root#\n  note:  x\n");
   });
 });
 

@@ -20,6 +20,8 @@ export class Output {
   /** Somebody looks at the progress. */
   readonly live: boolean;
   readonly color: Palette;
+  /** The same for stderr. */
+  readonly noteColor: Palette;
 
   constructor(io: Io, options: GlobalOptions) {
     this.#io = io;
@@ -28,6 +30,7 @@ export class Output {
     this.terminal = io.stdout.isTTY === true;
     this.live = io.stderr.isTTY === true && io.env["TERM"] !== "dumb" && !this.json && !this.quiet;
     this.color = paletteFor(io, "stdout", options);
+    this.noteColor = paletteFor(io, "stderr", options);
   }
 
   /** Columns that a line may take; undefined: any number. */
@@ -73,7 +76,13 @@ export class Output {
   /** What a change did: one line, or the data. */
   changed(text: string, value: unknown): void {
     if (this.json) this.data(value);
-    else if (!this.quiet) this.print(text);
+    else if (!this.quiet) this.print(this.tilde(text));
+  }
+
+  /** Paths below the user's home as people write them, wherever they stand in a text. */
+  tilde(text: string): string {
+    const { home } = this.#io;
+    return home.length > 1 ? text.replaceAll(`${home}/`, "~/") : text;
   }
 
   note(text: string): void {
@@ -129,6 +138,7 @@ const FIXES: Readonly<Partial<Record<ErrorKind, string>>> = {
   ServerAlreadyExists: "plugboard ls",
   StaleConfig: "Try again: somebody else has changed it meanwhile",
   ServerNotRunning: "plugboard status",
+  ToolFailed: "plugboard tools --schema",
   IoError: "plugboard doctor",
   DatabaseError: "plugboard doctor",
   Unexpected: "plugboard doctor; if that finds nothing, this is a fault of Plugboard: please report it",

@@ -3,7 +3,7 @@
 
 import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
-import { table } from "./table.ts";
+import { table, type Cell } from "./table.ts";
 import { count, firstLine } from "./text.ts";
 import { seconds, span } from "./times.ts";
 
@@ -92,10 +92,15 @@ export class Progress {
     return [...this.#lines(busy), ...(more === 0 ? [] : [`  … ${more} more waiting`])];
   }
 
-  #row(server: Startup): string[] {
+  #row(server: Startup): Cell[] {
     const since = this.#startedAt.get(server.name);
     const tookMs = this.#tookMs.get(server.name) ?? (since === undefined ? 0 : performance.now() - since);
-    return [`  ${markOf(server.status)} ${server.name}`, server.kind, seconds(tookMs).padStart(5), describe(server)];
+    return [
+      { text: `  ${markOf(server.status)} ${server.name}`, paint: this.#out.noteColor[colorOf(server.status)] },
+      server.kind,
+      seconds(tookMs).padStart(5),
+      describe(server),
+    ];
   }
 }
 
@@ -109,6 +114,12 @@ export function markOf(status: string): string {
   if (status === "unauthenticated") return "!";
   if (isBroken(status)) return "✖";
   return status === "disabled" ? "○" : "…";
+}
+
+function colorOf(status: string): "good" | "bad" | "faint" | "doubtful" {
+  if (status === "running") return "good";
+  if (isBroken(status)) return "bad";
+  return status === "disabled" || status === "stopped" ? "faint" : "doubtful";
 }
 
 /** @example describe({ status: "running", tools: [tool] … }) // "1 tool" */

@@ -1,22 +1,49 @@
-// `plugboard rm`: takes a server out of the config, and stops it.
+// `plugboard rm`: takes a server out of the config, and stops it. Its secrets stay, unless told.
 
-import { withAccess } from "./access.ts";
-import type { GlobalOptions } from "./io.ts";
+import { withAccess, type Access } from "./access.ts";
+import { askYes, canAsk } from "./ask.ts";
+import type { GlobalOptions, Io } from "./io.ts";
 import type { Register } from "./program.ts";
+
+interface RmOptions extends GlobalOptions {
+  readonly withSecrets?: boolean;
+}
 
 export const rmCommand: Register = (program, { io, done }) => {
   program
     .command("rm")
     .alias("remove")
-    .description("remove a server")
+    .description("remove a server; asks first on a terminal, unless -y is given")
     .argument("<server>")
-    .action(async (name: string, options: GlobalOptions) => {
-      await withAccess(io, options, async ({ api, out, where }) => {
-        const { config } = await api.getServer(name);
-        await api.deleteServer(config.id);
-        const file = where("mcp_server.json");
-        out.changed(`Removed ${config.name} from ${file}`, { removed: config.name, file });
-      });
+    .option("--with-secrets", "and delete the secrets that only this server uses")
+    .action(async (name: string, options: RmOptions) => {
+      await withAccess(io, options, (access) => rm(io, access, name, options));
       done(0);
     });
 };
+
+async function rm(io: Io, { api, out, where }: Access, id: string, options: RmOptions): Promise<void> {
+  const { config, secret_refs } = await api.getServer(id);
+  const { name } = config;
+  if (canAsk(io, options) && !(await askYes(io, `Remove ${name}?`, { enter: false }))) {
+    return out.note("Nothing was removed");
+  }
+  await api.deleteServer(config.id);
+  const file = where("mcp_server.json");
+  const stored = await unusedOf(api, new Set(Object.values(secret_refs)));
+  const deleted = options.withSecrets === true ? stored : [];
+  for (const secret of deleted) await api.deleteSecret(secret);
+  const left = stored.filter((secret) => !deleted.includes(secret));
+  out.changed(`Removed ${name} from ${file}`, { removed: name, file, deleted_secrets: deleted, unused_secrets: left });
+  if (out.json) return;
+  for (const secret of deleted) out.changed(`Deleted the secret ${secret}`, secret);
+  for (const secret of left) out.note(`note: its secret ${secret} stays: plugboard secret rm ${secret}`);
+}
+
+/** Those that no other server uses. */
+async function unusedOf(api: Access["api"], refs: ReadonlySet<string>): Promise<string[]> {
+  if (refs.size === 0) return [];
+  return (await api.listSecrets()).flatMap(({ name, used_by }) =>
+    refs.has(name) && used_by.length === 0 ? [name] : [],
+  );
+}

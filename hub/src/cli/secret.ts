@@ -28,12 +28,13 @@ export const secretCommand: Register = (program, { io, done }) => {
   secret
     .command("ls")
     .alias("list")
-    .description("list the names of all secrets")
+    .description("list the names of all secrets, and the servers that use them")
     .action(async (options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
         const secrets = await api.listSecrets();
         if (out.json) out.data(secrets);
-        else out.print(secrets.map(({ name }) => `${name}\n`).join(""));
+        else if (secrets.length === 0) out.note("There are no secrets: plugboard secret set NAME stores one");
+        else out.table([["NAME", "USED BY"], ...secrets.map(({ name, used_by }) => [name, used_by.join(" ") || "-"])]);
       });
       done(0);
     });
@@ -44,8 +45,11 @@ export const secretCommand: Register = (program, { io, done }) => {
     .argument("<name>")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
+        const users = (await api.listSecrets()).find((known) => known.name === name)?.used_by ?? [];
         await api.deleteSecret(name);
-        out.changed(`Deleted the secret ${name}`, { removed: name });
+        out.changed(`Deleted the secret ${name}`, { removed: name, used_by: users });
+        if (users.length > 0 && !out.json)
+          out.warn(`${users.join(", ")} will not start without it: plugboard secret set ${name}`);
       });
       done(0);
     });

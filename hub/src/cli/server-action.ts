@@ -44,5 +44,6 @@ export async function act(io: Io, { client }: RunningHub, { server, action, opti
 }
 
 function withAdvice({ kind, message, field, detail }: HubError, name: string): HubError {
-  return fromBody({ kind, message, field, detail, hint: `plugboard get ${name}` });
+  const hint = detail === undefined ? `plugboard get ${name}` : `When that is put right: plugboard start ${name}`;
+  return fromBody({ kind, message, field, detail, hint });
 }

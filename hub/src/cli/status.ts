@@ -99,7 +99,7 @@ function draw(picture: Picture, out: Output): string {
     ...others.map((group): Cell[] => ["", `${hub.url}${group.path}  ${count(group.tool_count, "tool")}`]),
     [label("API"), `${hub.url}/api/v1`],
   ];
-  if (hub.record !== undefined) rows.push([label("config"), hub.record.config]);
+  if (hub.record !== undefined) rows.push([label("config"), out.tilde(hub.record.config)]);
   rows.push([
     label("servers"),
     servers.length === 0 ? "none: plugboard add …" : `${servers.length}: ${summary(servers)}`,

@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { ManagementToken, readManagementToken } from "../auth/management-token.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { Hub } from "../hub.ts";
+import type { Edge } from "../listener.ts";
 import { startFileLog } from "../log.ts";
 import { VERSION } from "../version.ts";
 import { Faults } from "./faults.ts";
 import { findLocalHub } from "./find-hub.ts";
 import type { GlobalOptions, Io } from "./io.ts";
+import { homePageEdge } from "./home-page.ts";
 import { openHub, toStartup } from "./open-hub.ts";
 import { addOptions, UP_OPTIONS } from "./options.ts";
 import { Output, printJson, printWarnings } from "./output.ts";
@@ -39,7 +41,6 @@ export const upCommand: Register = (program, { io, done }) => {
 export async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
   const places = placesOf(io, options);
-  if (!hasConfig(places)) await (await import("./first-run.ts")).offerImport(io, options);
   // A first token has to reach the disk: that takes as long as loading the hub.
   const [proof] = await Promise.all([createProofEdge(places.data), import("../hub.ts")]);
   const hub = await openHub(io, options);
@@ -51,11 +52,14 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     const where = error.field === undefined ? "" : ` (${error.field})`;
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
-  const url = await hub.listen({ host: options.host, port, edges: [proof] });
-  startFileLog(hub.events, join(places.state, "log.jsonl"), { warnings: hub.warnings });
-  // Servers take their time to start: what else is to be done is done meanwhile.
-  const settled = hub.start();
+  const isFirst = !hasConfig(places);
+  const url = await listen(io, hub, { options, port, edges: [proof, homePageEdge] });
   try {
+    startFileLog(hub.events, join(places.state, "log.jsonl"), { warnings: hub.warnings });
+    // Only now, when nothing stands in the way of running what is imported.
+    if (isFirst) await (await import("./first-run.ts")).offerImport(io, options, hub);
+    // Servers take their time to start: what else is to be done is done meanwhile.
+    const settled = hub.start();
     const recorded = leaveRecord(io, places, url).catch((thrown: unknown) => {
       io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
     });
@@ -63,7 +67,8 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
     else {
-      io.stdout.write(`plugboard ${VERSION}  config ${places.config}  data ${places.data}\n`);
+      const out = new Output(io, options);
+      out.print(out.tilde(`plugboard ${VERSION}  config ${places.config}  data ${places.data}`));
       printAddresses(io, hub, url);
     }
     io.tellParent?.({ listening: url });
@@ -74,10 +79,31 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
       io.tellParent?.({ settled: true });
     });
     await stopped;
+    io.stderr.write("Stopped.\n");
     return faults.exitCode;
   } finally {
     await hub.stop();
     await removeRecord(places.record, process.pid);
+  }
+}
+
+/** Where our own hub has the port, that is said: it need not be started twice. */
+async function listen(
+  io: Io,
+  hub: Hub,
+  { options, port, edges }: { options: UpOptions; port: number; edges: readonly Edge[] },
+): Promise<string> {
+  try {
+    return await hub.listen({ host: options.host, port, edges });
+  } catch (error) {
+    await hub.stop();
+    const running = await findLocalHub(io, options).catch(() => undefined); // then the port is all that is known
+    if (running === undefined || new URL(running.record.url).port !== String(port)) throw error;
+    const { url, pid } = running.record;
+    throw new HubError("ServerAlreadyExists", `The hub runs already: ${url}/mcp (pid ${pid})`, {
+      hint: "plugboard status",
+      cause: error,
+    });
   }
 }
 
@@ -93,8 +119,10 @@ function whenStopped(io: Io, hub: Hub, drainMs: number): Promise<void> {
     io.onSignal(() => {
       if (asked) io.exit(130);
       asked = true;
-      if (hub.calls.underWay > 0)
-        io.stderr.write(`waiting for ${count(hub.calls.underWay, "call")}; again to stop now\n`);
+      const { underWay } = hub.calls;
+      io.stderr.write(
+        underWay > 0 ? `waiting for ${count(underWay, "call")}; again to stop now\n` : "Stopping the servers …\n",
+      );
       hub.stop({ drainMs }).then(resolve, reject);
     });
   });
@@ -132,9 +160,10 @@ function printAddresses(io: Io, hub: Hub, url: string): void {
     if (name !== "default") io.stdout.write(`        ${url}${groupPath(name)}\n`);
   }
   io.stdout.write(`API     ${url}/api/v1\n`);
-  io.stdout.write(`Health  ${url}/healthz\n`);
-  if (hub.configuration.demo)
-    io.stderr.write(`No config yet: serving the built-in demo. Its tool "config_example" shows how to add servers.\n`);
+  if (!hub.configuration.demo) return;
+  io.stderr.write("No servers yet: this is the built-in demo. In another terminal:\n");
+  io.stderr.write("  plugboard call now                                    calls one of its tools\n");
+  io.stderr.write("  plugboard add @modelcontextprotocol/server-memory     adds a server\n");
 }
 
 function printTotals(io: Io, hub: Hub): void {

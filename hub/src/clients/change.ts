@@ -22,6 +22,8 @@ export interface Change {
   readonly after?: JsonObject;
   /** How many other servers the file has. */
   readonly others: number;
+  /** Those of the client's own that were taken out. */
+  readonly removed: readonly string[];
   readonly backup?: Backup;
 }
 
@@ -31,6 +33,8 @@ export interface ChangeOptions {
   readonly dryRun: boolean;
   /** Of the running hub. */
   readonly address?: string | undefined;
+  /** The client's own servers that are to go, since the hub has them. */
+  readonly takeOver?: readonly string[];
 }
 
 /** They hold credentials as often as not. */
@@ -39,22 +43,29 @@ const NEW_FILE_MODE = 0o600;
 /** Puts the hub into a client's file, or changes how it stands there. */
 export async function installInto(file: ClientFile, entry: JsonObject, options: ChangeOptions): Promise<Change> {
   return edited(file, options, (state) => {
-    const { editor, text, own } = state;
+    const { editor, text, own, names } = state;
     if (own !== undefined && !isOwnEntry(own, file.client, options.address)) throw conflict(file);
-    if (own !== undefined && isDeepStrictEqual(own, named(file, entry))) return { text, kind: "none", after: entry };
-    const changed = editor.set(text, spotOf(file.client, OWN_NAME), entry);
-    return { text: changed, kind: own === undefined ? "added" : "replaced", after: entry };
+    const removed = (options.takeOver ?? []).filter((name) => name !== OWN_NAME && names.includes(name));
+    const isThere = own !== undefined && isDeepStrictEqual(own, named(file, entry));
+    if (isThere && removed.length === 0) return { text, kind: "none", after: entry };
+    const left = removed.reduce((rest, name) => editor.remove(rest, spotOf(file.client, name)), text);
+    const changed = isThere ? left : editor.set(left, spotOf(file.client, OWN_NAME), entry);
+    return { text: changed, kind: own === undefined ? "added" : "replaced", after: entry, removed };
   });
 }
 
 /** Takes the hub out of a client's file. Where nobody else has changed it since, it is what it was before. */
 export async function uninstallFrom(file: ClientFile, options: ChangeOptions): Promise<Change> {
   return edited(file, options, async (state) => {
-    const { editor, text, own } = state;
+    const { editor, text, own, names } = state;
     if (own === undefined) return { text, kind: "none" };
     if (!isOwnEntry(own, file.client, options.address)) throw conflict(file);
     const before = await textBefore(state, file, options.backups);
-    if (before !== undefined) return { text: before.text, kind: "removed" };
+    if (before !== undefined) {
+      const entries = entriesIn(editor.parse(before.text ?? "", file.path), file.client);
+      const returned = entries.map(([name]) => name).filter((name) => !names.includes(name));
+      return { text: before.text, kind: "removed", returned };
+    }
     return { text: editor.remove(text, spotOf(file.client, OWN_NAME)), kind: "removed" };
   });
 }
@@ -76,6 +87,8 @@ interface State {
   readonly text: string;
   /** What stands under our name. */
   readonly own: unknown;
+  /** Of all servers. */
+  readonly names: readonly string[];
 }
 
 interface Edit {
@@ -83,6 +96,9 @@ interface Edit {
   readonly text: string | undefined;
   readonly kind: Change["kind"];
   readonly after?: JsonObject;
+  readonly removed?: readonly string[];
+  /** Servers of the client's own that were taken out when the hub was put in. */
+  readonly returned?: readonly string[];
 }
 
 async function edited(
@@ -101,16 +117,24 @@ async function edited(
     requireMap(data, file);
     const entries = entriesIn(data, client);
     const own = entries.find(([name]) => name === OWN_NAME)?.[1];
-    const { text: next, kind, after } = await edit({ editor, text, own });
-    const others = entries.filter(([name]) => name !== OWN_NAME).length;
+    const names = entries.map(([name]) => name);
+    const { text: next, kind, after, removed = [], returned = [] } = await edit({ editor, text, own, names });
+    const others = names.filter((name) => name !== OWN_NAME && !removed.includes(name)).length;
     const change: Change = {
       file,
       kind,
       others,
+      removed,
       ...(own === undefined ? {} : { before: own }),
       ...(after && { after }),
     };
-    requireSound(editor, file, { before: data, text: next ?? "", after: kind === "removed" ? undefined : after });
+    requireSound(editor, file, {
+      before: data,
+      text: next ?? "",
+      after: kind === "removed" ? undefined : after,
+      removed,
+      returned,
+    });
     if (kind === "none" || dryRun) return change;
     const mark = found?.mark ?? "";
     const written = next === undefined ? undefined : mark + next;
@@ -160,11 +184,7 @@ async function textBefore(
 }
 
 /** Nothing is written that says anything else than before, our own entry apart. */
-function requireSound(
-  editor: Editor,
-  file: ClientFile,
-  { before, text, after }: { before: unknown; text: string; after: JsonObject | undefined },
-): void {
+function requireSound(editor: Editor, file: ClientFile, { before, text, after, removed, returned }: Sound): void {
   let data: unknown;
   try {
     data = editor.parse(text, file.path);
@@ -173,20 +193,30 @@ function requireSound(
   }
   const own = entriesIn(data, file.client).find(([name]) => name === OWN_NAME)?.[1];
   const isOwn = isDeepStrictEqual(own, after === undefined ? undefined : named(file, after));
-  if (!isOwn || !isDeepStrictEqual(foreignIn(data, file), foreignIn(before, file))) throw unsound(file, undefined);
+  const now = foreignIn(data, file, new Set([OWN_NAME, ...returned]));
+  const isSame = isDeepStrictEqual(now, foreignIn(before, file, new Set([OWN_NAME, ...removed])));
+  if (!isOwn || !isSame) throw unsound(file, undefined);
 }
 
-/** All but our own entry; where nothing else is left on the way to it, that is nothing. */
-function foreignIn(data: unknown, { client }: ClientFile): unknown {
+interface Sound {
+  readonly before: unknown;
+  readonly text: string;
+  readonly after: JsonObject | undefined;
+  readonly removed: readonly string[];
+  readonly returned: readonly string[];
+}
+
+/** All but these entries; where nothing else is left on the way to them, that is nothing. */
+function foreignIn(data: unknown, { client }: ClientFile, ours: ReadonlySet<string>): unknown {
   const without = (value: unknown, path: readonly string[]): unknown => {
     const [key, ...rest] = path;
     if (key === undefined) {
       if (Array.isArray(value)) {
-        const kept = value.filter((item: unknown) => !(isObject(item) && item["name"] === OWN_NAME));
+        const kept = value.filter((item: unknown) => !(isObject(item) && ours.has(String(item["name"]))));
         return kept.length === 0 ? undefined : kept;
       }
       if (!isObject(value)) return value ?? undefined;
-      const { [OWN_NAME]: _own, ...others } = value;
+      const others = Object.fromEntries(Object.entries(value).filter(([name]) => !ours.has(name)));
       return Object.keys(others).length === 0 ? undefined : others;
     }
     if (!isObject(value)) return value ?? undefined;

@@ -55,6 +55,8 @@ export interface PlanOptions {
   >;
   /** Names of the secrets that are stored. */
   readonly secrets: readonly string[];
+  /** Those of them that may be taken for a value of the same name. */
+  readonly reusable?: readonly string[];
   /** Of the running hub. */
   readonly address?: string | undefined;
 }
@@ -86,7 +88,8 @@ class Planner {
 
   constructor(options: PlanOptions) {
     this.#options = options;
-    this.#secrets = new Set(options.secrets);
+    const reusable = new Set(options.reusable);
+    this.#secrets = new Set(options.secrets.filter((name) => !reusable.has(name)));
     for (const server of options.servers) {
       this.#names.set(fingerprintOf(server), server.name);
       this.#taken.add(server.name);

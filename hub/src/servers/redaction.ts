@@ -11,16 +11,11 @@ export interface Redactor {
   redactText(text: string): string;
 }
 
-export interface Redact {
-  (text: string): string;
-  /** Known secrets alone, for the hub's own words: a command to copy must stay one. */
-  known?(text: string): string;
-}
+export type Redact = (text: string) => string;
 
 /** Known secrets, and what is one by its looks: a program also prints credentials that stand in no config. */
 export function createRedact(redactor: Redactor): Redact {
-  const known = (text: string) => redactor.redactText(text);
-  return Object.assign((text: string) => maskText(known(text), hideAll), { known });
+  return (text) => maskText(redactor.redactText(text), hideAll);
 }
 
 /** The same error where there is nothing to hide; else one that differs from it in its texts only. */
@@ -28,10 +23,7 @@ export function redactError(error: HubError, redact: Redact): HubError {
   const { message, detail, hint, cause } = error;
   const texts = { message, detail, hint, trace: cause instanceof Error ? cause.stack : undefined };
   const clean = Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => {
-      if (text === undefined) return [name, undefined];
-      return [name, name === "hint" && redact.known !== undefined ? redact.known(text) : redact(text)];
-    }),
+    Object.entries(texts).map(([name, text]) => [name, text === undefined ? undefined : redact(text)]),
   );
   if (Object.entries(texts).every(([name, text]) => clean[name] === text)) return error;
   // Whatever its class has besides the texts is still there.

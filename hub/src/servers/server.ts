@@ -384,7 +384,7 @@ export class ManagedServer {
     } catch (thrown) {
       const error = toHubError(thrown);
       if (isRefusal(error)) this.#suspect();
-      throw redactError(isRefusal(error) ? withFix(error, this.#config) : error, this.#redact);
+      throw explained(redactError(error, this.#redact), this.#config);
     } finally {
       this.limits.give();
       if (this.#resilience.onDemand) this.#slumber.whenIdle();
@@ -552,7 +552,7 @@ export class ManagedServer {
       this.#running(upstream);
     } catch (thrown) {
       const reason = toHubError(thrown);
-      const error = redactError(isRefusal(reason) ? withFix(reason, this.config) : reason, this.#redact);
+      const error = explained(redactError(reason, this.#redact), this.config);
       if (signal.aborted) this.#set({ type: "stopped" });
       else this.#down(error);
       throw error;
@@ -750,4 +750,9 @@ function timeLeft(limitMs: number, startedAt: number): number {
 
 function toolNames(listing: Listing | undefined): string[] {
   return (listing?.tools ?? []).map((tool) => String(tool["name"]));
+}
+
+/** The advice comes last: it is made of names alone, and a command to copy must stay as it is. */
+function explained(error: HubError, config: ServerConfig): HubError {
+  return isRefusal(error) ? withFix(error, config) : error;
 }

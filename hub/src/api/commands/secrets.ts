@@ -17,7 +17,16 @@ export class SecretCommands {
     return (await this.#managed.hub.secrets.list()).map((name) => this.#view(name));
   }
 
-  async set(name: string, value: string): Promise<Secret> {
+  async set(name: string, value: string, { unlessDifferent = false } = {}): Promise<Secret> {
+    if (unlessDifferent) {
+      const stored = await this.#managed.hub.secrets.get(name);
+      if (stored !== undefined && stored !== value) {
+        throw new HubError("StaleConfig", `The secret "${name}" has another value, which stays`, {
+          field: "name",
+          hint: "Store this value under another name",
+        });
+      }
+    }
     await this.#managed.hub.secrets.set(name, value);
     this.#letIn(name);
     return this.#view(name);

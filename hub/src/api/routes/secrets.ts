@@ -36,7 +36,8 @@ export function secretRoutes(secrets: SecretCommands): Route[] {
       params: nameParam,
       body: secretInput,
       answer: secret,
-      run: ({ params, body }) => secrets.set(params.name, body.value),
+      run: ({ params, body }) =>
+        secrets.set(params.name, body.value, { unlessDifferent: body.unless_different === true }),
     }),
     route({
       method: "delete",

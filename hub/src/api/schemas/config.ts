@@ -47,4 +47,10 @@ export const keyRotation = z
   .openapi("KeyRotation");
 export type KeyRotation = z.infer<typeof keyRotation>;
 
-export const secretInput = z.strictObject({ value: z.string() });
+export const secretInput = z.strictObject({
+  value: z.string(),
+  unless_different: z
+    .boolean()
+    .optional()
+    .openapi({ description: "Where the secret is stored with another value, that stays, and this is a conflict" }),
+});
