@@ -1,10 +1,12 @@
 // The config in force: takes changes, from the files or through the hub, one after the other, saves them, and touches
 // only the servers that they change.
 
+import { isDeepStrictEqual } from "node:util";
 import { findUndeclared, requireDeclared, undeclaredWarning } from "./config/allowed-env.ts";
 import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "./config/diff.ts";
 import { GROUP_FILE, SERVER_FILE } from "./config/documents.ts";
 import { normalizeServer } from "./config/normalize.ts";
+import type { EntryTime, EntryTimes } from "./config/entry-times.ts";
 import type { ConfigStore, EditOptions, LoadedConfig } from "./config/store.ts";
 import type { GroupConfig, HubConfig, ServerConfig } from "./config/types.ts";
 import { serverWarnings } from "./config/warnings.ts";
@@ -12,6 +14,7 @@ import { FolderWatch } from "./config/watch.ts";
 import { demoServer } from "./demo/config.ts";
 import { HubError, toHubError, type ErrorBody } from "./errors.ts";
 import type { HubEvents } from "./events.ts";
+import type { SecretStore } from "./secrets/store.ts";
 import type { ManagedServer } from "./servers/server.ts";
 import type { Supervisor } from "./servers/supervisor.ts";
 
@@ -23,6 +26,8 @@ export interface ConfigurationOptions {
   readonly events: HubEvents;
   /** The hub's own environment: says what the operator allows. */
   readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly secrets: Pick<SecretStore, "get">;
+  readonly times: EntryTimes;
   /** Another config is in force. */
   readonly onChange: () => void;
   /** A server is gone, and has finished what it was asked. */
@@ -78,6 +83,11 @@ export class Configuration {
     for (const server of this.#current.servers) this.#options.supervisor.add(server);
   }
 
+  /** When a server's entry was first seen here, and when it last changed. */
+  timesOf(id: string): EntryTime {
+    return this.#options.times.of(id);
+  }
+
   /** From now on servers that a change adds or alters are started too. */
   run(): void {
     this.#running = true;
@@ -120,14 +130,18 @@ export class Configuration {
 
   /** Validates and saves a new server, and starts it if it is enabled. */
   async createServer(entry: unknown, options?: EditOptions): Promise<ManagedServer> {
-    this.requireDeclared(normalizeServer(undefined, entry), undefined);
+    const server = normalizeServer(undefined, entry);
+    this.requireDeclared(server, undefined);
+    await this.#requireSecrets(server, undefined);
     const { name } = await this.#edit((store) => store.createServer(entry, options));
     return this.#options.supervisor.get(name);
   }
 
   async updateServer(name: string, entry: unknown, options?: EditOptions): Promise<ManagedServer> {
-    const { name: known, config } = this.#options.supervisor.get(name);
-    this.requireDeclared(normalizeServer(known, entry), config);
+    const { name: known, config: before } = this.#options.supervisor.get(name);
+    const after = normalizeServer(known, entry);
+    this.requireDeclared(after, before);
+    await this.#requireSecrets(after, before);
     const server = await this.#edit((store) => store.updateServer(known, entry, options));
     return this.#options.supervisor.get(server.name);
   }
@@ -140,7 +154,11 @@ export class Configuration {
   /** Switches a server on or off, for good. One that is switched on and does not start is switched off again. */
   async setEnabled(name: string, enabled: boolean): Promise<ManagedServer> {
     const server = this.#options.supervisor.get(name);
-    if (server.config.enabled === enabled) return server;
+    if (server.config.enabled === enabled) {
+      // It is on already; whether it also works is what the caller wants to know.
+      if (enabled) await server.start();
+      return server;
+    }
     const before = await this.#options.store.readEntry(server.name);
     const { disabled: _, ...entry } = before;
     const switched = await this.updateServer(server.name, { ...entry, enabled });
@@ -173,6 +191,20 @@ export class Configuration {
     requireDeclared(server, before, this.#options.variables);
   }
 
+  /** MC-NT4: what a server cannot start without is there before it is saved. What it lacked before is no reason. */
+  async #requireSecrets({ env }: ServerConfig, before: ServerConfig | undefined): Promise<void> {
+    for (const [name, entry] of Object.entries(env)) {
+      const { secretRef, required = false } = entry;
+      if (!required || secretRef === undefined || isDeepStrictEqual(before?.env[name], entry)) continue;
+      if ((await this.#options.secrets.get(secretRef)) !== undefined) continue;
+      throw new HubError("InvalidConfig", "Missing required credentials", {
+        field: `env.${name}`,
+        detail: `The secret ${secretRef}, which ${name} takes, is not in the secret store`,
+        hint: `plugboard secret set ${secretRef}`,
+      });
+    }
+  }
+
   #nameOf(nameOrId: string): string {
     return this.#options.supervisor.get(nameOrId).name;
   }
@@ -203,6 +235,7 @@ export class Configuration {
     this.#demo = !present.servers;
     this.#revision = revision;
     this.#current = this.#demo ? { ...config, servers: [demoServer(this.#options.folder)] } : config;
+    this.#options.times.update(this.#current.servers);
   }
 
   /** Many editors empty a file before they write it: taken at its word, that would end every server. */

@@ -41,6 +41,7 @@ export const ERRORS = {
   ServerAlreadyExists: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   GroupAlreadyExists: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   IdempotencyKeyReused: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
+  SecretInUse: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   StaleConfig: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   ServerDisabled: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   ClientRefused: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },

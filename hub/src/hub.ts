@@ -15,6 +15,7 @@ import { Latency } from "./calls/latency.ts";
 import type { CallLog } from "./calls/log.ts";
 import { Redactor } from "./calls/redact.ts";
 import { Catalog } from "./catalog/catalog.ts";
+import { EntryTimes, entryTimesFile } from "./config/entry-times.ts";
 import { ConfigFiles } from "./config/file.ts";
 import type { HubPaths } from "./config/paths.ts";
 import type { ConfigStore, LoadedConfig } from "./config/store.ts";
@@ -63,6 +64,7 @@ interface Memories {
   readonly listings: ListingMemory | undefined;
   readonly packages: Packages | undefined;
   readonly taskIds: TaskIds;
+  readonly times: EntryTimes;
 }
 
 export interface ListenOptions {
@@ -112,14 +114,14 @@ export class Hub {
     { variables, paths, secrets, callLog, lookup, store: ownStore }: HubOptions,
     loaded: LoadedConfig,
     store: ConfigStore,
-    { eras, listings, packages, taskIds }: Memories,
+    { eras, listings, packages, taskIds, times }: Memories,
     tracing: LoadedTracing,
   ) {
     const instance = randomUUID();
     const inMemory = ownStore !== undefined;
     this.#paths = paths;
     this.#ownWarnings = [...tracing.warnings, ...npmWarnings(variables)];
-    this.#memories = { eras, listings, packages, taskIds };
+    this.#memories = { eras, listings, packages, taskIds, times };
     this.#guard = new Guard({ instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
     this.supervisor = new Supervisor(
@@ -168,6 +170,8 @@ export class Hub {
       supervisor: this.supervisor,
       events: this.events,
       variables,
+      secrets: this.secrets,
+      times,
       onChange: () => this.#replaceCatalog(),
       onRemoved: (server) => {
         this.calls.forget(server);
@@ -189,13 +193,14 @@ export class Hub {
     let warn: (message: string) => void = (message) => early.push(message);
     const onWarning = (message: string) => warn(message);
     const listings = inMemory ? undefined : new ListingMemory(join(paths.data, "listings"), { onWarning });
-    const [eras, packages, taskIds] = await Promise.all([
+    const [eras, packages, taskIds, times] = await Promise.all([
       EraMemory.open(inMemory ? undefined : join(paths.data, "eras.json"), onWarning),
       inMemory ? undefined : openPackages(options),
       inMemory ? new TaskIds() : TaskIds.open(join(paths.data, "task-ids.key"), onWarning),
+      EntryTimes.open(inMemory ? undefined : join(paths.data, entryTimesFile(paths.config))),
       inMemory ? undefined : sweepTemps(paths),
     ]);
-    const hub = new Hub(options, loaded, store, { eras, listings, packages, taskIds }, tracing);
+    const hub = new Hub(options, loaded, store, { eras, listings, packages, taskIds, times }, tracing);
     for (const message of early) hub.#warn(message);
     warn = (message) => hub.#warn(message);
     return hub;
@@ -317,8 +322,8 @@ export class Hub {
     this.#sessions?.close();
     clearTimeout(this.#rebuild);
     this.#guard.close();
-    const { eras, listings, packages, taskIds } = this.#memories;
-    const files = [eras.saved(), listings?.saved(), taskIds.saved(), packages?.release()];
+    const { eras, listings, packages, taskIds, times } = this.#memories;
+    const files = [eras.saved(), listings?.saved(), taskIds.saved(), times.saved(), packages?.release()];
     await Promise.all([...files, this.#tidying, this.callLog.close()]);
     // Last: a request's span ends when it is recorded.
     await this.#tracing?.close();

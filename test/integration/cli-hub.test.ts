@@ -575,7 +575,12 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     expect((await plugboard(home, ["call", "new.env", "name=TOKEN"])).stdout).toBe("the value\n");
     expect(await json(home, "secret", "ls")).toEqual([{ name: "stored", used_by: ["new"] }]);
     expect((await plugboard(home, ["get", "new"])).stdout).toMatch(/^ {2}env {2,}TOKEN = secret stored$/m);
-    expect(await plugboard(home, ["secret", "rm", "stored"])).toMatchObject({
+    const refused = await plugboard(home, ["secret", "rm", "stored"]);
+    expect(refused).toMatchObject({ code: 7, stdout: "" });
+    expect(refused.stderr).toMatch(
+      /^error: The secret "stored" is used by new\n {2}fix: +plugboard secret rm stored --force\n/,
+    );
+    expect(await plugboard(home, ["secret", "rm", "stored", "--force"])).toMatchObject({
       code: 0,
       stdout: "Deleted the secret stored\n",
     });

@@ -231,7 +231,7 @@ describe("CF-5 CF-6 variables", () => {
     await managed.hub.secrets.set("service", "planted-77aa");
     expect((await start()).json.status).toBe("running");
     const seen = await Promise.all(Object.keys(env).map((name) => callText(managed.hub, "it", "env", { name })));
-    expect(seen).toEqual(["a", "b", "c", "planted-77aa", "(unset)"]);
+    expect(seen).toEqual(["a", "b", "c", "planted-77aa", ""]);
     expect(await file()).not.toContain("planted-77aa");
   });
 });

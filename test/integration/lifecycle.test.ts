@@ -352,7 +352,7 @@ describe("starts that fail", () => {
 
   it.each([
     ["a variable that is not set", { TOKEN: "${NOT_SET_ANYWHERE}" }, "NOT_SET_ANYWHERE"],
-    ["a secret that is not stored", { TOKEN: { secretRef: "absent" } }, "absent"],
+    ["a secret that is not stored", { TOKEN: { secretRef: "absent", required: true } }, "absent"],
     ["a required value that is empty", { TOKEN: { value: "${EMPTY}", required: true } }, "TOKEN"],
   ])("LC-3 CF-5 CF-6 %s is «Missing required credentials», and nothing is started", async (_, env, named) => {
     const { server, home, statuses } = await openWith({ ...fixture("echo"), env }, { EMPTY: "" });

@@ -373,9 +373,10 @@ async function useRest(): Promise<void> {
   await rest("PUT /secrets/{name}", "/secrets/other", { body: { value: `\0${passing.setByApi}` } });
   await rest("GET /secrets", "/secrets");
   await rest("POST /secrets/rotate-key", "/secrets/rotate-key");
-  await rest("DELETE /secrets/{name}", "/secrets/other");
+  await rest("DELETE /secrets/{name}", "/secrets/other?force=true");
   for (const query of ["", "?success=false", "?server=tells&limit=1000", "?tool=tell", "?slower_than_ms=0", "?x=1"])
     await rest("GET /calls", `/calls${query}`);
+  await rest("GET /calls/{id}", "/calls/1");
   await rest("GET /metrics/latency", "/metrics/latency?server=tells");
   await rest("GET /stats", "/stats?server=tells");
   await rest("GET /config", "/config");

@@ -249,8 +249,9 @@ export class HubClient {
     return this.#hub.ask(secret(name), { method: "PUT", body });
   }
 
-  deleteSecret(name: string): Promise<void> {
-    return this.#hub.ask(secret(name), { method: "DELETE" });
+  /** One that servers use only with `force`. */
+  deleteSecret(name: string, { force }: { readonly force?: boolean | undefined } = {}): Promise<void> {
+    return this.#hub.ask(secret(name), { method: "DELETE", query: { force } });
   }
 
   /** Encrypts all secrets with a new key. */

@@ -1,5 +1,6 @@
 // How a managed server, and what it offers, looks from outside. Nothing here asks the server anything.
 
+import type { EntryTime } from "../config/entry-times.ts";
 import type { ErrorBody } from "../errors.ts";
 import type { PackageInUse } from "../servers/npm/packages.ts";
 import type { ManagedServer } from "../servers/server.ts";
@@ -11,14 +12,13 @@ import type { Server, TestResult } from "./schemas/server.ts";
 import type { Resource, Tool } from "./schemas/tool.ts";
 
 export interface Surroundings {
-  /** When the config was last saved. */
-  readonly savedAt: Date;
+  readonly times: EntryTime;
   /** The groups that the server is in. */
   readonly groups: readonly string[];
   readonly warnings: readonly string[];
 }
 
-export function toServer(server: ManagedServer, { savedAt, groups, warnings }: Surroundings): Server {
+export function toServer(server: ManagedServer, { times, groups, warnings }: Surroundings): Server {
   const { config, status, listing, isOffered, hello, pid, instances, circuit, nextTry, package: inUse } = server;
   const { transport } = config;
   const offered = isOffered ? listing : undefined;
@@ -30,8 +30,8 @@ export function toServer(server: ManagedServer, { savedAt, groups, warnings }: S
     status: status.state,
     tools: (offered?.tools ?? []).map(toTool),
     resources: (offered?.resources ?? []).map(toResource),
-    created_at: savedAt.toISOString(),
-    updated_at: savedAt.toISOString(),
+    created_at: new Date(times.createdAt).toISOString(),
+    updated_at: new Date(times.updatedAt).toISOString(),
     kind: transport.type === "stdio" ? transport.launcher : transport.type,
     error: errorOf(status),
     pid: pid ?? null,

@@ -128,7 +128,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     listGroupTools: async (group) => tools.ofGroup(group),
     listSecrets: () => secrets.list(),
     setSecret: (name, value, options) => secrets.set(name, value, options),
-    deleteSecret: (name) => secrets.delete(name),
+    deleteSecret: (name, options) => secrets.delete(name, options),
     rotateSecretKey: () => secrets.rotateKey(),
     config: async () => config.show(),
     stats: (query) => stats.of({ server: query?.server, since: toTime(query?.since) }),

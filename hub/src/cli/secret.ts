@@ -18,10 +18,13 @@ export const secretCommand: Register = (program, { io, done }) => {
     .action(async (name: string, options: GlobalOptions) => {
       const value = await readValue(io, name, options);
       await withAccess(io, options, async ({ api, out }) => {
-        await api.setSecret(name, value);
-        const users = (await api.listSecrets()).find((known) => known.name === name)?.used_by ?? [];
-        const later = users.length === 0 ? "" : `; ${users.join(", ")} will have it at the next start`;
-        out.changed(`Stored the secret ${name}${later}`, { name, used_by: users });
+        const { used_by, starting = [] } = await api.setSecret(name, value);
+        const later = used_by.filter((server) => !starting.includes(server));
+        const notes = [
+          ...(starting.length === 0 ? [] : [`; starting ${starting.join(", ")}, which waited for it`]),
+          ...(later.length === 0 ? [] : [`; ${later.join(", ")} will have it at the next start`]),
+        ];
+        out.changed(`Stored the secret ${name}${notes.join("")}`, { name, used_by, starting });
       });
       done(0);
     });
@@ -43,13 +46,14 @@ export const secretCommand: Register = (program, { io, done }) => {
     .alias("remove")
     .description("delete a secret")
     .argument("<name>")
-    .action(async (name: string, options: GlobalOptions) => {
+    .option("--force", "also one that servers use")
+    .action(async (name: string, options: GlobalOptions & { readonly force?: boolean }) => {
       await withAccess(io, options, async ({ api, out }) => {
         const users = (await api.listSecrets()).find((known) => known.name === name)?.used_by ?? [];
-        await api.deleteSecret(name);
+        await api.deleteSecret(name, { force: options.force });
         out.changed(`Deleted the secret ${name}`, { removed: name, used_by: users });
         if (users.length > 0 && !out.json)
-          out.warn(`${users.join(", ")} will not start without it: plugboard secret set ${name}`);
+          out.warn(`${users.join(", ")} will be without it from the next start on: plugboard secret set ${name}`);
       });
       done(0);
     });

@@ -12,12 +12,15 @@ import { isObject, toPlainJson } from "./plain.ts";
 import type { JsonObject } from "./plain.ts";
 import { findRisks } from "./risks.ts";
 import type { Risk } from "./risks.ts";
+import { parseWith, serverEntry } from "./schema.ts";
+import { requireDeclaredTransport } from "./transport.ts";
 import type { ServerConfig } from "./types.ts";
 import { quoted } from "./where.ts";
 
 /** Adds a server, whose entry was normalised to `server`. */
 export function addServer(text: string, server: ServerConfig, entry: unknown): string {
   requireCredentials(server);
+  requireTransport(entry, undefined);
   requireNoNewRisks(server, []);
   const document = parseServerDocument(text);
   const { root, entries } = document;
@@ -38,6 +41,7 @@ export function replaceServer(
   const { root, entries } = document;
   const oldKey = requireKey(document, name);
   const { [oldKey]: old, ...others } = entries;
+  requireTransport(entry, old);
   requireNoNewRisks(server, knownRisks(oldKey, old));
   const isRenamed = server.name !== name;
   const key = isRenamed ? server.name : oldKey;
@@ -70,6 +74,13 @@ function sound(text: string, expected: Readonly<JsonObject>, changed?: string): 
     changed === undefined || toServers(document).some(({ name, invalid }) => name === changed && invalid === undefined);
   if (isThere && isDeepStrictEqual(document.entries, expected)) return text;
   throw new HubError("Unexpected", `The change would have damaged ${SERVER_FILE}; nothing was saved`);
+}
+
+/** What a file has already is taken as it is; what is saved through the hub follows S0 to the letter. */
+function requireTransport(entry: unknown, old: unknown): void {
+  const parsed = parseWith(serverEntry, toPlainJson(entry));
+  const known = isObject(old) ? old["package"] : undefined;
+  if (known === undefined || !isDeepStrictEqual(toPlainJson(parsed.package), known)) requireDeclaredTransport(parsed);
 }
 
 interface Naming {

@@ -9,8 +9,9 @@ import type { EnvEntry, ServerConfig } from "./types.ts";
 /** All variables of `env` and `env_vars`; one given twice is refused, because either could be meant. */
 export function toEnv(entry: ServerEntry): Record<string, EnvEntry> {
   const env: Record<string, EnvEntry> = {};
-  for (const field of ["env", "env_vars", "envVars"] as const) {
-    const variables = entry[field] ?? {};
+  const { env: plain, env_vars, envVars, package: pkg } = entry;
+  for (const [field, given] of Object.entries({ env: plain, env_vars, envVars })) {
+    const variables = given ?? {};
     const pairs = Array.isArray(variables)
       ? variables.map((variable): [string, EnvInput] => [variable.name, variable])
       : Object.entries(variables);
@@ -20,6 +21,12 @@ export function toEnv(entry: ServerEntry): Record<string, EnvEntry> {
       }
       env[name] = toEntry(input);
     }
+  }
+  // What a package of the registry asks for; what the entry itself says of a variable is added to it.
+  for (const variable of [...(pkg?.environmentVariables ?? []), ...(pkg?.environment_variables ?? [])]) {
+    const asked = toEntry(variable);
+    const given = Object.hasOwn(env, variable.name) ? env[variable.name] : undefined;
+    env[variable.name] = given?.secretRef === undefined ? { ...asked, ...given } : { ...withoutValue(asked), ...given };
   }
   if (Object.keys(env).length > ENV_VARS_MAX) {
     const message = `At most ${ENV_VARS_MAX} environment variables are allowed`;
@@ -32,12 +39,18 @@ function toEntry(input: EnvInput): EnvEntry {
   if (typeof input !== "object") return { value: String(input) };
   const secretRef = input.secret_ref ?? input.secretRef;
   const isSecret = input.is_secret ?? input.isSecret;
+  const required = input.required ?? input.isRequired ?? input.is_required;
+  const value = input.value ?? (typeof secretRef === "string" ? undefined : input.default);
   return {
-    ...(typeof input.value === "string" ? { value: input.value } : {}),
+    ...(typeof value === "string" ? { value } : {}),
     ...(typeof secretRef === "string" ? { secretRef } : {}),
     ...(isSecret === undefined ? {} : { isSecret }),
-    ...(input.required === undefined ? {} : { required: input.required }),
+    ...(required === undefined ? {} : { required }),
   };
+}
+
+function withoutValue({ value: _, ...marks }: EnvEntry): EnvEntry {
+  return marks;
 }
 
 /** Refuses a server whose required variable has neither a value nor a secret: it could never start (MC-NT4). */

@@ -29,6 +29,10 @@ const envObject = z.looseObject({
   isSecret: z.optional(z.boolean()),
   is_secret: z.optional(z.boolean()),
   required: z.optional(z.boolean()),
+  // The official registry's spelling, and its value for whoever gives none.
+  isRequired: z.optional(z.boolean()),
+  is_required: z.optional(z.boolean()),
+  default: z.nullish(rule.envValue),
 });
 
 // Numbers and booleans are not text, but what is meant is plain: `"PORT": 3000`.
@@ -57,22 +61,29 @@ const allowEnv = z
   )
   .check(z.maxLength(limits.ENV_VARS_MAX, `At most ${limits.ENV_VARS_MAX} names are allowed in allowEnv`));
 
-const packageEntry = z.looseObject({
-  type: z.optional(z.string()),
-  packageType: z.optional(z.string()),
-  package_type: z.optional(z.string()),
-  identifier: z.nullish(rule.text("Package identifier", { max: limits.ARG_MAX })),
-  runtimeHint: z.nullish(z.string()),
-  runtime_hint: z.nullish(z.string()),
-  args: z.optional(args),
-});
-
 const httpTransport = z.looseObject({ url: z.optional(url), headers: z.optional(headers) });
 
 const transport = z.union(
   [z.string(), z.extend(httpTransport, { type: z.optional(z.string()), Http: z.optional(httpTransport) })],
   { error: 'transport is "stdio", or an object with type and url' },
 );
+
+const packageEntry = z.looseObject({
+  type: z.optional(z.string()),
+  packageType: z.optional(z.string()),
+  package_type: z.optional(z.string()),
+  // As `packages[0]` of the official registry has it.
+  registryType: z.optional(z.string()),
+  registry_type: z.optional(z.string()),
+  version: z.nullish(rule.text("Package version", { max: limits.ARG_MAX })),
+  transport: z.nullish(transport),
+  environmentVariables: z.nullish(envList),
+  environment_variables: z.nullish(envList),
+  identifier: z.nullish(rule.text("Package identifier", { max: limits.ARG_MAX })),
+  runtimeHint: z.nullish(z.string()),
+  runtime_hint: z.nullish(z.string()),
+  args: z.optional(args),
+});
 
 const sourceFields = z.looseObject({
   name: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),

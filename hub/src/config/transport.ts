@@ -9,6 +9,7 @@ import { declaredKind, toRemote } from "./remote.ts";
 import { parseWith } from "./schema.ts";
 import type { PackageEntry, ServerEntry } from "./schema.ts";
 import { command as commandRule } from "./text.ts";
+import { quoted } from "./where.ts";
 import type { Launcher, RemoteTransport, StdioTransport, Transport } from "./types.ts";
 
 /** The transport of an entry: from `package`, `command`, or `url`, in this order. */
@@ -24,6 +25,7 @@ export function toTransport(entry: ServerEntry): Transport {
 }
 
 function chooseTransport(entry: ServerEntry): Transport {
+  if (typeof entry.transport === "string" && entry.transport.trim() === "") throw transportRequired();
   if (entry.package) return fromPackage(entry.package, entry);
   const { command } = entry;
   if (command === "http") return fromHttpCommand(entry);
@@ -31,10 +33,25 @@ function chooseTransport(entry: ServerEntry): Transport {
   if (command && remote) throw invalid("url", "An entry has either a command or a url, not both");
   if (command) return stdio(entry, { command, args: entry.args ?? [] });
   if (remote) return remote;
-  throw new HubError("InvalidConfig", "Transport required", {
-    field: "transport",
-    hint: "Give a command, a url, or a package",
-  });
+  throw isCatalogued(entry) ? notFromCatalogue() : transportRequired();
+}
+
+/** A source names what to run, but where to get it is not known here yet. */
+function isCatalogued({ source }: ServerEntry): boolean {
+  const type = (typeof source === "string" ? source : source?.type)?.toLowerCase();
+  const parts = typeof source === "object" ? source : undefined;
+  return type === "official" || type === "smithery" || !!parts?.Official || !!parts?.Smithery;
+}
+
+function notFromCatalogue(): HubError {
+  return new HubError(
+    "InvalidConfig",
+    "A source alone is not enough: Smithery and the official registry cannot be asked yet",
+    {
+      field: "source",
+      hint: 'Give the package and transport that they name, such as {"type": "npm", "identifier": "…"} with "stdio", or the url; the source may stay',
+    },
+  );
 }
 
 /** The source spec's `command: "http"`: the address is the first argument. */
@@ -44,19 +61,22 @@ function fromHttpCommand(entry: ServerEntry): RemoteTransport {
   throw invalid("args.0", 'The command "http" needs a url as its first argument');
 }
 
-function fromPackage(pkg: PackageEntry, entry: ServerEntry): Transport {
+function fromPackage(pkg: PackageEntry, given: ServerEntry): Transport {
   const identifier = pkg.identifier?.trim() ?? "";
   if (identifier === "") throw invalid("package.identifier", "Package identifier required");
-  const hint = launcherName(pkg.runtime_hint ?? pkg.runtimeHint ?? "");
-  const type = toPackageType(pkg.type ?? pkg.package_type ?? pkg.packageType ?? TYPE_OF_HINT[hint] ?? "");
+  const entry = given.transport == null && pkg.transport != null ? { ...given, transport: pkg.transport } : given;
+  const hint = (pkg.runtime_hint ?? pkg.runtimeHint ?? "").trim();
+  const declared = pkg.type ?? pkg.package_type ?? pkg.packageType ?? pkg.registryType ?? pkg.registry_type;
+  const type = toPackageType(declared ?? TYPE_OF_HINT[launcherName(hint)] ?? "");
   if (type === "http") return toRemote(entry) ?? fromHttpIdentifier(identifier, entry);
   if (toRemote(entry) || (declaredKind(entry) ?? "stdio") !== "stdio") {
     throw invalid("transport", `A ${type} package is started over stdio; use package type http for a url`);
   }
-  requireIdentifier(type, identifier);
+  const versioned = withVersion(type, identifier, pkg.version?.trim() ?? "");
+  requireIdentifier(type, versioned);
   const args = [...(pkg.args ?? []), ...(entry.args ?? [])];
   if (args.length > ARGS_MAX) throw invalid("args", `At most ${ARGS_MAX} arguments are allowed`);
-  const launch = LAUNCHES[type](identifier, hint);
+  const launch = LAUNCHES[type](versioned, hint);
   return stdio(entry, { command: launch.command, args: [...launch.args, ...args] });
 }
 
@@ -65,16 +85,60 @@ interface Launch {
   readonly args: readonly string[];
 }
 
-/** What starts a package of each type (CF-2). */
+/** What starts a package of each type (CF-2), by the runtime hint: the program that shall run it. */
 const LAUNCHES: Readonly<Record<Exclude<PackageType, "http">, (identifier: string, hint: string) => Launch>> = {
-  npm: (identifier) => ({ command: "npx", args: ["-y", identifier] }),
-  pypi: (identifier) => ({ command: "uvx", args: [identifier] }),
-  docker: (identifier, hint) => ({
-    command: hint === "podman" ? "podman" : "docker",
-    args: ["run", "--rm", "-i", identifier],
-  }),
-  binary: (identifier) => ({ command: parseWith(commandRule, identifier, "package.identifier"), args: [] }),
+  npm: (identifier, hint) => runBy("npm", NPM_RUNNERS, identifier, hint),
+  pypi: (identifier, hint) => runBy("pypi", PYPI_RUNNERS, identifier, hint),
+  docker: (identifier, hint) => runBy("docker", DOCKER_RUNNERS, identifier, hint),
+  // An interpreter gets the file; without one the file itself is the program.
+  binary: (identifier, hint) =>
+    hint === ""
+      ? { command: parseWith(commandRule, identifier, "package.identifier"), args: [] }
+      : { command: parseWith(commandRule, hint, "package.runtime_hint"), args: [identifier] },
 };
+
+/** By the runner's name, what comes before the package; the first one is taken where there is no hint. */
+type Runners = Readonly<Record<string, readonly string[]>>;
+
+const NPM_RUNNERS: Runners = { npx: ["-y"], bunx: [], bun: ["x"], pnpm: ["dlx"], pnpx: [], yarn: ["dlx"] };
+const PYPI_RUNNERS: Runners = { uvx: [], uv: ["tool", "run"], pipx: ["run"], python: ["-m"], python3: ["-m"] };
+const DOCKER_RUNNERS: Runners = { docker: ["run", "--rm", "-i"], podman: ["run", "--rm", "-i"] };
+
+function runBy(type: PackageType, runners: Runners, identifier: string, hint: string): Launch {
+  const names = Object.keys(runners);
+  const command = hint === "" || (type === "npm" && hint === "node") ? (names[0] ?? "") : hint;
+  const name = launcherName(command);
+  const before = Object.hasOwn(runners, name) ? runners[name] : undefined;
+  if (before !== undefined) {
+    return { command: parseWith(commandRule, command, "package.runtime_hint"), args: [...before, identifier] };
+  }
+  throw invalid(
+    "package.runtime_hint",
+    `The runtime hint ${quoted(hint)} cannot run a package of type ${type}: use ${names.join(", ")}`,
+  );
+}
+
+/** The registry gives the version apart; an identifier that has one keeps it. */
+function withVersion(type: Exclude<PackageType, "http">, identifier: string, version: string): string {
+  if (version === "" || type === "binary") return identifier;
+  if (type === "npm") return identifier.lastIndexOf("@") > 0 ? identifier : `${identifier}@${version}`;
+  if (type === "pypi") return /[@=<>~!]/.test(identifier) ? identifier : `${identifier}==${version}`;
+  return /[:@][^/]*$/.test(identifier) ? identifier : `${identifier}:${version}`;
+}
+
+/** Whether an S0-shaped entry says how its package is reached; S0 wants it said. */
+export function requireDeclaredTransport({ package: pkg, transport, type, url }: ServerEntry): void {
+  if (!pkg || transport || type || url || pkg.transport) return;
+  const kind = pkg.type ?? pkg.package_type ?? pkg.packageType ?? "";
+  if (kind.toLowerCase() !== "http") throw transportRequired();
+}
+
+function transportRequired(): HubError {
+  return new HubError("InvalidConfig", "Transport required", {
+    field: "transport",
+    hint: 'Give a command, a url, or a package with its transport: "stdio", or {"type": "http", "url": "…"}',
+  });
+}
 
 function fromHttpIdentifier(identifier: string, entry: ServerEntry): RemoteTransport {
   const remote = toRemote({ ...entry, url: identifier }, "package.identifier");
@@ -92,6 +156,8 @@ const TYPE_OF_HINT: Readonly<Partial<Record<string, PackageType>>> = {
 function toPackageType(type: string): PackageType {
   const lower = type.toLowerCase();
   switch (lower) {
+    case "oci":
+      return "docker";
     case "npm":
     case "pypi":
     case "docker":

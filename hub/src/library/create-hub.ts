@@ -39,7 +39,7 @@ export interface EmbeddedHub {
   stop(id: string): Promise<void>;
   /** Of all running servers. */
   availableTools(): readonly AvailableTool[];
-  /** The server that has a tool: by its own name, or as the group `default` calls it. */
+  /** The id of the server that has a tool: by its own name, or as the group `default` calls it. */
   findToolProvider(tool: string): string | undefined;
   callTool(id: string, tool: string, args?: JsonObject, options?: { signal?: AbortSignal }): Promise<ToolResult>;
   create(entry: JsonObject): Promise<ServerConfig>;
@@ -109,7 +109,10 @@ function embed(hub: Hub): EmbeddedHub {
     start: async (id) => supervisor.get(id).start(),
     stop: async (id) => supervisor.get(id).stop(),
     availableTools,
-    findToolProvider: (wanted) => availableTools().find(({ name, tool }) => name === wanted || tool === wanted)?.server,
+    findToolProvider: (wanted) => {
+      const found = availableTools().find(({ name, tool }) => name === wanted || tool === wanted);
+      return found === undefined ? undefined : supervisor.get(found.server).config.id;
+    },
     callTool,
     create: async (entry) => (await configuration.createServer(entry)).config,
     update: async (id, entry) => (await configuration.updateServer(id, entry)).config,

@@ -140,14 +140,27 @@ describe("a server with everything filled in", () => {
     expect((await resolve(own)).env).toEqual({ MCP_SERVER_CONFIG: "mine" });
   });
 
-  it("leaves out what has no value and need not have one", async () => {
-    const resolved = await resolve({ env: { OPTIONAL: {}, BLANK: { value: "" }, TOKEN: { value: "${EMPTY}" } } });
-    expect(resolved.env).toEqual({ BLANK: "", TOKEN: "" });
+  it("R4 CF-6 what has no value and need not have one is empty, a secret that is not stored too", async () => {
+    const absent = { secretRef: "unknown" };
+    const resolved = await resolve({
+      env: {
+        OPTIONAL: {},
+        MARKED: { isSecret: false },
+        BLANK: { value: "" },
+        TOKEN: { value: "${EMPTY}" },
+        ABSENT: absent,
+      },
+    });
+    expect(resolved.env).toEqual({ OPTIONAL: "", MARKED: "", BLANK: "", TOKEN: "", ABSENT: "" });
     expect(resolved.secrets).toEqual([]);
   });
 
   it.each([
-    [{ A: { secretRef: "unknown" } }, "env.A", "The secret unknown is not in the secret store"],
+    [
+      { A: { secretRef: "unknown", required: true } },
+      "env.A",
+      "The secret unknown, which A takes, is not in the secret store",
+    ],
     [{ A: { required: true } }, "env.A", "A is required and has no value"],
     [{ A: { required: true, value: "${EMPTY}" } }, "env.A", "A is required and has no value"],
     [{ B: { value: "${NOPE}" } }, "env.B", "The variable NOPE is not set"],

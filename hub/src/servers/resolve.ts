@@ -35,13 +35,19 @@ export async function resolveServer(config: ServerConfig, sources: ResolveSource
     if (config.env[name]?.isSecret !== false && isSecretFilling(name, value)) secrets.add(value);
   };
   // In order, not all at once: of several missing values the first is named, every time.
+  const absent = new Map<string, HubError>();
   for (const [name, entry] of Object.entries(config.env)) {
-    const value = await resolveEntry(name, entry, sources, entry.isSecret === false ? undefined : onFilled);
-    if (value === undefined) continue;
+    const { value, missing: why } = await resolveEntry(
+      name,
+      entry,
+      sources,
+      entry.isSecret === false ? undefined : onFilled,
+    );
+    if (why !== undefined) absent.set(name, why);
     env[name] = value;
     entries[name] = { ...entry, value };
   }
-  const transport = resolveTransport(config.transport, sources, env, onFilled);
+  const transport = resolveTransport(config.transport, sources, { env, absent }, onFilled);
   for (const secret of secretsOf({ transport, env: entries })) secrets.add(secret);
   if (config.config !== undefined) env[CONFIG_VARIABLE] ??= JSON.stringify(config.config);
   return { name: config.name, transport, env, secrets: [...secrets] };
@@ -52,18 +58,27 @@ async function resolveEntry(
   entry: EnvEntry,
   sources: ResolveSources,
   onFilled: OnFilled | undefined,
-): Promise<string | undefined> {
-  const { secretRef, value } = entry;
+): Promise<Resolved> {
+  const { secretRef, value, required = false } = entry;
   if (secretRef !== undefined) {
     const secret = await sources.secrets.get(secretRef);
-    if (secret !== undefined) return secret;
-    throw missing(name, `The secret ${secretRef} is not in the secret store`, `plugboard secret set ${secretRef}`);
+    if (secret !== undefined) return { value: secret };
+    const detail = `The secret ${secretRef}, which ${name} takes, is not in the secret store`;
+    const why = missing(name, detail, `plugboard secret set ${secretRef}`);
+    if (required) throw why;
+    return { value: "", missing: why };
   }
-  const filled = value === undefined ? undefined : expandText(value, sources.variables, `env.${name}`, onFilled);
-  if (entry.required === true && !filled) {
+  const filled = value === undefined ? "" : expandText(value, sources.variables, `env.${name}`, onFilled);
+  if (required && filled === "") {
     throw missing(name, `${name} is required and has no value`, `Give ${name} a value, or a secretRef`);
   }
-  return filled;
+  return { value: filled };
+}
+
+interface Resolved {
+  readonly value: string;
+  /** It is empty for want of this, which only matters where it is used. */
+  readonly missing?: HubError;
 }
 
 function missing(name: string, detail: string, hint: string): HubError {
@@ -73,7 +88,7 @@ function missing(name: string, detail: string, hint: string): HubError {
 function resolveTransport(
   transport: Transport,
   sources: Omit<ResolveSources, "secrets">,
-  env: Record<string, string>,
+  { env, absent }: { env: Readonly<Record<string, string>>; absent: ReadonlyMap<string, HubError> },
   onFilled: OnFilled,
 ): Transport {
   const { variables } = sources;
@@ -89,6 +104,13 @@ function resolveTransport(
   // A remote server has no environment: its entries, and so its secrets, are there for `${NAME}` in url and headers.
   // Arguments do not get them: a command line is open to every user of the machine.
   const known = { ...variables, ...env };
+  // A request without its credential would only be refused, for a reason that says less.
+  for (const text of [transport.url, ...Object.values(transport.headers)]) {
+    for (const [, name = ""] of text.matchAll(/\$\{([A-Za-z_]\w*)\}/g)) {
+      const why = absent.get(name);
+      if (why !== undefined) throw why;
+    }
+  }
   return {
     ...transport,
     url: expandText(transport.url, known, "url", onFilled),

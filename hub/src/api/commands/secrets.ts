@@ -3,6 +3,7 @@
 import type { ServerConfig } from "../../config/types.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { HubError } from "../../errors.ts";
+import type { Status } from "../../servers/status.ts";
 import type { Managed } from "../core.ts";
 import type { KeyRotation, Secret } from "../schemas/config.ts";
 
@@ -28,11 +29,18 @@ export class SecretCommands {
       }
     }
     await this.#managed.hub.secrets.set(name, value);
-    this.#letIn(name);
-    return this.#view(name);
+    return { ...this.#view(name), starting: this.#startWaiting(name) };
   }
 
-  async delete(name: string): Promise<void> {
+  /** One that servers use is deleted only with `force`: they would fail at their next start, long after. */
+  async delete(name: string, { force = false }: { force?: boolean | undefined } = {}): Promise<void> {
+    const { used_by } = this.#view(name);
+    if (!force && used_by.length > 0 && (await this.#managed.hub.secrets.list()).includes(name)) {
+      throw new HubError("SecretInUse", `The secret "${name}" is used by ${used_by.join(", ")}`, {
+        field: "name",
+        hint: `plugboard secret rm ${name} --force`,
+      });
+    }
     if (await this.#managed.hub.secrets.delete(name)) return;
     const known = await this.#managed.hub.secrets.list();
     throw new HubError("SecretNotFound", `There is no secret "${name}"`, {
@@ -51,12 +59,13 @@ export class SecretCommands {
     return { rotated: await secrets.rotateKey() };
   }
 
-  /** Servers that were not let in for want of it are tried again. How that goes is in their status. */
-  #letIn(name: string): void {
-    for (const server of this.#managed.hub.supervisor.servers) {
-      const isWaiting = server.status.state === "unauthenticated" && usesSecret(server.config, name);
-      if (isWaiting) void server.start().catch(() => undefined);
-    }
+  /** Servers that did not start, or were not let in, for want of it are started; gives their names. How that goes is in their status. */
+  #startWaiting(name: string): string[] {
+    const waiting = this.#managed.hub.supervisor.servers.filter(
+      ({ status, config }) => isWaiting(status) && usesSecret(config, name),
+    );
+    for (const server of waiting) void server.start().catch(() => undefined);
+    return waiting.map((server) => server.name);
   }
 
   /** A server takes a new value when it starts. */
@@ -64,6 +73,10 @@ export class SecretCommands {
     const { servers } = this.#managed.hub.configuration.current;
     return { name, used_by: servers.filter((server) => usesSecret(server, name)).map((server) => server.name) };
   }
+}
+
+function isWaiting(status: Status): boolean {
+  return status.state === "unauthenticated" || (status.state === "error" && status.error.kind === "InvalidConfig");
 }
 
 function usesSecret({ env }: ServerConfig, name: string): boolean {

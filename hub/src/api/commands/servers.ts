@@ -1,7 +1,5 @@
 // What can be done with the config of servers, in S4's shapes: the same for REST and for the admin endpoint.
 
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import { SERVER_FILE } from "../../config/documents.ts";
 import { normalizeServer } from "../../config/normalize.ts";
 import type { JsonObject } from "../../config/plain.ts";
@@ -21,15 +19,13 @@ import { toServer, toTestResult } from "../view.ts";
 
 export class ServerCommands {
   readonly #managed: Managed;
-  readonly #startedAt = new Date();
 
   constructor(managed: Managed) {
     this.#managed = managed;
   }
 
   async list(): Promise<Server[]> {
-    const savedAt = await this.#savedAt();
-    return this.#managed.hub.supervisor.servers.map((server) => this.#view(server, savedAt));
+    return this.#managed.hub.supervisor.servers.map((server) => this.#view(server));
   }
 
   /** By id or name, as everywhere. */
@@ -38,7 +34,7 @@ export class ServerCommands {
   }
 
   async show(server: ManagedServer): Promise<Server> {
-    return this.#view(server, await this.#savedAt());
+    return this.#view(server);
   }
 
   async create(entry: unknown, options?: EditOptions): Promise<Server> {
@@ -62,7 +58,7 @@ export class ServerCommands {
     // Nobody can see what stands there, so what stands there is what is patched.
     if (before.invalid !== undefined) return this.#repair(before, toJsonObject(mergePatch(stored, wanted)), options);
     const target = toJsonObject({ ...othersOf(stored), ...toShown(before) });
-    return this.#save(before, stored, toJsonObject(mergePatch(target, wanted)), options);
+    return this.#save(before, stored, toJsonObject(mergePatch(target, toShownSpelling(wanted))), options);
   }
 
   async delete(id: string, options?: EditOptions): Promise<void> {
@@ -112,17 +108,24 @@ export class ServerCommands {
     return this.show(await this.#managed.hub.configuration.updateServer(before.name, given, options));
   }
 
-  #view(server: ManagedServer, savedAt: Date): Server {
-    const { catalog } = this.#managed.hub;
+  #view(server: ManagedServer): Server {
+    const { catalog, configuration } = this.#managed.hub;
     const groups = catalog.groupNames.filter((group) => catalog.group(group).servers.includes(server.name));
-    return toServer(server, { savedAt, groups, warnings: this.#managed.hub.configuration.warningsOf(server.config) });
+    const times = configuration.timesOf(server.config.id);
+    return toServer(server, { times, groups, warnings: configuration.warningsOf(server.config) });
   }
+}
 
-  /** A file knows no times of its entries; all of them are as old as it is. */
-  async #savedAt(): Promise<Date> {
-    const info = await stat(join(this.#managed.paths.config, SERVER_FILE)).catch(() => undefined);
-    return info?.mtime ?? this.#startedAt;
+/** A patch is of the entry as it is shown, whose variables stand in `env`, whatever they are called in the patch. */
+function toShownSpelling({ env_vars, envVars, ...patch }: JsonObject): JsonObject {
+  const given = [env_vars, envVars].filter((variables) => variables !== undefined);
+  const [first] = given;
+  if (first === undefined) return patch;
+  if (given.length > 1 || patch["env"] !== undefined) {
+    throw new HubError("InvalidConfig", "A patch has its variables in one of env and env_vars", { field: "env_vars" });
   }
+  // A list replaces all of them.
+  return Array.isArray(first) ? { ...patch, env: null, env_vars: first } : { ...patch, env: first };
 }
 
 /** Trying is running: what may not be saved through the hub may not be tried either. */

@@ -3,6 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import type { SecretCommands } from "../commands/secrets.ts";
 import { nameParam, route, type Route } from "../route.ts";
+import { flag } from "../schemas/query.ts";
 import { keyRotation, secret, secretInput } from "../schemas/config.ts";
 
 const tag = "secrets";
@@ -32,7 +33,7 @@ export function secretRoutes(secrets: SecretCommands): Route[] {
       path: "/secrets/{name}",
       tag,
       id: "setSecret",
-      summary: "Store a secret; servers take the new value when they start",
+      summary: "Store a secret; servers that waited for it are started, others take it at their next start",
       params: nameParam,
       body: secretInput,
       answer: secret,
@@ -44,9 +45,10 @@ export function secretRoutes(secrets: SecretCommands): Route[] {
       path: "/secrets/{name}",
       tag,
       id: "deleteSecret",
-      summary: "Delete a secret",
+      summary: "Delete a secret; one that servers use only with force",
       params: nameParam,
-      run: ({ params }) => secrets.delete(params.name),
+      query: z.strictObject({ force: flag.optional() }),
+      run: ({ params, query }) => secrets.delete(params.name, query),
     }),
   ];
 }

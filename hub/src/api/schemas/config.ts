@@ -39,7 +39,16 @@ export const configChanges = z
   .openapi("ConfigChanges");
 export type ConfigChangesView = z.infer<typeof configChanges>;
 
-export const secret = z.object({ name: z.string(), used_by: z.array(z.string()) }).openapi("Secret");
+export const secret = z
+  .object({
+    name: z.string(),
+    used_by: z.array(z.string()),
+    starting: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: "When it is stored: the servers that waited for it, and are being started" }),
+  })
+  .openapi("Secret");
 export type Secret = z.infer<typeof secret>;
 
 export const keyRotation = z
