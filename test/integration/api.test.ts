@@ -731,14 +731,14 @@ describe("changes", () => {
       it: { command: "a", env: { K: { secretRef: "a/b c" } }, enabled: false },
     });
     const stored = await askOwn("/secrets/a%2Fb%20c", { method: "PUT", body: { value: "own-secret-31337" } });
-    expect([stored.status, stored.json]).toEqual([200, { name: "a/b c", used_by: ["it"] }]);
+    expect([stored.status, stored.json]).toEqual([200, { name: "a/b c", used_by: ["it"], starting: [] }]);
     expect(await hub.secrets.get("a/b c")).toBe("own-secret-31337");
     expect((await askOwn("/secrets")).json).toEqual([{ name: "a/b c", used_by: ["it"] }]);
     expect((await askOwn("/secrets/a%2Fb%20c")).status).toBe(405);
     for (const body of [{}, { value: 1 }, { value: "x\0own-secret-31337" }, { value: "a", secret: "b" }]) {
       expect((await askOwn("/secrets/x", { method: "PUT", body })).json.code).toBe("VALIDATION_ERROR");
     }
-    expect((await askOwn("/secrets/a%2Fb%20c", { method: "DELETE" })).status).toBe(204);
+    expect((await askOwn("/secrets/a%2Fb%20c?force=true", { method: "DELETE" })).status).toBe(204);
     expect((await askOwn("/secrets/a%2Fb%20c", { method: "DELETE" })).json.code).toBe("NOT_FOUND");
     expect((await askOwn("/secrets")).json).toEqual([]);
   });

@@ -54,7 +54,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "PUT /secrets/{name}": { path: "/secrets/service", body: { value: "v" } },
   "GET /secrets": { path: "/secrets" },
   "POST /secrets/rotate-key": { path: "/secrets/rotate-key" },
-  "DELETE /secrets/{name}": { path: "/secrets/service" },
+  "DELETE /secrets/{name}": { path: "/secrets/service?force=true" },
   "GET /calls": { path: "/calls?limit=1" },
   "GET /calls/{id}": { path: "/calls/1" },
   "GET /metrics/latency": { path: "/metrics/latency?server=echo" },
