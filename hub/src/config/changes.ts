@@ -13,7 +13,7 @@ import type { JsonObject } from "./plain.ts";
 import { findRisks } from "./risks.ts";
 import type { Risk } from "./risks.ts";
 import { parseWith, serverEntry } from "./schema.ts";
-import { requireDeclaredTransport } from "./transport.ts";
+import { requireDeclaredTransport, requireKnownHint } from "./transport.ts";
 import type { ServerConfig } from "./types.ts";
 import { quoted } from "./where.ts";
 
@@ -80,7 +80,10 @@ function sound(text: string, expected: Readonly<JsonObject>, changed?: string): 
 function requireTransport(entry: unknown, old: unknown): void {
   const parsed = parseWith(serverEntry, toPlainJson(entry));
   const known = isObject(old) ? old["package"] : undefined;
-  if (known === undefined || !isDeepStrictEqual(toPlainJson(parsed.package), known)) requireDeclaredTransport(parsed);
+  if (known === undefined || !isDeepStrictEqual(toPlainJson(parsed.package), known)) {
+    requireDeclaredTransport(parsed);
+    requireKnownHint(parsed);
+  }
 }
 
 interface Naming {

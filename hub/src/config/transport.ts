@@ -65,9 +65,8 @@ function fromPackage(pkg: PackageEntry, given: ServerEntry): Transport {
   const identifier = pkg.identifier?.trim() ?? "";
   if (identifier === "") throw invalid("package.identifier", "Package identifier required");
   const entry = given.transport == null && pkg.transport != null ? { ...given, transport: pkg.transport } : given;
-  const hint = (pkg.runtime_hint ?? pkg.runtimeHint ?? "").trim();
-  const declared = pkg.type ?? pkg.package_type ?? pkg.packageType ?? pkg.registryType ?? pkg.registry_type;
-  const type = toPackageType(declared ?? TYPE_OF_HINT[launcherName(hint)] ?? "");
+  const hint = hintOf(pkg);
+  const type = typeOf(pkg, hint) ?? toPackageType("");
   if (type === "http") return toRemote(entry) ?? fromHttpIdentifier(identifier, entry);
   if (toRemote(entry) || (declaredKind(entry) ?? "stdio") !== "stdio") {
     throw invalid("transport", `A ${type} package is started over stdio; use package type http for a url`);
@@ -87,9 +86,9 @@ interface Launch {
 
 /** What starts a package of each type (CF-2), by the runtime hint: the program that shall run it. */
 const LAUNCHES: Readonly<Record<Exclude<PackageType, "http">, (identifier: string, hint: string) => Launch>> = {
-  npm: (identifier, hint) => runBy("npm", NPM_RUNNERS, identifier, hint),
-  pypi: (identifier, hint) => runBy("pypi", PYPI_RUNNERS, identifier, hint),
-  docker: (identifier, hint) => runBy("docker", DOCKER_RUNNERS, identifier, hint),
+  npm: (identifier, hint) => runBy(NPM_RUNNERS, identifier, hint),
+  pypi: (identifier, hint) => runBy(PYPI_RUNNERS, identifier, hint),
+  docker: (identifier, hint) => runBy(DOCKER_RUNNERS, identifier, hint),
   // An interpreter gets the file; without one the file itself is the program.
   binary: (identifier, hint) =>
     hint === ""
@@ -104,18 +103,40 @@ const NPM_RUNNERS: Runners = { npx: ["-y"], bunx: [], bun: ["x"], pnpm: ["dlx"],
 const PYPI_RUNNERS: Runners = { uvx: [], uv: ["tool", "run"], pipx: ["run"], python: ["-m"], python3: ["-m"] };
 const DOCKER_RUNNERS: Runners = { docker: ["run", "--rm", "-i"], podman: ["run", "--rm", "-i"] };
 
-function runBy(type: PackageType, runners: Runners, identifier: string, hint: string): Launch {
+/** What a hint says that is none of them (`node`) leaves it at the usual one; saved through the hub, it is refused. */
+function runBy(runners: Runners, identifier: string, hint: string): Launch {
+  const isKnown = Object.hasOwn(runners, launcherName(hint));
+  const command = isKnown ? parseWith(commandRule, hint, "package.runtime_hint") : (Object.keys(runners)[0] ?? "");
+  return { command, args: [...(runners[launcherName(command)] ?? []), identifier] };
+}
+
+const RUNNERS: Readonly<Partial<Record<PackageType, Runners>>> = {
+  npm: NPM_RUNNERS,
+  pypi: PYPI_RUNNERS,
+  docker: DOCKER_RUNNERS,
+};
+
+/** Refuses a runtime hint that would be passed over. */
+export function requireKnownHint({ package: pkg }: ServerEntry): void {
+  const hint = hintOf(pkg);
+  const type = typeOf(pkg, hint);
+  const runners = type === undefined ? undefined : RUNNERS[type];
+  if (hint === "" || runners === undefined || Object.hasOwn(runners, launcherName(hint))) return;
   const names = Object.keys(runners);
-  const command = hint === "" || (type === "npm" && hint === "node") ? (names[0] ?? "") : hint;
-  const name = launcherName(command);
-  const before = Object.hasOwn(runners, name) ? runners[name] : undefined;
-  if (before !== undefined) {
-    return { command: parseWith(commandRule, command, "package.runtime_hint"), args: [...before, identifier] };
-  }
   throw invalid(
     "package.runtime_hint",
     `The runtime hint ${quoted(hint)} cannot run a package of type ${type}: use ${names.join(", ")}`,
   );
+}
+
+function hintOf(pkg: ServerEntry["package"]): string {
+  return (pkg?.runtime_hint ?? pkg?.runtimeHint ?? "").trim();
+}
+
+/** As declared, or as its hint says. */
+function typeOf(pkg: ServerEntry["package"], hint: string): PackageType | undefined {
+  const declared = pkg?.type ?? pkg?.package_type ?? pkg?.packageType ?? pkg?.registryType ?? pkg?.registry_type;
+  return declared === undefined ? TYPE_OF_HINT[launcherName(hint)] : toPackageType(declared);
 }
 
 /** The registry gives the version apart; an identifier that has one keeps it. */
