@@ -26,7 +26,7 @@ export function toEnv(entry: ServerEntry): Record<string, EnvEntry> {
   for (const variable of [...(pkg?.environmentVariables ?? []), ...(pkg?.environment_variables ?? [])]) {
     const asked = toEntry(variable);
     const given = Object.hasOwn(env, variable.name) ? env[variable.name] : undefined;
-    env[variable.name] = given?.secretRef === undefined ? { ...asked, ...given } : { ...withoutValue(asked), ...given };
+    env[variable.name] = given?.secretRef === undefined ? { ...asked, ...given } : { ...marksOf(asked), ...given };
   }
   if (Object.keys(env).length > ENV_VARS_MAX) {
     const message = `At most ${ENV_VARS_MAX} environment variables are allowed`;
@@ -49,8 +49,8 @@ function toEntry(input: EnvInput): EnvEntry {
   };
 }
 
-function withoutValue({ value: _, ...marks }: EnvEntry): EnvEntry {
-  return marks;
+function marksOf({ isSecret, required }: EnvEntry): EnvEntry {
+  return { ...(isSecret === undefined ? {} : { isSecret }), ...(required === undefined ? {} : { required }) };
 }
 
 /** Refuses a server whose required variable has neither a value nor a secret: it could never start (MC-NT4). */
