@@ -5,9 +5,11 @@ import nodeModule from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { run } from "./cli/entry.ts";
+import { closeInherited } from "./cli/inherited.ts";
 import { hubPaths } from "./config/paths.ts";
 
 const surroundings = { env: process.env, platform: process.platform, home: homedir() };
+closeInherited();
 keepCompiled();
 
 const outputs = [process.stdout, process.stderr];

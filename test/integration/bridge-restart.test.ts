@@ -119,6 +119,38 @@ describe.each(["the same port", "another port"])("a hub that is killed and comes
     expect(levels).toEqual(["error", "critical", "alert", "emergency"]);
   });
 
+  it.each(["kill", "stop"] as const)("E4 a modern client's subscription goes on after a %s", async (how) => {
+    const home = await newHome();
+    const first = await run(home);
+    const client = new RawClient(home);
+    ends.push(async () => client.process.kill("SIGKILL"));
+    const call = (name: string, args: object) => client.request("tools/call", { name, arguments: args, _meta });
+    const notifications = { toolsListChanged: true, resourceSubscriptions: ["watched:one"] };
+    client.send({ id: "listen", method: "subscriptions/listen", params: { notifications, _meta } });
+    const acknowledged = "notifications/subscriptions/acknowledged";
+    await client.messages.find(({ method }) => method === acknowledged);
+    await first[how]();
+    const before = client.messages.all.length;
+    const since = (method: string) => client.messages.all.slice(before).filter((message) => message.method === method);
+    await run(home, portOf(first));
+    const updated = "notifications/resources/updated";
+    // What it watches may have changed meanwhile.
+    await expect.poll(() => since("notifications/tools/list_changed"), { timeout: 30_000 }).not.toEqual([]);
+    await expect.poll(() => since(updated), { timeout: 30_000 }).not.toEqual([]);
+    expect(since(updated)[0]?.params).toMatchObject({
+      uri: "watched:one",
+      _meta: { "io.modelcontextprotocol/subscriptionId": "listen" },
+    });
+    const count = since(updated).length;
+    await call("watched__touch", { uri: "watched:one" });
+    await expect.poll(() => since(updated).length, { timeout: 30_000 }).toBeGreaterThan(count);
+    // One acknowledgement, and no answer: for the client nothing has happened.
+    expect(told(client, acknowledged)).toHaveLength(1);
+    expect(client.messages.all.filter(({ id }) => id === "listen")).toEqual([]);
+    client.process.stdin.end();
+    expect(await client.finished).toMatchObject({ code: 0 });
+  });
+
   it("F41 modern clients go on without a word", async () => {
     const home = await newHome();
     const first = await run(home);

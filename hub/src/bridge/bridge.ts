@@ -19,6 +19,7 @@ import { Exchange } from "./exchange.ts";
 import { toFields } from "./fields.ts";
 import { Parcel, type Carrier, type Deliver } from "./parcel.ts";
 import { Session } from "./session.ts";
+import { ACKNOWLEDGED, LISTEN, Standing, subscriptionIn } from "./standing.ts";
 import { ToolHeaders } from "./tool-headers.ts";
 import type { Headers } from "./response-reader.ts";
 
@@ -26,6 +27,8 @@ export interface BridgeOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly endpoint: Endpoint;
+  /** It is a hub: one that ends a subscription by itself stops, and will be back. */
+  readonly isHub?: boolean;
   log(level: "debug" | "info" | "warn", message: string): void;
 }
 
@@ -46,6 +49,8 @@ export class Bridge implements Carrier {
   /** What the client was asked and has not answered. */
   readonly #questions = new Set<Id>();
   readonly #toolHeaders = new ToolHeaders();
+  /** Subscriptions of a modern client, by their requests. */
+  readonly #standing = new Map<Id, Standing>();
   #session: Session | undefined;
   /** Until the endpoint has taken a part of the handshake, nothing may overtake that. */
   #hold: Promise<void> | undefined;
@@ -240,6 +245,8 @@ export class Bridge implements Carrier {
   }
 
   onEnd(parcel: Parcel, error: HubError | undefined): void {
+    const standing = this.#standingOf(parcel);
+    if (standing !== undefined && !isRefusal(error)) return this.#listenAgain(parcel, standing);
     if (error === undefined || (parcel.request !== undefined && !this.isOpen(parcel))) return parcel.onDone?.();
     const isUntouched = error.delivery === "unsent" || error.delivery === "forgotten";
     if (!isUntouched || parcel.isRetried) return this.#fail(parcel, error);
@@ -248,6 +255,42 @@ export class Bridge implements Carrier {
       () => this.#post(parcel),
       (failed: unknown) => this.#fail(parcel, toHubError(failed)),
     );
+  }
+
+  #standingOf(parcel: Parcel): Standing | undefined {
+    return parcel.request !== undefined && this.isOpen(parcel) ? this.#standing.get(parcel.request.id) : undefined;
+  }
+
+  /** Its stream is over, and the client has not asked for that. */
+  #listenAgain(parcel: Parcel, standing: Standing): void {
+    standing.lost();
+    const again = () => {
+      if (!this.isOpen(parcel)) return;
+      this.#options.endpoint.find().then(
+        () => this.#post(parcel),
+        () => this.#listenAgain(parcel, standing),
+      );
+    };
+    setTimeout(again, standing.pauseMs()).unref();
+  }
+
+  /** The first one is the client's; later ones are of a stream that was opened in its name. */
+  #acknowledged(bytes: Buffer): void {
+    const message = readMessage(bytes);
+    const params = message.kind === "notification" ? (message.params?.value ?? {}) : {};
+    const id = subscriptionIn(params);
+    const parcel = isId(id) ? this.#open.get(id) : undefined;
+    if (parcel?.request?.method !== LISTEN || !isId(id)) return this.#send(bytes);
+    const standing = this.#standing.get(id);
+    if (standing === undefined) {
+      this.#standing.set(id, new Standing(id, params));
+      return this.#send(bytes);
+    }
+    for (const told of standing.regained(params)) this.#send(told);
+    if (standing.isComplete) return;
+    setTimeout(() => {
+      if (this.#standingOf(parcel) === standing) parcel.exchange?.abort();
+    }, standing.pauseMs()).unref();
   }
 
   /** The endpoint did not take a message: looks for it, and opens another session where that one is gone. */
@@ -279,6 +322,7 @@ export class Bridge implements Carrier {
         if (this.#questions.size < MAX_OPEN) this.#questions.add(message.id);
         return this.#send(bytes);
       case "notification":
+        if (message.method === ACKNOWLEDGED) return this.#acknowledged(bytes);
         if (message.method.endsWith("/list_changed")) void this.#session?.restore();
         return this.#send(bytes);
       case "response":
@@ -290,6 +334,8 @@ export class Bridge implements Carrier {
     const parcel = this.#open.get(id);
     // Cancelled, or never asked.
     if (parcel === undefined) return;
+    // The end of its stream follows, and then another one.
+    if (reply.ok && this.#options.isHub === true && this.#standingOf(parcel) !== undefined) return;
     this.#close(id);
     const method = parcel.request?.method;
     if (method === "initialize" && parcel.fields === undefined) this.#session?.answered(reply);
@@ -301,6 +347,7 @@ export class Bridge implements Carrier {
 
   #close(id: Id): void {
     this.#open.delete(id);
+    this.#standing.delete(id);
     if (this.#open.size === 0) this.#onEmpty?.();
   }
 
@@ -326,7 +373,7 @@ export class Bridge implements Carrier {
   async #finish(): Promise<void> {
     for (const parcel of this.#open.values()) {
       // It would never end by itself.
-      if (parcel.request?.method === "subscriptions/listen") this.#cancel(parcel.request.id, parcel.bytes);
+      if (parcel.request?.method === LISTEN) this.#cancel(parcel.request.id, parcel.bytes);
     }
     for (const id of this.#questions) {
       const reply = toReply(new HubError("Cancelled", "The client has left"));
@@ -338,6 +385,11 @@ export class Bridge implements Carrier {
     });
     this.#writer.flush();
   }
+}
+
+/** The endpoint is there, and does not want it. */
+function isRefusal(error: HubError | undefined): boolean {
+  return error instanceof HttpStatusError && error.rpcError !== undefined;
 }
 
 function refusal(id: Id | null, code: number, message: string): Buffer {

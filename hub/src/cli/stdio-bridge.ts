@@ -28,7 +28,7 @@ export async function serveBridge(io: Io, { target, output, level }: BridgeSetti
   const log = (severity: LogLevel, message: string) => lines.say(severity, message);
   if (target.kind === "hub") await requireGroup(endpoint);
   log("info", `messages are carried to ${target.place.url.origin}${target.place.url.pathname}`);
-  const bridge = new Bridge({ input: io.stdin, output, endpoint, log });
+  const bridge = new Bridge({ input: io.stdin, output, endpoint, isHub: target.kind === "hub", log });
   io.onSignal(() => void bridge.close().then(() => io.exit(INTERRUPTED)));
   const clientGone = new Promise<void>((resolve) => output.once("error", () => resolve()));
   const tooLong = once(io.stdin, "end").then(() => sleep(DRAIN_MS, undefined, { ref: false }));
