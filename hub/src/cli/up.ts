@@ -18,10 +18,14 @@ import { Output, printJson, printWarnings } from "./output.ts";
 import type { Register } from "./program.ts";
 import { Progress } from "./progress.ts";
 import { isAlive, placesOf, readRecord, removeRecord, writeRecord, type Places } from "./record.ts";
+import { StartSteps } from "./start-steps.ts";
 import { count } from "./text.ts";
 import { parseDuration } from "./times.ts";
 import { proofEdge } from "./proof.ts";
 import { groupPath } from "../group-path.ts";
+
+/** Without its record a hub works, and commands do not find it. */
+const RECORD_MS = 15_000;
 
 export interface UpOptions extends GlobalOptions {
   readonly port: string;
@@ -41,9 +45,13 @@ export const upCommand: Register = (program, { io, done }) => {
 export async function up(io: Io, options: UpOptions): Promise<number> {
   const port = parsePort(options.port);
   const places = placesOf(io, options);
+  const steps = new StartSteps(io);
   // A first token has to reach the disk: that takes as long as loading the hub.
-  const [proof] = await Promise.all([createProofEdge(places.data), import("../hub.ts")]);
-  const hub = await openHub(io, options);
+  const [proof] = await steps.wait(
+    "the management token",
+    Promise.all([createProofEdge(places.data), import("../hub.ts")]),
+  );
+  const hub = await steps.wait("the config, and what is known of the servers", openHub(io, options));
   const faults = new Faults(io, hub);
   const stopped = whenStopped(io, hub, parseDuration(options.drain, "drain"));
   printWarnings(io, hub);
@@ -53,7 +61,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     io.stderr.write(`config not reloaded, the last good one stays: ${error.message}${where}\n`);
   });
   const isFirst = !hasConfig(places);
-  const url = await listen(io, hub, { options, port, edges: [proof, homePageEdge] });
+  const url = await steps.wait("the port", listen(io, hub, { options, port, edges: [proof, homePageEdge] }));
   try {
     startFileLog(hub.events, join(places.state, "log.jsonl"), { warnings: hub.warnings });
     // Only now, when nothing stands in the way of running what is imported.
@@ -63,7 +71,8 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     const recorded = leaveRecord(io, places, url).catch((thrown: unknown) => {
       io.stderr.write(`warning: commands will not find this hub: ${toHubError(thrown).message}\n`);
     });
-    await Promise.all([recorded, hub.configuration.watch()]);
+    await steps.wait("the watch on the config folder", hub.configuration.watch());
+    await steps.waitAtMost(RECORD_MS, "the record by which commands find this hub", recorded);
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
     else {
