@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe } from "vitest";
 import { makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { nextLine } from "../support/processes.ts";
-import { expectedOfFixture, expectedOfHub } from "./expected-server.ts";
+import { expectedOfFixture } from "./expected-server.ts";
 import { testScenarios } from "./report.ts";
 import { runServerSuite, scenariosOf, type Run, type SuiteEra } from "./suite.ts";
 
@@ -18,8 +18,11 @@ const TRANSPORTS = ["stdio", "http"] as const;
 /** A server behind the hub, by its era and transport; it is alone in the group of its name. */
 const BEHIND = ERAS.flatMap((era) => TRANSPORTS.map((transport) => ({ era, transport, name: `${era}-${transport}` })));
 
-/** On the pipe of a legacy server nothing says which call a question belongs to, unless there is only one. */
+/** A process for each call, so that on its pipe there is only one that a question can belong to. */
 const ALONE = "legacy-stdio-per-call";
+
+/** Servers of both eras whose tools ask as only legacy servers can. */
+const PUSHING = TRANSPORTS.map((transport) => ({ transport, name: `both-${transport}` }));
 
 /** All runs together, on a machine that has much else to do. */
 const PATIENCE_MS = 900_000;
@@ -27,8 +30,9 @@ const PATIENCE_MS = 900_000;
 const stops: (() => Promise<void>)[] = [];
 const runs = new Map<string, Run>();
 
-async function startFixture(era: SuiteEra | "both"): Promise<string> {
-  const child = spawn(process.execPath, [FIXTURE, `--era=${era}`, "--http"], { stdio: ["pipe", "pipe", "inherit"] });
+async function startFixture(era: SuiteEra | "both", ...more: readonly string[]): Promise<string> {
+  const args = [FIXTURE, `--era=${era}`, "--http", ...more];
+  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "exit");
   stops.push(async () => {
     child.stdin.end();
@@ -48,15 +52,19 @@ beforeAll(async () => {
       return [name, transport === "stdio" ? stdio : { url: await startFixture(era) }] as const;
     }),
   );
+  const pushing = {
+    "both-stdio": { command: process.execPath, args: [FIXTURE, "--era=both", "--push"] },
+    "both-http": { url: await startFixture("both", "--push") },
+  };
   const alone = { command: process.execPath, args: [FIXTURE, "--era=legacy"], isolation: "per-call" };
   const groups = Object.fromEntries(
-    [...BEHIND.map(({ name }) => name), ALONE].map((name) => [name, { servers: [name] }]),
+    [...BEHIND, ...PUSHING, { name: ALONE }].map(({ name }) => [name, { servers: [name] }]),
   );
-  home = await makeHome({ ...Object.fromEntries(servers), [ALONE]: alone }, groups);
+  home = await makeHome({ ...Object.fromEntries(servers), ...pushing, [ALONE]: alone }, groups);
   hub = await startHub(home);
   const targets = [
     ["direct", direct] as const,
-    ...BEHIND.map(({ name }) => [name, `${hub?.url}/mcp/${name}`] as const),
+    ...[...BEHIND, ...PUSHING].map(({ name }) => [name, `${hub?.url}/mcp/${name}`] as const),
   ];
   // Every server is asked by one client at a time. Two lanes, as many as the machine may be expected to have.
   const left = [...targets];
@@ -76,8 +84,7 @@ afterAll(async () => {
 });
 
 describe("the suite as a modern client of the hub, with a legacy server that has a process for each call", () => {
-  // As over HTTP: there too nothing has to be guessed.
-  testScenarios(scenariosOf("modern", "server"), () => runs.get(ALONE), expectedOfHub("modern", "legacy", "http"));
+  testScenarios(scenariosOf("modern", "server"), () => runs.get(ALONE), expectedOfFixture("modern"));
 });
 
 describe.each(ERAS)("the suite as a %s client", (client) => {
@@ -87,7 +94,15 @@ describe.each(ERAS)("the suite as a %s client", (client) => {
     testScenarios(scenarios, () => runs.get(`${client} direct`), expectedOfFixture(client));
   });
 
-  describe.each(BEHIND)("of the hub, with a server that is $era on $transport", ({ era, transport, name }) => {
-    testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfHub(client, era, transport));
+  // As before the fixture itself: each client is served in its own era.
+  describe.each(PUSHING)(
+    "of the hub, with a server of both eras that pushes its questions, on $transport",
+    ({ name }) => {
+      testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfFixture(client));
+    },
+  );
+
+  describe.each(BEHIND)("of the hub, with a server that is $era on $transport", ({ name }) => {
+    testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfFixture(client));
   });
 });

@@ -27,9 +27,14 @@ beforeAll(async () => {
   remotes.push(await startRemote("asks-legacy", ["--http"]), await startRemote("asks-modern", ["--http"]));
   home = await makeHome({
     legacy_stdio: fixture("asks-legacy"),
+    // Each has been asked nothing yet, and nothing is known of it.
+    unknown_legacy: fixture("asks-legacy", "1"),
+    unknown_modern: fixture("asks-legacy", "2"),
+    unknown_mixed: fixture("asks-legacy", "3"),
+    shared_stdio: { ...fixture("asks-legacy", "4"), isolation: "shared" },
     // On a pipe, what a cancelled call may still ask could be taken for the next one's: these are for cancelling.
-    cancel_stdio: fixture("asks-legacy"),
-    end_stdio: fixture("asks-legacy"),
+    cancel_stdio: { ...fixture("asks-legacy", "5"), isolation: "shared" },
+    end_stdio: { ...fixture("asks-legacy", "6"), isolation: "shared" },
     legacy_http: remotes[0]?.entry ?? {},
     modern_stdio: fixture("asks-modern"),
     modern_http: remotes[1]?.entry ?? {},
@@ -135,6 +140,10 @@ async function resourceOf(server: string): Promise<{ uri: string }> {
   return found[0];
 }
 
+const fail: Reply = () => {
+  throw new Error("nobody is asked here");
+};
+
 /** A reply that comes when the test wants it. */
 function held() {
   const shown = new Messages();
@@ -173,15 +182,48 @@ describe("whose question it is", () => {
     },
   );
 
+  it.each([
+    ["unknown_legacy", ["legacy", "legacy", "legacy"]],
+    ["unknown_modern", ["modern", "modern", "modern"]],
+    ["unknown_mixed", ["legacy", "modern", "legacy"]],
+  ] as const)(
+    "E1 GR-7 clients of a shared pipe, %s, are asked at once, each what is its own, also the very first time",
+    async (server, eras) => {
+      const asked = eras.map(() => held());
+      const clients = await Promise.all(eras.map((era, at) => connect(era, { elicit: asked[at]?.elicit ?? fail })));
+      // Whatever order the server works in: nobody answers before all were asked.
+      const calls = clients.map((client, at) => client.call(`${server}__form`, { marker: `first ${at}` }));
+      const shown = await Promise.all(asked.map(({ shown: messages }) => messages.find(() => true)));
+      expect(shown.map(({ message }) => message)).toEqual(eras.map((_, at) => `first ${at}`));
+      for (const { release } of asked) release();
+      expect((await Promise.all(calls)).map(({ text }) => JSON.parse(text).content.said)).toEqual(
+        eras.map((_, at) => `you asked: first ${at}`),
+      );
+      const again = await Promise.all(clients.map((client, at) => client.call(`${server}__form`, { marker: `${at}` })));
+      expect(again.map(({ isError }) => isError)).toEqual(eras.map(() => false));
+      // What one client did not finish is in nobody's way.
+      const leaver = new AbortController();
+      const left = clients[0]?.call(`${server}__works_on`, { marker: "left" }, { signal: leaver.signal });
+      await asked[0]?.shown.find(({ message }) => message === "left");
+      leaver.abort();
+      await expect(left).rejects.toThrow();
+      expect((await clients[1]?.call(`${server}__form`, { marker: "after it" }))?.text).toContain(
+        "you asked: after it",
+      );
+    },
+  );
+
   it.each(CLIENTS)(
-    "GR-7 on one pipe it cannot be told between two %s clients: neither is asked the other's",
+    "GR-7 on one pipe that is shared on purpose it cannot be told between two %s clients: neither is asked the other's",
     async (era) => {
       const first = held();
       const [one, other] = [await connect(era, { elicit: first.elicit }), await connect(era)];
-      const call = one.call("legacy_stdio__form", { marker: "mine" });
+      const call = one.call("shared_stdio__form", { marker: "mine" });
       await first.shown.more(0);
-      const { isError, text } = await other.call("legacy_stdio__form", { marker: "not yours" });
+      const { isError, text } = await other.call("shared_stdio__form", { marker: "not yours" });
       expect([isError, JSON.parse(text)]).toMatchObject([true, { code: -32600 }]);
+      // E1 The remedy is in what people get to read.
+      expect(text).toContain('\\"isolation\\": \\"per-session\\"');
       first.release();
       expect((await call).text).toContain("you asked: mine");
       expect(first.shown.all).toHaveLength(1);

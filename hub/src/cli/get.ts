@@ -74,7 +74,10 @@ function described(server: Server, stored: ReadonlySet<string>): Row[] {
     rows.push(["env", `${name} = ${ref === undefined ? value : `secret ${ref}${missing}`}`]);
   }
   if (pid !== null) rows.push(["pid", String(pid)]);
-  if (config.isolation !== undefined) rows.push(["isolation", `${config.isolation}: ${inUse(server.instances)}`]);
+  if (config.isolation !== undefined || server.instances.length > 0) {
+    rows.push(["isolation", `${config.isolation ?? "auto"}: ${inUse(server.instances)}`]);
+  }
+  if (config.era !== undefined) rows.push(["era", config.era]);
   if (protocol_version !== null) rows.push(["speaks", `MCP ${protocol_version}`]);
   if (server.status === "running")
     rows.push(["offers", `${count(tools.length, "tool")}, ${count(resources.length, "resource")}`]);

@@ -31,6 +31,7 @@ const STARTED_WITH = [
   "enabled",
   "timeouts",
   "isolation",
+  "era",
   "npm",
   "invalid",
   "allowEnv",

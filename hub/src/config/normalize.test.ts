@@ -213,7 +213,8 @@ describe("readGroups", () => {
 describe("CF-1 isolation", () => {
   it.each([
     [undefined, undefined],
-    ["shared", undefined],
+    ["auto", undefined],
+    ["shared", "shared"],
     ["per-session", "per-session"],
     ["per-principal", "per-principal"],
     ["per-call", "per-call"],
@@ -222,8 +223,18 @@ describe("CF-1 isolation", () => {
   });
 
   it.each([
+    [undefined, undefined],
+    ["auto", undefined],
+    ["modern", "modern"],
+    ["legacy", "legacy"],
+  ])("era %s", (era, expected) => {
+    expect(normalizeServer("x", { command: "c", ...(era && { era }) }).era).toBe(expected);
+  });
+
+  it.each([
     [{ isolation: "per-user" }, "isolation"],
     [{ isolation: true }, "isolation"],
+    [{ era: "2025" }, "era"],
     [{ resilience: { max_instances: 0 } }, "resilience.max_instances"],
     [{ resilience: { instance_idle_ms: 0 } }, "resilience.instance_idle_ms"],
   ])("CF-7 %j is refused", (entry, field) => {

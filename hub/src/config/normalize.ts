@@ -21,7 +21,18 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
   const json = toPlainJson(entry);
   const name = parseWith(nameRule, nameOf(key, json) ?? "", "name");
   const parsed = parseWith(serverEntry, json);
-  const { id, enabled = true, disabled = false, description, timeout, timeouts, isolation, npm, groups = [] } = parsed;
+  const {
+    id,
+    enabled = true,
+    disabled = false,
+    description,
+    timeout,
+    timeouts,
+    isolation,
+    era,
+    npm,
+    groups = [],
+  } = parsed;
   const allowEnv = parsed.allowEnv ?? parsed.allow_env ?? [];
   const startMs = timeouts?.start_ms ?? timeouts?.startMs;
   const installMs = timeouts?.install_ms ?? timeouts?.installMs;
@@ -41,7 +52,8 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
       ...(installMs === undefined ? {} : { installMs }),
       ...(requestMs === undefined ? {} : { requestMs }),
     },
-    ...(isolation === undefined || isolation === "shared" ? {} : { isolation }),
+    ...(isolation === undefined || isolation === "auto" ? {} : { isolation }),
+    ...(era === undefined || era === "auto" ? {} : { era }),
     ...(npm === undefined ? {} : { npm }),
     ...(parsed.resilience === undefined ? {} : { resilience: parsed.resilience }),
     groups: [...new Set(groups)],

@@ -109,9 +109,11 @@ const timeoutMs = z
     z.lte(limits.TIMEOUT_MAX_MS, "A timeout must be at most one day"),
   );
 
-const isolation = z.enum(["shared", "per-session", "per-principal", "per-call"], {
-  error: 'isolation is "shared", "per-session", "per-principal" or "per-call"',
+const isolation = z.enum(["auto", "shared", "per-session", "per-principal", "per-call"], {
+  error: 'isolation is "auto", "shared", "per-session", "per-principal" or "per-call"',
 });
+
+const era = z.enum(["auto", "modern", "legacy"], { error: 'era is "auto", "modern" or "legacy"' });
 
 const npm = z.enum(["managed", "npx"], { error: 'npm is "managed" or "npx"' });
 
@@ -150,6 +152,8 @@ export const serverEntry = z.looseObject({
   ),
   /** Whether all callers share one process or connection, or each client's session, or each user, has its own. */
   isolation: z.optional(isolation),
+  /** Which revisions a server that knows both eras is spoken to in: the client's, or always the same. */
+  era: z.optional(era),
   /** npx only: whether its package is installed once and run by the hub itself, or left to npx. */
   npm: z.optional(npm),
   resilience: z.optional(resilienceEntry),

@@ -35,8 +35,14 @@ export interface RemoteTransport {
 
 export type Transport = StdioTransport | RemoteTransport;
 
-/** Who shares a process or connection with whom. Not said: everybody. */
-export type Isolation = "per-session" | "per-principal" | "per-call";
+/**
+ * Who shares a process or connection with whom. Not said: everybody, but for the sessions that a server on a pipe can put
+ * questions to.
+ */
+export type Isolation = "shared" | "per-session" | "per-principal" | "per-call";
+
+/** One connection, in the newest revision or as before 2026. Not said: clients of both eras have one in theirs. */
+export type EraChoice = "modern" | "legacy";
 
 /** Whether a package is installed into the hub's own folder and run from there, or left to npx. Not said: as the hub is told. */
 export type NpmMode = "managed" | "npx";
@@ -71,8 +77,10 @@ export interface ServerConfig {
     /** One request. */
     readonly requestMs?: number;
   };
-  /** Whether callers have a process or connection of their own; not where they share one. */
+  /** Whether callers have a process or connection of their own. */
   readonly isolation?: Isolation;
+  /** Which era the server is spoken to in, where it knows both. */
+  readonly era?: EraChoice;
   /** How an npm package is run. */
   readonly npm?: NpmMode;
   /** How it is kept alive and how its failures are met, as far as the user says. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { failure, success } from "../wire/jsonrpc.ts";
-import { canBeAsked, missingCapability, nameOf, withBlame } from "./capabilities.ts";
+import { canBeAsked, missingCapability, nameOf, withBlame, withReason } from "./capabilities.ts";
 
 const form = { method: "elicitation/create", params: { message: "m", requestedSchema: {} } };
 const url = { method: "elicitation/create", params: { mode: "url", url: "https://x" } };
@@ -40,21 +40,38 @@ describe("missingCapability", () => {
 });
 
 describe("a call after a question that the client cannot be asked", () => {
-  const missing = { sampling: {} };
-  const refusal = { code: -32021, data: { requiredCapabilities: missing } };
+  const unasked = { method: "elicitation/create", missing: { elicitation: { form: {} } } };
+  const message =
+    "The server asks the user a question, and the client that called it cannot be asked: it has no elicitation.form";
+  const refusal = { code: -32021, message, data: { requiredCapabilities: unasked.missing } };
   const refused = { ok: false, isOurs: true, error: { value: refusal } };
 
   it.each([
     ["a tool error", success({ content: [], isError: true })],
     ["an error", failure({ code: -32603, message: "it broke" })],
   ])("GR-7 that ends in %s is refused with what the client lacks", (_, reply) => {
-    expect(withBlame(reply, missing)).toMatchObject(refused);
+    expect(withBlame(reply, unasked)).toMatchObject(refused);
+  });
+
+  it("E8 F8 is explained to a legacy client in words, once, whatever the server made of it", () => {
+    const failed = success({ content: [{ type: "text", text: "oops" }], isError: true });
+    expect(withReason(failed, unasked)).toMatchObject({
+      ok: true,
+      result: { value: { isError: true, content: [{ text: "oops" }, { type: "text", text: message }] } },
+    });
+    const error = withReason(failure({ code: -32603, message: "it broke" }), unasked);
+    expect(error).toMatchObject({
+      error: { value: { code: -32603, message: `${message}. The server said: it broke` } },
+    });
+    const told = success({ content: [{ type: "text", text: `MCP error -32601: ${message}` }], isError: true });
+    expect(withReason(told, unasked)).toBe(told);
   });
 
   it("GR-7 that succeeds all the same is left alone, and so is a failure without such a question", () => {
     const done = success({ content: [] });
     const failed = success({ content: [], isError: true });
-    expect(withBlame(done, missing)).toBe(done);
+    expect(withBlame(done, unasked)).toBe(done);
+    expect(withReason(done, unasked)).toBe(done);
     expect(withBlame(failed, undefined)).toBe(failed);
   });
 });

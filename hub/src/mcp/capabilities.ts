@@ -1,7 +1,9 @@
 // Whether a client can be asked what a server wants to know. Pure; the same for both eras.
 
 import { isObject, type JsonObject } from "../wire/json.ts";
-import { failure, RPC, type Reply } from "../wire/jsonrpc.ts";
+import { subjectOf } from "../servers/questions.ts";
+import { appendElement, editMember } from "../wire/edit.ts";
+import { failure, raw, RPC, type Reply } from "../wire/jsonrpc.ts";
 
 /** A question of a server, in either of its forms: a request of its own, or an entry of `inputRequests`. */
 export interface Question {
@@ -49,20 +51,46 @@ export function nameOf(capability: JsonObject): string {
 /** What a legacy server hears when its client cannot do what it asks for: a mode is a parameter, the rest a method. */
 export function unsupported({ method, params }: Question, missing: JsonObject): Reply {
   const code = params?.["mode"] === "url" ? RPC.invalidParams : RPC.methodNotFound;
-  return failure({ code, message: `${method} is not supported by this client: it lacks ${nameOf(missing)}` });
+  return failure({ code, message: cannotBeAsked(method, missing) });
+}
+
+/** For people, who may have no idea that a server can ask anything. */
+export function cannotBeAsked(method: string, missing: JsonObject): string {
+  return `${subjectOf(method)}, and the client that called it cannot be asked: it has no ${nameOf(missing)}`;
+}
+
+/** A question that the client could not be asked, and what it would have needed for it. */
+export interface Unasked {
+  readonly method: string;
+  readonly missing: JsonObject;
 }
 
 /**
  * What a modern client is told of a call that failed after a question that it cannot be asked: not how the server put it, but
  * what the client lacks. A server that could do without is believed.
  */
-export function withBlame(reply: Reply, missing: JsonObject | undefined): Reply {
-  if (missing === undefined || !hasFailed(reply)) return reply;
+export function withBlame(reply: Reply, unasked: Unasked | undefined): Reply {
+  if (unasked === undefined || !hasFailed(reply)) return reply;
   return failure({
     code: RPC.missingClientCapability,
-    message: `The server needs what this client did not declare: ${nameOf(missing)}`,
-    data: { requiredCapabilities: missing },
+    message: cannotBeAsked(unasked.method, unasked.missing),
+    data: { requiredCapabilities: unasked.missing },
   });
+}
+
+/** The same for a legacy client, which has no code for it: the server's own words, and after them the reason. */
+export function withReason(reply: Reply, unasked: Unasked | undefined): Reply {
+  if (unasked === undefined || !hasFailed(reply)) return reply;
+  const reason = cannotBeAsked(unasked.method, unasked.missing);
+  // Most servers pass on what they were told.
+  if ((reply.ok ? reply.result : reply.error).bytes.includes(reason)) return reply;
+  if (!reply.ok) {
+    const error = isObject(reply.error.value) ? reply.error.value : {};
+    return { ok: false, error: raw({ ...error, message: `${reason}. The server said: ${String(error["message"])}` }) };
+  }
+  const text = raw({ type: "text", text: reason });
+  const told = editMember(reply.result, "content", (content) => appendElement(content, text));
+  return told === undefined ? reply : { ok: true, result: told };
 }
 
 function hasFailed(reply: Reply): boolean {

@@ -7,7 +7,14 @@ import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import type { Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
-import { canBeAsked, missingCapability, unsupported, withBlame } from "./capabilities.ts";
+import {
+  canBeAsked,
+  missingCapability,
+  unsupported,
+  withBlame,
+  withReason,
+  type Unasked as UnaskedQuestion,
+} from "./capabilities.ts";
 import { Parking, type ParkingOptions } from "./parking.ts";
 import { clientKey } from "./principal.ts";
 import { Relay } from "./relay.ts";
@@ -34,12 +41,12 @@ export class Conversations {
   /** Whom a server may ask in the course of this one request. */
   respondent(exchange: Exchange, server: string): Respondent {
     if (exchange.era === "modern") return new Unasked(exchange);
-    return new Relay(exchange, this.#options.tasks, { name: server, era: () => this.#options.eraOf(server) });
+    return new Relay(exchange, this.#options.tasks, server);
   }
 
   /** `question` has the respondent of its exchange; `run` asks the server. */
   pass<Q extends Question>(exchange: Exchange, server: string, question: Q, run: Run<Q>): Promise<Reply> {
-    return exchange.era === "legacy" ? run(question) : this.#passModern(exchange, server, question, run);
+    return exchange.era === "legacy" ? passLegacy(question, run) : this.#passModern(exchange, server, question, run);
   }
 
   async #passModern<Q extends Question>(exchange: Exchange, server: string, question: Q, run: Run<Q>): Promise<Reply> {
@@ -70,18 +77,23 @@ function withoutInput<Q extends Question>(question: Q): Q {
   return { ...question, replace: { ...question.replace, inputResponses: undefined } };
 }
 
+async function passLegacy<Q extends Question>(question: Q, run: Run<Q>): Promise<Reply> {
+  const reply = await run(question);
+  return question.respondent instanceof Relay ? withReason(reply, question.respondent.unasked) : reply;
+}
+
 /** A legacy server of a client that cannot be asked anything. */
 async function runUnasked<Q extends Question>(exchange: Exchange, question: Q, run: Run<Q>): Promise<Reply> {
   const respondent = new Unasked(exchange);
-  return withBlame(await run({ ...question, respondent }), respondent.missing);
+  return withBlame(await run({ ...question, respondent }), respondent.unasked);
 }
 
 /** A modern client: a modern server is told what it can do and asks in its answer, a legacy one can ask it nothing. */
 class Unasked implements Respondent {
   readonly wasAsked = false;
   readonly askedMs = 0;
-  /** What the client would have needed to be asked. */
-  missing: JsonObject | undefined;
+  /** What the client could not be asked. */
+  unasked: UnaskedQuestion | undefined;
   readonly #exchange: Exchange;
 
   constructor(exchange: Exchange) {
@@ -99,7 +111,7 @@ class Unasked implements Respondent {
   async answer({ method, params }: RequestMessage): Promise<Reply> {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.capabilities) ?? {};
-    this.missing ??= missing;
+    this.unasked ??= { method, missing };
     return unsupported(question, missing);
   }
 

@@ -220,6 +220,13 @@ describe("methods", () => {
     expect(await ask(endpoint, method, {}, { era })).toMatchObject({ ok: false, value: { code: RPC.methodNotFound } });
   });
 
+  it("E7 a modern client that asks for what earlier revisions had is told what there is instead", async () => {
+    const { endpoint } = await startEndpoint({});
+    expect(await ask(endpoint, "resources/subscribe", { uri: "x://y" }, { era: "modern" })).toMatchObject({
+      value: { code: RPC.methodNotFound, message: expect.stringContaining("subscriptions/listen") },
+    });
+  });
+
   it("CL-2 ping is answered at once", async () => {
     const { endpoint } = await startEndpoint({});
     expect(await ask(endpoint, "ping")).toMatchObject({ ok: true, bytes: "{}" });

@@ -4,6 +4,7 @@
 import type { Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
+import { META, MODERN_VERSION } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import { failure, RPC, type Raw, type Reply } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
@@ -23,6 +24,12 @@ const OWN_PREFIXES: ReadonlySet<string> = new Set(
     " ",
   ),
 );
+/** What has taken the place of methods that modern clients know from earlier revisions. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ["resources/subscribe", "subscriptions/listen, with the URI in resourceSubscriptions"],
+  ["resources/unsubscribe", "the end of a subscriptions/listen"],
+  ["logging/setLevel", `${META.logLevel} in the _meta of each request`],
+]);
 const MAX_PAGES = 100;
 
 export async function askExtension(
@@ -37,7 +44,9 @@ export async function askExtension(
     .map(({ server }) => server);
   const [first, ...others] = servers;
   if (first === undefined) {
-    return failure({ code: RPC.methodNotFound, message: `There is no method ${method} here` });
+    const instead = era === "modern" ? INSTEAD.get(method) : undefined;
+    const hint = instead === undefined ? "" : `: in revision ${MODERN_VERSION} it is ${instead}`;
+    return failure({ code: RPC.methodNotFound, message: `There is no method ${method} here${hint}` });
   }
   const uri = params?.value["uri"];
   const owner = typeof uri === "string" ? group.findResourceOwner(uri) : undefined;

@@ -10,7 +10,7 @@ import { raw, type Id, type Raw, type Reply, type RequestMessage } from "../wire
 import type { OpenInquiry } from "../wire/peer.ts";
 import { relatedTask } from "../wire/related-task.ts";
 import type { Exchange } from "../wire/server.ts";
-import { missingCapability, unsupported, withBlame, type Question } from "./capabilities.ts";
+import { missingCapability, unsupported, withBlame, type Question, type Unasked } from "./capabilities.ts";
 import { clientKey } from "./principal.ts";
 import { notTheirs } from "./tasks.ts";
 
@@ -49,8 +49,8 @@ export class InteractiveCall implements Respondent {
   #gathering: NodeJS.Timeout | undefined;
   #giveUp: (() => void) | undefined;
   #count = 0;
-  /** What the client would have needed to be asked everything. */
-  #missing: JsonObject | undefined;
+  /** What the client could not be asked. */
+  #unasked: Unasked | undefined;
   /** Questions that are refused when the client has answered the others. */
   readonly #refusals: (() => void)[] = [];
 
@@ -59,7 +59,7 @@ export class InteractiveCall implements Respondent {
     this.capabilities = first.capabilities;
     this.#first = first;
     this.#notify = notify;
-    this.#outcome = begin(this).then((reply) => withBlame(reply, this.#missing));
+    this.#outcome = begin(this).then((reply) => withBlame(reply, this.#unasked));
   }
 
   caller(): string | undefined {
@@ -114,7 +114,7 @@ export class InteractiveCall implements Respondent {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.capabilities);
     if (missing !== undefined) {
-      this.#missing ??= missing;
+      this.#unasked ??= { method, missing };
       await this.#othersAnswered(signal);
       return unsupported(question, missing);
     }

@@ -27,7 +27,9 @@ function exchange(params: Record<string, unknown> = {}, client = new AbortContro
 async function asks(call: InteractiveCall, cancelled = new AbortController()): Promise<Reply> {
   return new Promise((resolve, reject) => {
     cancelled.signal.addEventListener("abort", () => reject(new HubError("Cancelled", "cancelled")));
-    call.answer(question, { signal: cancelled.signal, giveUp: () => cancelled.abort() }).then(resolve, reject);
+    call
+      .answer(question, { signal: cancelled.signal, giveUp: () => cancelled.abort(), isPlaced: true })
+      .then(resolve, reject);
   });
 }
 
@@ -90,7 +92,7 @@ describe("Parking", () => {
       const parking = new Parking({ notify: () => undefined });
       const signal = new AbortController().signal;
       const ask = (call: InteractiveCall) => (id: string | number) =>
-        call.answer({ ...question, id }, { signal, giveUp: () => undefined });
+        call.answer({ ...question, id }, { signal, giveUp: () => undefined, isPlaced: true });
       const reply = await parking.begin(exchange(), (call) => Promise.race(ids.map(ask(call))));
       parking.close();
       return reply.ok ? Object.keys((reply.result.value as { inputRequests: object }).inputRequests) : [];

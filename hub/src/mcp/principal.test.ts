@@ -17,6 +17,7 @@ describe("SE-3 who a request comes from", () => {
 
   it("SE-1 the credentials are not in it", () => {
     expect(of("Bearer s3same")).not.toContain("s3same");
-    expect(JSON.stringify(callerOf({ headers: { authorization: "Bearer s3same" }, session: undefined }))).toBe("{}");
+    const headers = { authorization: "Bearer s3same" };
+    expect(JSON.stringify(callerOf({ headers, session: undefined, era: "modern", capabilities: {} }))).toBe("{}");
   });
 });

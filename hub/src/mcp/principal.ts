@@ -1,8 +1,11 @@
 // Who a client's request comes from. The one place that says so: today by the credentials that the client shows, unchecked.
 
 import { createHash } from "node:crypto";
+import { HubError } from "../errors.ts";
 import { LOCAL, type Caller } from "../servers/caller.ts";
-import type { Exchange } from "../wire/server.ts";
+import type { Era } from "../wire/era.ts";
+import type { JsonObject } from "../wire/json.ts";
+import type { AskClient, Exchange } from "../wire/server.ts";
 
 /** The user behind a request: the same credentials are the same user, and none are whoever may use this machine. */
 export function principalOf({ headers }: Pick<Exchange, "headers">): string {
@@ -12,8 +15,50 @@ export function principalOf({ headers }: Pick<Exchange, "headers">): string {
   return createHash("sha256").update(authorization).digest("base64url");
 }
 
-export function callerOf(exchange: Pick<Exchange, "headers" | "session">): Caller {
-  return { session: exchange.session?.id, principal: () => principalOf(exchange) };
+type Origin = Pick<Exchange, "headers" | "session" | "era" | "capabilities" | "ask">;
+
+export function callerOf(exchange: Origin): Caller {
+  return new ClientCaller(exchange);
+}
+
+/** One object for each request, and no closures: it is made on the hot path. */
+class ClientCaller implements Caller {
+  readonly #exchange: Origin;
+
+  constructor(exchange: Origin) {
+    this.#exchange = exchange;
+  }
+
+  get session(): string | undefined {
+    return this.#exchange.session?.id;
+  }
+
+  get era(): Era {
+    return this.#exchange.era;
+  }
+
+  get capabilities(): JsonObject {
+    return this.#exchange.capabilities;
+  }
+
+  principal(): string {
+    return principalOf(this.#exchange);
+  }
+
+  get askSession(): AskClient | undefined {
+    return this.#exchange.session?.ask;
+  }
+
+  /** On the session's stream; a client that holds none open is asked on the one of its request. */
+  get ask(): AskClient | undefined {
+    const { session, ask } = this.#exchange;
+    if (session === undefined || ask === undefined) return ask ?? session?.ask;
+    return (method, params, options) =>
+      session.ask(method, params, options).catch((error: unknown) => {
+        if (error instanceof HubError && error.kind === "ConnectionFailed") return ask(method, params, options);
+        throw error;
+      });
+  }
 }
 
 /**

@@ -46,7 +46,9 @@ function relay(
       return answer(question);
     },
   };
-  return { relay: new Relay(exchange, new Tasks(), { name: "server", era: () => era }), asked, told, client };
+  const made = new Relay(exchange, new Tasks(), "server");
+  made.sentIn(era);
+  return { relay: made, asked, told, client };
 }
 
 const form = { method: "elicitation/create", params: { mode: "form", message: "m", requestedSchema: {} } };
@@ -100,7 +102,7 @@ describe("Relay", () => {
     const url = { method: "elicitation/create", params: { mode: "url", url: "https://x/y", message: "m" } };
     await expect(client.next(wants({ a: form, b: url }))).rejects.toMatchObject({
       kind: "ClientRefused",
-      detail: "elicitation.url: open https://x/y",
+      message: expect.stringMatching(/cannot be asked: it has no elicitation.url. Open https:\/\/x\/y$/),
     });
     await expect(client.next(wants({ a: { method: "tasks/get" } }))).rejects.toMatchObject({ kind: "ClientRefused" });
     expect(asked).toEqual([]);

@@ -12,7 +12,7 @@ import { isObject, type JsonObject } from "../wire/json.ts";
 import { raw, RPC, type Raw, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
 import type { Exchange } from "../wire/server.ts";
-import { missingCapability, nameOf, unsupported, type Question } from "./capabilities.ts";
+import { cannotBeAsked, missingCapability, nameOf, unsupported, type Question, type Unasked } from "./capabilities.ts";
 import { readInputRequired, withInput, type InputRequired } from "./input-required.ts";
 import { clientKey } from "./principal.ts";
 import { notTheirs, type Tasks } from "./tasks.ts";
@@ -21,15 +21,10 @@ const MAX_ROUNDS = 10;
 /** Before a server that wants nothing but to be asked again is asked again. */
 const PACE_MS = 250;
 
-/** The server that asks. */
-export interface Asker {
-  readonly name: string;
-  /** Unknown while it is down. */
-  era(): Era | undefined;
-}
-
 export class Relay implements Respondent {
   wasAsked = false;
+  /** What the client could not be asked. */
+  unasked: Unasked | undefined;
   readonly #exchange: Exchange;
   readonly #asked = new Stopwatch();
   #rounds = 0;
@@ -38,12 +33,18 @@ export class Relay implements Respondent {
   #isAnswered = false;
 
   readonly #tasks: Tasks;
-  readonly #server: Asker;
+  readonly #server: string;
+  /** What the server that answers is spoken to in. */
+  #era: Era | undefined;
 
-  constructor(exchange: Exchange, tasks: Tasks, server: Asker) {
+  constructor(exchange: Exchange, tasks: Tasks, server: string) {
     this.#exchange = exchange;
     this.#tasks = tasks;
     this.#server = server;
+  }
+
+  sentIn(era: Era): void {
+    this.#era = era;
   }
 
   caller(): string | undefined {
@@ -61,8 +62,11 @@ export class Relay implements Respondent {
   async answer({ method, params }: RequestMessage, { signal }: OpenInquiry): Promise<Reply> {
     const question = { method, params: params?.value };
     const missing = missingCapability(question, this.#exchange.capabilities);
-    if (missing !== undefined) return unsupported(question, missing);
-    const heard = params && this.#tasks.heard(params, this.#exchange, this.#server.name);
+    if (missing !== undefined) {
+      this.unasked ??= { method, missing };
+      return unsupported(question, missing);
+    }
+    const heard = params && this.#tasks.heard(params, this.#exchange, this.#server);
     if (params !== undefined && heard === undefined) return notTheirs(method);
     const reply = await this.#ask(method, heard, signal);
     return reply.ok ? { ok: true, result: this.#tasks.said(reply.result, this.#exchange) } : reply;
@@ -77,7 +81,7 @@ export class Relay implements Respondent {
 
   next(reply: Reply): Promise<RawParams> | undefined {
     // What a legacy server calls so is a result like any other: to call it again would be a second call.
-    const wanted = this.#server.era() === "legacy" ? undefined : readInputRequired(reply);
+    const wanted = this.#era === "legacy" ? undefined : readInputRequired(reply);
     if (wanted !== undefined) return this.#round(wanted);
     this.#isAnswered = true;
     for (const elicitationId of this.#sentElsewhere) {
@@ -114,8 +118,9 @@ export class Relay implements Respondent {
     if (missing === undefined) return;
     const { url } = question.params ?? {};
     // The user can still go there himself, if somebody shows him.
-    const where = question.params?.["mode"] === "url" && typeof url === "string" ? `: open ${url}` : "";
-    throw refused(`The server asks for ${question.method}, which this client cannot do`, `${nameOf(missing)}${where}`);
+    const where = question.params?.["mode"] === "url" && typeof url === "string" ? `. Open ${url}` : "";
+    const message = cannotBeAsked(question.method, missing);
+    throw refused(`${message}${where}`, nameOf(missing));
   }
 
   /** The bare result that a modern server expects. */

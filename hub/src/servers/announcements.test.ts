@@ -16,7 +16,7 @@ function listenWith(statuses: (number | undefined)[]): Promise<number> {
       onListChanged: () => undefined,
       onGap: () => undefined,
     });
-    announcements.start();
+    void announcements.start();
   });
 }
 

@@ -12,7 +12,7 @@ export interface AnnouncementsOptions {
   readonly hello: Hello;
   ask(ask: Ask): Promise<Reply>;
   /** Holds the GET stream of a legacy HTTP server; resolves when it ends, with the HTTP status if there was one. */
-  readonly listen?: () => Promise<number | undefined>;
+  readonly listen?: (onOpen?: () => void) => Promise<number | undefined>;
   onListChanged(): void;
   /** The GET stream is opened once more: what the server said meanwhile is lost. */
   onGap(): void;
@@ -23,14 +23,21 @@ const REOPEN_MS = [0, 1000, 2000, 5000, 10_000, 30_000] as const;
 export class Announcements {
   readonly #options: AnnouncementsOptions;
   readonly #stopped = new AbortController();
+  #isHeard: () => void = () => undefined;
 
   constructor(options: AnnouncementsOptions) {
     this.#options = options;
   }
 
-  start(): void {
+  /** Resolves when a legacy HTTP server has taken the stream or refused it; with others there is nothing to wait for. */
+  start(): Promise<void> {
     const open = this.#opener();
-    if (open !== undefined) void keepOpen(open, this.#stopped.signal);
+    if (open === undefined) return Promise.resolve();
+    const opened = new Promise<void>((resolve) => {
+      this.#isHeard = resolve;
+    });
+    const ended = keepOpen(open, this.#stopped.signal);
+    return this.#options.hello.era === "modern" ? Promise.resolve() : Promise.race([opened, ended]);
   }
 
   stop(): void {
@@ -52,7 +59,7 @@ export class Announcements {
       this.#options.onListChanged();
       const isAgain = !isFirst;
       isFirst = false;
-      const listening = listen();
+      const listening = listen(this.#isHeard);
       if (isAgain) void this.#afterGap();
       const status = await listening;
       // Without a status the connection broke before the answer; only the server's own refusal is final.

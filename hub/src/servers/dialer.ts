@@ -36,7 +36,7 @@ export interface DialerOptions {
 
 export interface Dialing extends Pick<
   ConnectOptions,
-  "signal" | "onListChanged" | "onResourceUpdated" | "onTaskNews" | "onGap"
+  "signal" | "legacyOnly" | "client" | "onAsked" | "onListChanged" | "onResourceUpdated" | "onTaskNews" | "onGap"
 > {
   readonly onStage: (stage: Stage) => void;
   /** What it is run from, before it runs; nothing where that is not known. */
@@ -140,6 +140,7 @@ export class Dialer {
     const { config, world, redact, log } = this.#options;
     return Upstream.connect({
       known: world.eras.recall(config().transport),
+      legacyOnly: config().era === "legacy",
       // Once it is installed there is nothing to download any more.
       probeMs: PROBE_MS[way?.by === "node" ? "binary" : this.#method],
       requestMs: this.requestMs(),

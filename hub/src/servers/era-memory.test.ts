@@ -6,6 +6,7 @@ import type { Transport } from "../config/types.ts";
 import { EraMemory } from "./era-memory.ts";
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const stdio = (...args: string[]): Transport => ({
   type: "stdio",
   launcher: "binary",
@@ -60,6 +61,24 @@ describe("verdicts", () => {
     expect(memory.recall(stdio())).toBe("modern");
   });
 
+  it("E1 what a server asks is remembered for a month after it last did", async () => {
+    const memory = await EraMemory.open();
+    memory.remember(stdio(), "legacy", 0);
+    memory.asked(stdio(), "roots", 0);
+    memory.asked(stdio(), "elicitation", 20 * DAY);
+    expect([...memory.asks(stdio(), 29 * DAY)]).toEqual(["elicitation", "roots"]);
+    expect([...memory.asks(stdio(), 31 * DAY)]).toEqual(["elicitation"]);
+    expect(memory.recall(stdio(), 1)).toBe("legacy");
+    expect(memory.asks(stdio("another"), 0).size).toBe(0);
+  });
+
+  it("CL-2 that a modern server refuses the legacy handshake is remembered for a day", async () => {
+    const memory = await EraMemory.open();
+    expect(memory.mayKnowLegacy(stdio(), 0)).toBe(true);
+    memory.refusedLegacy(stdio(), 0);
+    expect([memory.mayKnowLegacy(stdio(), DAY), memory.mayKnowLegacy(stdio(), DAY + 1)]).toEqual([false, true]);
+  });
+
   it("SE-5 the oldest of too many are forgotten", async () => {
     const memory = await EraMemory.open();
     for (let n = 0; n <= 1000; n++) memory.remember(stdio(String(n)), "modern");
@@ -72,11 +91,13 @@ describe("verdicts", () => {
 describe("the file", () => {
   it("CL-2 outlives the hub", async () => {
     const memory = await EraMemory.open(path);
+    memory.asked(stdio("c"), "sampling");
     memory.remember(stdio("a"), "legacy");
     memory.remember(stdio("b"), "modern");
     await memory.saved();
     const later = await EraMemory.open(path);
     expect([later.recall(stdio("a")), later.recall(stdio("b"))]).toEqual(["legacy", "modern"]);
+    expect([...later.asks(stdio("c"))]).toEqual(["sampling"]);
   });
 
   it("SE-1 holds neither arguments nor addresses, and is for its owner alone", async () => {

@@ -87,6 +87,7 @@ describe("what is known decides what is asked first", () => {
   ] as const)("CL-2 %s, known as %s: first %s, then it is %s", async (name, known, first, era) => {
     const { upstream, opened, stages } = await connected(fixture(name), { known });
     expect(upstream.era).toBe(era);
+    expect(upstream.isEraCertain).toBe(true);
     expect((await heardBy(upstream))[0]).toBe(first);
     expect(opened()).toBe(1);
     expect(stages).toEqual(["handshake"]);
@@ -112,6 +113,8 @@ describe("stdio", () => {
     const { upstream, opened } = await connected(fixture("silent-on-probe"), { probeMs: 200 });
     expect(upstream.hello).toMatchObject({ era: "legacy", version: "2025-11-25" });
     expect(opened()).toBe(1);
+    // F3 Silence is no verdict: it may only have been slow.
+    expect(upstream.isEraCertain).toBe(false);
   });
 
   it.each(["log", "error"])(

@@ -28,6 +28,8 @@ export interface Hello {
 export interface HandshakeOptions {
   /** What an earlier handshake found. A legacy verdict spares the probe. */
   readonly known: Era | undefined;
+  /** The connection must be a legacy one, also with a server that knows both eras. */
+  readonly legacyOnly?: boolean;
   /** How long a server on a pipe or a WebSocket may stay silent on the probe before it is asked the old way. */
   readonly probeMs: number;
   readonly timeoutMs: number;
@@ -35,14 +37,28 @@ export interface HandshakeOptions {
   open(): Promise<Link>;
 }
 
-export async function shakeHands(options: HandshakeOptions): Promise<{ link: Link; hello: Hello }> {
+export interface Handshake {
+  readonly link: Link;
+  readonly hello: Hello;
+  /** Whether the era is the server's own word. Silence says nothing: it may only have been slow. */
+  readonly isCertain: boolean;
+}
+
+export async function shakeHands(options: HandshakeOptions): Promise<Handshake> {
   const first = await options.open();
   let second: Link | undefined;
   try {
+    if (options.legacyOnly === true) {
+      return { link: first, hello: await initialize(first, options), isCertain: false };
+    }
     // HTTP+SSE is older than the modern era.
     const isOld = options.known === "legacy" || first.transport === "sse";
     const modern = isOld ? undefined : await probe(first, options);
-    if (modern !== "exited") return { link: first, hello: modern ?? (await initializeOrProbe(first, options)) };
+    if (modern !== "exited") {
+      const answered = modern === "silent" ? undefined : modern;
+      const said = answered ?? (await initializeOrProbe(first, options));
+      return { link: first, hello: said, isCertain: modern !== "silent" || said.era === "modern" };
+    }
   } catch (error) {
     await first.kill();
     if (isNotThere(error)) second = await first.fallback?.().catch(() => undefined); // the first reason is the better one
@@ -50,11 +66,16 @@ export async function shakeHands(options: HandshakeOptions): Promise<{ link: Lin
   }
   second ??= await options.open();
   try {
-    return { link: second, hello: await initialize(second, options) };
+    return { link: second, hello: await initialize(second, options), isCertain: true };
   } catch (error) {
     await second.kill();
     throw withStderr(error, second);
   }
+}
+
+/** Whether a failed legacy handshake says that the server does not speak the era, or does not answer those who do. */
+export function knowsNoLegacy(error: HubError): boolean {
+  return isRefusal(error) || isNotThere(error) || error.kind === "Timeout";
 }
 
 /** Whether the address does not take the handshake at all: the oldest transport has another way in. */
@@ -72,8 +93,11 @@ function withStderr(error: unknown, link: Link): unknown {
   return new HubError(error.kind, error.message, { detail: link.stderr(), cause: error });
 }
 
-/** Asks the modern question. No hello means legacy; "exited" that the server could not bear being asked. */
-async function probe(link: Link, options: HandshakeOptions): Promise<Hello | undefined | "exited"> {
+/**
+ * Asks the modern question. No hello means legacy; "exited" that the server could not bear being asked, "silent" that it said
+ * nothing in time.
+ */
+async function probe(link: Link, options: HandshakeOptions): Promise<Hello | undefined | "exited" | "silent"> {
   // A silent server must still have time to be asked the old way.
   const timeoutMs = link.transport === "http" ? options.timeoutMs : Math.min(options.probeMs, options.timeoutMs / 2);
   const meta = outgoingMeta({ from: {}, era: "modern", clientInfo: CLIENT_INFO, capabilities: {} });
@@ -108,10 +132,14 @@ function modernHello(link: Link, reply: Reply): Hello | undefined {
 }
 
 /** What a failed probe says. An outage or a refused credential says nothing about the era and is thrown. */
-async function legacyEvidence(link: Link, error: HubError, signal: AbortSignal): Promise<undefined | "exited"> {
+async function legacyEvidence(
+  link: Link,
+  error: HubError,
+  signal: AbortSignal,
+): Promise<undefined | "exited" | "silent"> {
   if (signal.aborted) throw error;
   if (link.transport !== "http") {
-    if (error.kind === "Timeout") return undefined;
+    if (error.kind === "Timeout") return "silent";
     if (link.transport === "websocket" && error.kind === "ConnectionFailed") return "exited";
     // Ended on the probe. With a reason of its own (no such package, no Docker) a second try is pointless.
     if (error.kind === "ProcessSpawnFailed") return "exited";
@@ -131,7 +159,7 @@ async function initializeOrProbe(link: Link, options: HandshakeOptions): Promise
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const modern = await probe(link, options).catch(() => undefined);
-    if (modern === undefined || modern === "exited") throw error;
+    if (modern === undefined || typeof modern === "string") throw error;
     return modern;
   }
 }

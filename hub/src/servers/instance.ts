@@ -24,9 +24,12 @@ export class Instance implements Occupant {
   #opening: Promise<Upstream> | undefined;
   #upstream: Upstream | undefined;
   #underWay = 0;
+  /** Those under way in which the server may ask back. */
+  #mayAsk = 0;
   #idleSince: number | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #silences = 0;
+  #failure: HubError | undefined;
   #gone: Promise<void> | undefined;
 
   constructor(options: InstanceOptions) {
@@ -41,7 +44,13 @@ export class Instance implements Occupant {
     return this.#idleSince;
   }
 
-  async ask(ask: Ask, limitMs: number): Promise<Reply> {
+  /** Whether a request can come to it without making it unknown whose a question is. */
+  isFree({ mayAsk }: { readonly mayAsk: boolean }): boolean {
+    return this.#gone === undefined && (mayAsk ? this.#underWay : this.#mayAsk) === 0;
+  }
+
+  async ask(ask: Ask, limitMs: number, { mayAsk = true }: { readonly mayAsk?: boolean } = {}): Promise<Reply> {
+    if (mayAsk) this.#mayAsk++;
     this.#underWay++;
     this.#idleSince = undefined;
     try {
@@ -53,9 +62,15 @@ export class Instance implements Occupant {
       if (toHubError(thrown).kind === "Timeout" && ++this.#silences >= this.#options.maxSilence()) void this.end();
       throw thrown;
     } finally {
+      if (mayAsk) this.#mayAsk--;
       this.#underWay--;
       if (this.#underWay === 0) this.#rest();
     }
+  }
+
+  /** Why it could not be opened. */
+  get failure(): HubError | undefined {
+    return this.#failure;
   }
 
   /** Opens it before anybody asks. Whether it is open; it rests until somebody does. */
@@ -95,6 +110,7 @@ export class Instance implements Occupant {
       void upstream.lost.then(() => this.end());
       return upstream;
     } catch (thrown) {
+      this.#failure = toHubError(thrown);
       void this.end();
       throw thrown;
     }

@@ -33,7 +33,7 @@ export interface Link {
   /** The handshake agreed on this revision. */
   agreed(version: string, options: { modern: boolean }): void;
   /** Legacy HTTP: holds the stream for what the server says unasked; resolves when it ends, with the HTTP status. */
-  readonly listen?: () => Promise<number | undefined>;
+  readonly listen?: (onOpen?: () => void) => Promise<number | undefined>;
   /** HTTP: the way of the oldest servers, for one that does not know this way. */
   readonly fallback?: () => Promise<Link>;
   close(): Promise<void>;

@@ -2,6 +2,7 @@
 // waits for its result, and takes it back when nobody waits any more. What is said of it has no sign of it.
 
 import { HubError, toHubError } from "../errors.ts";
+import type { Era } from "../wire/era.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 import {
   rawParams,
@@ -91,6 +92,10 @@ class Unknowing implements Respondent {
 
   caller(): string | undefined {
     return this.#client.caller();
+  }
+
+  sentIn(era: Era): void {
+    this.#client.sentIn?.(era);
   }
 
   async answer(question: RequestMessage, inquiry: OpenInquiry): Promise<Reply> {

@@ -58,7 +58,7 @@ async function openHttp(remote: Remote): Promise<Link> {
   return {
     ...link("http", remote, peer, lost),
     agreed: (version, { modern }) => channel.agreed(version, { closeCancels: modern }),
-    listen: () => channel.listen(),
+    listen: (onOpen) => channel.listen(onOpen),
     fallback: () => openSse(remote, FALLBACK_TIMEOUT_MS),
     close: () => channel.close(),
     kill: () => channel.close(),

@@ -1,5 +1,6 @@
 // The client behind a request, as its server sees it: what it can do, and who answers when the server asks back.
 
+import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import type { Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
@@ -17,6 +18,8 @@ export interface Respondent {
   answer(question: RequestMessage, inquiry: OpenInquiry): Promise<Reply>;
   /** The elicitation that the client was sent elsewhere for has come to its end. */
   completed(params: Raw): void;
+  /** The era of the connection that the request goes out on, before it does. */
+  sentIn?(era: Era): void;
   /** A modern server's answer asks for more: what to ask it next. Undefined where the answer is the last word. */
   next?(reply: Reply): Promise<RawParams> | undefined;
 }

@@ -4,18 +4,22 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Listed, Listing } from "../catalog/listing.ts";
 import { SeenTools, type ToolChange } from "../catalog/tool-changes.ts";
-import type { Isolation, ServerConfig } from "../config/types.ts";
+import type { ServerConfig } from "../config/types.ts";
 import { fromErrorBody, HubError, toHubError, type ErrorKind } from "../errors.ts";
 import { quote } from "../catalog/quote.ts";
+import { isObject, type JsonObject } from "../wire/json.ts";
 import type { NotificationMessage, Reply } from "../wire/jsonrpc.ts";
+import type { AskClient } from "../wire/server.ts";
 import type { Breaker } from "./breaker.ts";
-import { LOCAL } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import { CallLimits } from "./call-limits.ts";
 import { Circuit } from "./circuit.ts";
 import { Dialer } from "./dialer.ts";
+import type { Askable } from "./era-memory.ts";
+import { FirstCalls } from "./first-calls.ts";
 import { Health } from "./health.ts";
 import type { Hello } from "./handshake.ts";
-import { Instances } from "./instances.ts";
+import { Instances, type Opening } from "./instances.ts";
 import type { QueuePlace } from "./npm/install-queue.ts";
 import type { PackageInUse, Renewal } from "./npm/packages.ts";
 import { createRedact, redactError, type Redact } from "./redaction.ts";
@@ -24,11 +28,12 @@ import { Relisting } from "./relisting.ts";
 import { resilienceOf, type Resilience } from "./resilience.ts";
 import { ResourceWatches, type OnUpdate } from "./resource-watches.ts";
 import { Restarts, type NextTry } from "./restarts.ts";
+import { Routes, type Route } from "./routes.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { ServerLog, type LogLine } from "./server-log.ts";
 import { Slumber } from "./slumber.ts";
 import { nextStatus, type Stage, type Status, type StatusEvent } from "./status.ts";
-import type { Ask, Upstream } from "./upstream.ts";
+import type { Ask, OnlyClient, Upstream } from "./upstream.ts";
 import { ServerWarnings } from "./warnings.ts";
 import { within } from "./within.ts";
 import type { ServerWorld } from "./world.ts";
@@ -71,10 +76,12 @@ export class ManagedServer {
   readonly #warnings: ServerWarnings;
   readonly #awaited = new Set<() => void>();
   /**
-   * Where callers do not share one process or connection. There is one besides that serves no caller: it says what the
-   * server offers and how it is, before anybody calls and whoever leaves.
+   * For callers that do not share the main process or connection, by a setting, by their era, or because the server asks
+   * them something. The main one says what the server offers and how it is, before anybody calls and whoever leaves.
    */
-  readonly #instances: Instances | undefined;
+  readonly #instances: Instances;
+  readonly #routes: Routes;
+  readonly #firstCalls = new FirstCalls();
   #resilience: Resilience;
   readonly #redact: Redact;
   #status: Status;
@@ -147,20 +154,25 @@ export class ManagedServer {
       onAsleep: () => void this.#stopNow(),
     });
     this.#warnings = new ServerWarnings((message) => observer.onWarning?.(this, message));
-    this.#instances = config.isolation === undefined ? undefined : this.#createInstances(config.isolation);
+    this.#instances = this.#createInstances();
+    this.#routes = new Routes({
+      config: () => this.#config,
+      memory: world.eras,
+      instances: this.#instances,
+      maxInstances: () => this.#resilience.instances.max,
+    });
   }
 
-  #createInstances(isolation: Isolation): Instances {
+  #createInstances(): Instances {
     const { places, redactor } = this.#world;
     return new Instances({
       server: this.name,
-      isolation,
       rule: () => this.#resilience.instances,
       // A connection is opened soon enough, and may be forgotten by its server; one that sleeps has nothing running.
       keepsSpares: () => this.#config.transport.type === "stdio" && !this.#resilience.onDemand && this.available,
       maxSilence: () => this.#resilience.breaker.failures,
       all: places,
-      open: (signal, owner) => this.#openInstance(signal, owner),
+      open: (signal, owner, opening) => this.#openInstance(signal, owner, opening),
       onGone: (owner) => {
         redactor.setSecrets(owner, []);
         this.#slumber.whenIdle();
@@ -267,12 +279,13 @@ export class ManagedServer {
 
   /** Those that serve one caller each. */
   get instances(): readonly { readonly pid: number | undefined; readonly since: number }[] {
-    return this.#instances?.all ?? [];
+    return this.#instances.all;
   }
 
   /** A client has gone for good. */
   sessionEnded(session: string): void {
-    this.#instances?.sessionEnded(session);
+    this.#instances.sessionEnded(session);
+    this.#routes.sessionEnded(session);
   }
 
   /** Starts it, or waits for the start that is under way. Rejects with the reason if it does not come up. */
@@ -349,7 +362,7 @@ export class ManagedServer {
   async #stop(): Promise<void> {
     if (this.#starting !== undefined) await this.#starting.done.catch(() => undefined); // whoever started it has the reason
     const upstream = this.#disconnect();
-    await Promise.all([upstream?.close(), this.#instances?.endAll(), this.#leaving]);
+    await Promise.all([upstream?.close(), this.#instances.endAll(), this.#leaving]);
     this.#health.stop();
     // A start that was under way may have failed meanwhile.
     this.#restarts.forget();
@@ -363,7 +376,7 @@ export class ManagedServer {
    */
   async retire(drainMs: number): Promise<void> {
     this.#isRetired = true;
-    await Promise.all([this.#upstream?.drain(drainMs), this.#instances?.drain(drainMs)]);
+    await Promise.all([this.#upstream?.drain(drainMs), this.#instances.drain(drainMs)]);
     await this.stop();
     this.#world.redactor.setSecrets(this, []);
   }
@@ -374,13 +387,7 @@ export class ManagedServer {
     const turn = this.limits.take({ signal: ask.signal, limitMs: this.requestMs(ask) });
     if (turn !== undefined) await turn;
     try {
-      const upstream = this.#connected;
-      if (upstream !== undefined && turn === undefined && this.#instances === undefined) return await upstream.ask(ask);
-      // What was waited for, a turn or a start, is part of the time that the request has.
-      const left = (): Ask => ({ ...ask, timeoutMs: timeLeft(this.requestMs(ask), startedAt) });
-      if (this.#instances !== undefined) return await this.#askInstance(this.#instances, left);
-      const reached = this.#connected ?? (await this.#reach(left()));
-      return await reached.ask(left());
+      return await this.#askInTurn(ask, startedAt);
     } catch (thrown) {
       const error = toHubError(thrown);
       if (isRefusal(error)) this.#suspect();
@@ -439,26 +446,112 @@ export class ManagedServer {
     });
   }
 
-  /** An instance that is there answers whatever became of the others; a new one only where the server works at all. */
-  async #askInstance(instances: Instances, left: () => Ask): Promise<Reply> {
-    const key = instances.keyOf(left().caller ?? LOCAL);
-    if (!instances.has(key) && this.#connected === undefined) await this.#reach(left());
-    const ask = left();
-    const reply = await instances.ask(key, ask, this.requestMs(ask));
+  #routeOf(ask: Ask): Route {
+    const hello = this.#upstream?.hello ?? this.#introduction;
+    const main = { era: hello?.era, hasTasks: isObject(hello?.capabilities["tasks"]) };
+    return this.#routes.of(ask.caller, main, {
+      mayAsk: () => this.#firstCalls.mayAsk(ask),
+      isMainFree: () => this.#firstCalls.isSharedFree(ask),
+    });
+  }
+
+  /** What was waited for, a turn or a start, is part of the time that the request has. */
+  #inTime(ask: Ask, startedAt: number): Ask {
+    if (performance.now() - startedAt < 1) return ask;
+    return { ...ask, timeoutMs: timeLeft(this.requestMs(ask), startedAt) };
+  }
+
+  /** Where clients share a connection, a call may have to wait until it is known whether the server asks in the one before it. */
+  async #askInTurn(ask: Ask, startedAt: number): Promise<Reply> {
+    // Whom it is for hangs on what the server speaks.
+    if (this.#connected === undefined && this.#introduction === undefined)
+      await this.#reach(this.#inTime(ask, startedAt));
+    const since = performance.now();
+    let route = this.#routeOf(ask);
+    while (route.isShared) {
+      const turn = this.#firstCalls.wait(ask, since);
+      if (turn === undefined) break;
+      await turn;
+      route = this.#routeOf(ask);
+    }
+    const { isolation } = this.#config;
+    if (!route.isShared && (isolation !== undefined || route.to === "main")) return this.#askVia(route, ask, startedAt);
+    const begun = this.#firstCalls.begin(ask, route);
+    let isAnswered = false;
+    try {
+      const reply = await this.#askVia(route, ask, startedAt);
+      isAnswered = reply.ok;
+      return reply;
+    } finally {
+      this.#firstCalls.end(begun, { isAnswered });
+    }
+  }
+
+  async #askVia(route: Route, ask: Ask, startedAt: number): Promise<Reply> {
+    if (route.to === "main") {
+      const upstream = this.#connected ?? (await this.#reach(this.#inTime(ask, startedAt)));
+      return upstream.ask(this.#inTime(ask, startedAt));
+    }
+    // An instance that is there answers whatever became of the others; a new one only where the server works at all.
+    const isThere = route.to === "instance" && this.#instances.has(route.key);
+    if (!isThere && this.#connected === undefined) await this.#reach(this.#inTime(ask, startedAt));
+    const timed = this.#inTime(ask, startedAt);
+    const { legacyOnly } = route;
+    const limitMs = this.requestMs(timed);
+    const otherwise = (failed: HubError) =>
+      this.#routes.failed(route, failed) ? this.#askVia(this.#nextRoute(route, ask), ask, startedAt) : undefined;
+    const reply =
+      route.to === "once"
+        ? await this.#instances.askOnce(timed, { limitMs, legacyOnly }, otherwise)
+        : await this.#instances.ask(
+            route.key,
+            timed,
+            {
+              limitMs,
+              legacyOnly,
+              mayAsk: this.#firstCalls.mayAsk(ask),
+              ...(route.isOwn && ask.caller !== undefined ? { client: ask.caller } : {}),
+            },
+            otherwise,
+          );
     // Who lets the one in lets all in. How it goes is in the status.
     if (this.#status.state === "unauthenticated") void this.#startOnce().catch(() => undefined);
     return reply;
   }
 
+  /** After one whose instance could not be opened. Where only room was missing, it would be the same once more. */
+  #nextRoute(failed: Route & { to: "instance" | "once" }, ask: Ask): Route {
+    const next = this.#routeOf(ask);
+    const isSame = next.to === failed.to && next.legacyOnly === failed.legacyOnly;
+    return isSame ? { to: "main", isShared: false } : next;
+  }
+
   /** As a start, but what the server offers is known, and its status does not hang on it. */
-  async #openInstance(signal: AbortSignal, owner: object): Promise<Upstream> {
+  async #openInstance(signal: AbortSignal, owner: object, { legacyOnly, client }: Opening): Promise<Upstream> {
     const onTaskNews = (news: NotificationMessage) => this.#observer.onTaskNews?.(this, news);
     // That its lists changed says nothing about the one that they were read from.
     const silent = { onListChanged: none, onResourceUpdated: none, onGap: none, onStage: none };
-    const upstream = await this.#dialer.open({ signal, owner, onTaskNews, ...silent });
+    const only = client === undefined ? undefined : new InstanceClient(client);
+    const upstream = await this.#dialer.open({
+      signal,
+      owner,
+      onTaskNews,
+      onAsked: (kind, how) => this.#asked(kind, how),
+      ...silent,
+      ...(legacyOnly === true ? { legacyOnly } : {}),
+      ...(only === undefined ? {} : { client: only }),
+    });
     // Before its first call, whose logs somebody wants; and nothing else depends on it.
     if (this.#logLevel !== undefined) await upstream.setLogLevel(this.#logLevel).catch(() => undefined);
+    await upstream.hear();
+    if (only?.capabilities["roots"] !== undefined && upstream.era === "legacy") await upstream.settled();
+    only?.settled();
     return upstream;
+  }
+
+  #asked(kind: Askable, { isPlaced }: { readonly isPlaced: boolean }): void {
+    if (!isPlaced) this.#routes.asked(kind, this.#firstCalls.onlyCaller);
+    this.#firstCalls.asked({ isPlaced });
   }
 
   /** Whoever wants to hear when a resource changes: that starts a server that is asleep, and keeps it awake. */
@@ -482,9 +575,10 @@ export class ManagedServer {
     return this.#upstream.ask({ ...ask, method: "subscriptions/listen", timeoutMs: 0 });
   }
 
-  /** An instance that waits for its caller is in use too: it ends by a rule of its own. */
+  /** An instance that somebody wanted and that waits for its caller is in use too: it ends by a rule of its own. */
   get #isInUse(): boolean {
-    return this.limits.taken > 0 || this.#watches.size > 0 || (this.#instances?.size ?? 0) > 0;
+    const isKept = this.#config.isolation !== undefined && this.#instances.size > 0;
+    return this.limits.taken > 0 || this.#watches.size > 0 || isKept;
   }
 
   #wakeNoMore(): void {
@@ -529,7 +623,7 @@ export class ManagedServer {
   /** The lowest level that any client wants; set again when the server comes back. */
   async setLogLevel(level: string): Promise<void> {
     this.#logLevel = level;
-    await Promise.all([this.#upstream?.setLogLevel(level), this.#instances?.setLogLevel(level)]);
+    await Promise.all([this.#upstream?.setLogLevel(level), this.#instances.setLogLevel(level)]);
   }
 
   async #start(signal: AbortSignal): Promise<void> {
@@ -544,6 +638,7 @@ export class ManagedServer {
         onListChanged: () => this.#relisting.announced(),
         onResourceUpdated: (params) => this.#upstream !== undefined && this.#watches.updated(this.#upstream, params),
         onTaskNews: (news) => this.#observer.onTaskNews?.(this, news),
+        onAsked: (kind, how) => this.#asked(kind, how),
         onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
         onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
         onPackage: (inUse) => void (this.#package = inUse),
@@ -560,7 +655,10 @@ export class ManagedServer {
   }
 
   async #getToKnow(upstream: Upstream, signal: AbortSignal): Promise<void> {
-    this.#world.eras.remember(this.config.transport, upstream.era);
+    // A choice of the user's says nothing about the server, nor does its silence.
+    if (this.config.era === undefined && upstream.isEraCertain) {
+      this.#world.eras.remember(this.config.transport, upstream.era);
+    }
     this.#set({ type: "stage", stage: "listing" });
     const [listed] = await Promise.all([upstream.list(signal), this.#recall()]);
     signal.throwIfAborted();
@@ -737,6 +835,27 @@ function firstStatus({ enabled, invalid }: ServerConfig): Status {
 }
 
 const none = () => undefined;
+
+const askNobody: AskClient = (method) =>
+  Promise.reject(new HubError("ConnectionFailed", `The client cannot be asked ${method}`));
+
+/** The one client of an instance: asked on the stream of the request that it is opened for, later on its session's own. */
+class InstanceClient implements OnlyClient {
+  readonly capabilities: JsonObject;
+  ask: AskClient;
+  readonly #later: AskClient;
+
+  constructor({ capabilities = {}, ask, askSession }: Caller) {
+    this.capabilities = capabilities;
+    this.#later = askSession ?? askNobody;
+    this.ask = ask ?? this.#later;
+  }
+
+  /** From now on the request may have its answer, and nothing of it must be kept. */
+  settled(): void {
+    this.ask = this.#later;
+  }
+}
 
 /** Somebody has to change something before it can work. */
 function isHopeless({ code }: Pick<HubError, "code">): boolean {

@@ -10,17 +10,26 @@ import type { Cancellation } from "../wire/cancellation.ts";
 import { outgoingMeta, type Era } from "../wire/era.ts";
 import { headerParams, HeaderRules, requestHeaders } from "../wire/headers.ts";
 import { editObject, isObject, type JsonObject } from "../wire/json.ts";
-import { failure, rawParams, RPC, success } from "../wire/jsonrpc.ts";
+import { failure, rawParams, RPC } from "../wire/jsonrpc.ts";
 import type { NotificationMessage, Raw, RawParams, Reply, RequestMessage } from "../wire/jsonrpc.ts";
-import type { OpenInquiry, PeerHandlers } from "../wire/peer.ts";
-import { CLIENT_INFO, shakeHands, type HandshakeOptions, type Hello } from "./handshake.ts";
+import type { OpenInquiry, PeerHandlers, Unowned } from "../wire/peer.ts";
+import type { AskClient } from "../wire/server.ts";
+import type { Askable } from "./era-memory.ts";
+import { CLIENT_INFO, shakeHands, type Handshake, type HandshakeOptions, type Hello } from "./handshake.ts";
 import type { Caller } from "./caller.ts";
 import type { Link } from "./link.ts";
 import { fetchListing } from "./lists.ts";
 import { Announcements } from "./announcements.ts";
 import { Elicitations } from "./elicitations.ts";
 import { OwnTasks } from "./own-tasks.ts";
+import { askableOf, subjectOf } from "./questions.ts";
 import type { Respondent } from "./respondent.ts";
+import { UnownedQuestions } from "./unowned-questions.ts";
+
+/** A server may open its stream only with the first thing that it has to say. */
+const HEAR_MS = 2000;
+/** For what a server asks before its first call, such as its client's roots. */
+const SETTLE_MS = 5000;
 
 /** One request on behalf of a client. */
 export interface Ask {
@@ -52,15 +61,26 @@ export interface ConnectOptions extends Omit<HandshakeOptions, "open"> {
   onResourceUpdated(params: RawParams | undefined): void;
   /** It says something about a task that belongs to no request. */
   onTaskNews(news: NotificationMessage): void;
+  /** It asks a client for something: on the stream of the request that this belongs to, or where only the circumstances say so. */
+  onAsked?(kind: Askable, how: { readonly isPlaced: boolean }): void;
+  /** Whom a question goes to that belongs to no request, or to which of several is unknown: the connection is theirs alone. */
+  readonly client?: OnlyClient;
   /** What it said for a while was not heard. */
   onGap(): void;
   onStage(stage: "handshake" | "listing"): void;
+}
+
+/** The only client of a connection. */
+export interface OnlyClient {
+  readonly capabilities: JsonObject;
+  readonly ask: AskClient;
 }
 
 /** What is heard outside of any request, and yet belongs to one. */
 interface Conversing {
   readonly elicitations: Elicitations;
   readonly ownTasks: OwnTasks;
+  readonly unowned: UnownedQuestions;
 }
 
 export class Upstream {
@@ -70,13 +90,20 @@ export class Upstream {
   readonly #announcements: Announcements;
   readonly #elicitations: Elicitations;
   readonly #ownTasks: OwnTasks;
+  readonly #unowned: UnownedQuestions;
+  readonly #onAsked: Noting;
   readonly #headerRules = new HeaderRules();
+  /** Whether the server itself said which era it speaks: only that is worth remembering. */
+  readonly isEraCertain: boolean;
 
-  private constructor(link: Link, hello: Hello, { elicitations, ownTasks }: Conversing, options: ConnectOptions) {
+  private constructor({ link, hello, isCertain }: Handshake, conversing: Conversing, options: ConnectOptions) {
     this.#link = link;
     this.hello = hello;
-    this.#elicitations = elicitations;
-    this.#ownTasks = ownTasks;
+    this.isEraCertain = isCertain;
+    this.#elicitations = conversing.elicitations;
+    this.#ownTasks = conversing.ownTasks;
+    this.#unowned = conversing.unowned;
+    this.#onAsked = asking(options);
     this.#requestMs = options.requestMs;
     this.#announcements = new Announcements({
       hello,
@@ -88,7 +115,11 @@ export class Upstream {
   }
 
   static async connect(options: ConnectOptions): Promise<Upstream> {
-    const conversing = { elicitations: new Elicitations(), ownTasks: new OwnTasks() };
+    const unowned = new UnownedQuestions({
+      client: options.client,
+      onAsked: (method) => asking(options)(method, { isPlaced: false }),
+    });
+    const conversing = { elicitations: new Elicitations(), ownTasks: new OwnTasks(), unowned };
     const { elicitations, ownTasks } = conversing;
     const handlers = {
       onNotification: (message: NotificationMessage) => {
@@ -98,15 +129,14 @@ export class Upstream {
         else if (method === "notifications/resources/updated") options.onResourceUpdated(params);
         else if (TASK_NEWS.has(method) && !ownTasks.tell(message)) options.onTaskNews(message);
       },
-      onRequest: answerServer,
+      onRequest: (message: RequestMessage, why: Unowned) => unowned.answer(message, why),
     };
     const open = async () => {
       const link = await options.open(handlers);
       options.onStage("handshake");
       return link;
     };
-    const { link, hello } = await shakeHands({ ...options, open });
-    return new Upstream(link, hello, conversing, options);
+    return new Upstream(await shakeHands({ ...options, open }), conversing, options);
   }
 
   get era(): Era {
@@ -140,7 +170,16 @@ export class Upstream {
 
   /** From now on the server's own announcements are heard. Called once, when the first listing is there. */
   follow(): void {
-    this.#announcements.start();
+    void this.#announcements.start();
+  }
+
+  /** The same for a connection that lists nothing: over HTTP, a legacy server may ask on that stream. Resolves when it is open. */
+  async hear(): Promise<void> {
+    if (this.era === "modern" || this.#link.listen === undefined) return;
+    const limit = new AbortController();
+    const over = sleep(HEAR_MS, undefined, { signal: limit.signal }).catch(() => undefined); // open in time
+    await Promise.race([this.#announcements.start(), over]);
+    limit.abort();
   }
 
   ask(ask: Ask): Promise<Reply> {
@@ -152,6 +191,7 @@ export class Upstream {
     const { method, params, replace, tool, signal, respondent, timeoutMs = this.#requestMs } = ask;
     const token = progressToken(params);
     const { peer, transport, address } = this.#link;
+    respondent?.sentIn?.(this.era);
     const build = (id: number) => {
       ask.trace?.sent({ id, version: this.hello.version, transport, address });
       return this.#buildParams(ask, token === undefined ? undefined : id);
@@ -160,21 +200,30 @@ export class Upstream {
       timeoutMs,
       signal,
       caller: () => respondent?.caller(),
+      task: method === "tasks/result" ? taskIn({ ...params?.value, ...replace }) : undefined,
       headers: this.#needsHeaders ? this.#headersFor(method, { ...params?.value, ...replace }, tool) : undefined,
       onNotification: (message) => ask.onNotification?.(message.method, withToken(message, token)),
       // A modern server has no questions: what it wants stands in its answer.
-      onRequest: respondent === undefined || this.era === "modern" ? refuse : this.#answering(respondent),
+      onRequest: this.era === "modern" ? refuse : this.#answering(respondent),
     });
     if (!reply.ok && respondent !== undefined) this.#elicitations.answered(reply, respondent);
     return reply;
   }
 
-  #answering(respondent: Respondent) {
+  #answering(respondent: Respondent | undefined) {
     return (question: RequestMessage, inquiry: OpenInquiry): Promise<Reply> => {
-      if (!QUESTIONS.has(question.method)) return refuse(question);
+      this.#onAsked(question.method, inquiry);
+      if (respondent === undefined || askableOf(question.method) === undefined) return refuse(question);
       this.#elicitations.asked(question, respondent);
       return respondent.answer(question, inquiry);
     };
+  }
+
+  /** Resolves when what the server asked right after the handshake has its answer, or has had its time. */
+  async settled(): Promise<void> {
+    // Messages are read in their order: what it asks at once comes before the answer.
+    await this.#ask({ method: "ping", params: undefined, timeoutMs: SETTLE_MS }).catch(() => undefined);
+    await this.#unowned.answered(SETTLE_MS);
   }
 
   /** Legacy servers have one level for all; it is the caller's to choose the lowest that anyone wants. */
@@ -253,19 +302,22 @@ const TASK_NEWS: ReadonlySet<string> = new Set([
   "notifications/message",
 ]);
 
-/** What only a client, or its user, can answer. */
-const QUESTIONS: ReadonlySet<string> = new Set(["sampling/createMessage", "elicitation/create", "roots/list"]);
-
-/** A question to whom it may concern. Liveness is ours to answer; the rest would have to belong to somebody's request. */
-function answerServer({ method }: RequestMessage): Reply {
-  if (method === "ping") return success({});
-  const message = `${method} can be put to nobody: it belongs to no request, or it is unknown to which of several`;
-  return failure({ code: RPC.invalidRequest, message });
-}
-
 /** Who made the request cannot be asked: not this, or nothing at all. */
 async function refuse({ method }: RequestMessage): Promise<Reply> {
-  return failure({ code: RPC.methodNotFound, message: `${method} is not supported by this client` });
+  return failure({ code: RPC.methodNotFound, message: `${subjectOf(method)}, and whoever called it cannot be asked` });
+}
+
+type Noting = (method: string, how: { readonly isPlaced: boolean }) => void;
+
+function asking({ onAsked }: Pick<ConnectOptions, "onAsked">): Noting {
+  return (method, { isPlaced }) => {
+    const kind = askableOf(method);
+    if (kind !== undefined) onAsked?.(kind, { isPlaced });
+  };
+}
+
+function taskIn({ taskId }: JsonObject): string | undefined {
+  return typeof taskId === "string" ? taskId : undefined;
 }
 
 /** Over HTTP a tool whose header rules are invalid cannot be called by any client, and must not be offered. */

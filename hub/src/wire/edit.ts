@@ -32,6 +32,15 @@ export function editElements(array: Raw, edit: Edit): Raw | undefined {
   return isChanged ? arrayOf(elements) : undefined;
 }
 
+/** The array with one element more. */
+export function appendElement(array: Raw, element: Raw): Raw | undefined {
+  if (!Array.isArray(array.value)) return undefined;
+  const values: readonly unknown[] = array.value;
+  const bytes = elementsOf(array.bytes, values.length);
+  if (bytes?.length !== values.length) return undefined;
+  return arrayOf([...bytes.map((part, index) => ({ bytes: part, value: values[index] })), element]);
+}
+
 /** The object with these members; undefined removes one. */
 export function withMembers(object: Raw, members: Readonly<Record<string, Raw | undefined>>): Raw {
   const entries = Object.entries(members);

@@ -95,12 +95,16 @@ export class HttpChannel implements Channel {
     return this.#closeCancels;
   }
 
-  /** Opens the GET stream. Resolves when it ends for good, with the status that the server gave (405: it has none). */
-  listen(): Promise<number | undefined> {
+  /**
+   * Opens the GET stream, and says when the server has taken it. Resolves when it ends for good, with the status that the
+   * server gave (405: it has none).
+   */
+  listen(onOpen?: () => void): Promise<number | undefined> {
     return new Promise((resolve) => {
-      const stream = newStream(undefined, (error, status) => {
+      const onDone: Stream["onDone"] = (error, status) => {
         resolve(error instanceof HttpStatusError ? error.status : status);
-      });
+      };
+      const stream = newStream(undefined, onDone, onOpen);
       this.#dispatch({ method: "GET", path: this.#path, headers: this.#headers() }, stream);
     });
   }

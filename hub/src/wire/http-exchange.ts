@@ -24,10 +24,12 @@ export interface Stream {
   broken: HubError | undefined;
   /** Who wants to know how it ended, where that is not who made the request. */
   readonly onDone: ((error: HubError, status: number | undefined) => void) | undefined;
+  /** Who wants to know that the server has begun to answer. */
+  readonly onOpen: (() => void) | undefined;
 }
 
-export function newStream(via: number | undefined, onDone?: Stream["onDone"]): Stream {
-  return { via, lastEventId: undefined, retryMs: RETRY_MS, idle: 0, broken: undefined, onDone };
+export function newStream(via: number | undefined, onDone?: Stream["onDone"], onOpen?: Stream["onOpen"]): Stream {
+  return { via, lastEventId: undefined, retryMs: RETRY_MS, idle: 0, broken: undefined, onDone, onOpen };
 }
 
 /** Made when somebody asks: nearly every request is answered, and an error is dear. */
@@ -73,6 +75,7 @@ export class HttpExchange implements Receiver, SseParserOptions {
     this.#status = status;
     this.#abort = abort;
     this.#owner.onResponse(headers);
+    this.#stream.onOpen?.();
     const isOk = status >= 200 && status < 300;
     if (!isOk) this.#retryAfterMs = retryAfter(headers.get("retry-after"));
     const isStream = isOk && headers.get("content-type")?.startsWith("text/event-stream") === true;

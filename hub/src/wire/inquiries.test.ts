@@ -103,6 +103,36 @@ describe("whom a server asks", () => {
     await open;
   });
 
+  it("E1 the only one that is left, once the server had time to hear that another was cancelled", async () => {
+    const { request, ask, receive } = makePeer();
+    const leaver = new AbortController();
+    const left = request("tools/call", { signal: leaver.signal });
+    leaver.abort();
+    await left;
+    const one = respondent();
+    const open = request("tools/call", { ...one, timeoutMs: 0 });
+    await vi.advanceTimersByTimeAsync(29_000);
+    ask("s1");
+    expect(one.asked).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1001);
+    ask("s2");
+    expect(one.asked).toHaveLength(1);
+    receive({ id: 2, result: {} });
+    await open;
+  });
+
+  it("E1 of several, the one that waits for the task which the question names", async () => {
+    const { request, receive } = makePeer();
+    const [a, b] = [respondent(), respondent()];
+    const open = [request("tools/call", a), request("tasks/result", { ...b, task: "t1" })];
+    const related = { "io.modelcontextprotocol/related-task": { taskId: "t1" } };
+    receive({ id: "s1", method: "elicitation/create", params: { _meta: related } });
+    expect([a.asked.length, b.asked.length]).toEqual([0, 1]);
+    receive({ id: 1, result: {} });
+    receive({ id: 2, result: {} });
+    await Promise.all(open);
+  });
+
   it("CL-2 a ping is answered at once, also while somebody could be asked", async () => {
     const { request, ask, receive, replies } = makePeer();
     const one = respondent();

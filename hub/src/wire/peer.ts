@@ -19,6 +19,7 @@ import {
   type RequestMessage,
 } from "./jsonrpc.ts";
 import { Pending } from "./pending.ts";
+import { relatedTask } from "./related-task.ts";
 
 /** Carries messages to a server. HTTP sends every request on its own, so it is told which one it carries. */
 export interface Channel {
@@ -43,10 +44,12 @@ export interface RequestOptions {
   readonly signal?: Cancellation | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Whose request it is; undefined where that cannot be told. On a pipe, nothing says which of several requests a message belongs to: those of one caller are then
-   * told apart by what they are doing, those of several never.
+   * Whose request it is; undefined where that cannot be told. On a pipe, nothing says which of several requests a message
+   * belongs to: those of one caller are then told apart by what they are doing, those of several never.
    */
   caller?(): string | undefined;
+  /** The task whose result it waits for: a question that names the task belongs to this request. */
+  readonly task?: string | undefined;
   /** Messages that belong to this request: progress, logs, updates of a subscription. */
   onNotification?(message: NotificationMessage): void;
   /** A question of the server that belongs to this request. The clock stands still until it is answered. */
@@ -59,14 +62,22 @@ export interface OpenInquiry {
   readonly signal: AbortSignal;
   /** Cancels the request that the question belongs to: nobody waits for it any more. */
   readonly giveUp: () => void;
+  /** It came on the stream of the request that it belongs to. */
+  readonly isPlaced: boolean;
 }
 
 export interface PeerHandlers {
   /** A message that belongs to no open request. */
   onNotification(message: NotificationMessage): void;
-  /** A question that belongs to no open request, or to one that answers none. */
-  onRequest(message: RequestMessage): Reply | undefined;
+  /** A question that belongs to no open request, or to one of several: its answer, or who finds one. */
+  onRequest(message: RequestMessage, why: Unowned): Reply | FindAnswer | undefined;
 }
+
+/** The signal aborts when the server takes its question back. */
+export type FindAnswer = (signal: AbortSignal) => Promise<Reply>;
+
+/** Why a question has no owner: no request is open that can have caused it, or several are. */
+export type Unowned = "outside" | "ambiguous";
 
 /** What came in and was not usable. Counted, never fatal. */
 export interface PeerCounters {
@@ -84,6 +95,8 @@ interface Abandoned {
 }
 
 const MAX_TOTAL_MS = 300_000;
+/** A server that was told of a cancellation has this long to ask for the cancelled request still. */
+const ABANDONED_MS = 30_000;
 /** A timer that comes so late says that the process was stopped, or the machine asleep. */
 const LATE_MS = 1000;
 const GRACE_MS = 500;
@@ -210,18 +223,26 @@ export class Peer {
 
   #question(message: RequestMessage, via: number | undefined): void {
     const { id, method } = message;
-    const owner = method === "ping" ? undefined : this.#askerOf(via);
+    const owner = method === "ping" ? undefined : this.#askerOf(message, via);
     const find = owner?.options.onRequest;
-    if (owner === undefined || find === undefined) return this.#reply(id, this.#handlers.onRequest(message));
+    if (owner === undefined || find === undefined) return this.#unowned(message, via);
+    const isPlaced = via !== undefined;
     this.#stopClock(owner);
     void this.#inquiries
-      .answer(id, owner.id, (signal) => find(message, { signal, giveUp: () => this.#cancel(owner) }))
+      .answer(id, owner.id, (signal) => find(message, { signal, giveUp: () => this.#cancel(owner), isPlaced }))
       .then(async (reply) => {
         this.#restartClock(owner);
         // Before it hears that there is no answer, the server should know why.
         await owner.cancelling;
         this.#reply(id, reply);
       });
+  }
+
+  #unowned(message: RequestMessage, via: number | undefined): void {
+    const isOpen = via === undefined && this.#pending.values().some(mayBeAskedFor);
+    const answer = this.#handlers.onRequest(message, isOpen ? "ambiguous" : "outside");
+    if (typeof answer !== "function") return this.#reply(message.id, answer);
+    void this.#inquiries.answer(message.id, NO_REQUEST, answer).then((reply) => this.#reply(message.id, reply));
   }
 
   #reply(id: Id, reply: Reply | undefined): void {
@@ -263,10 +284,16 @@ export class Peer {
     return this.#onlyOne((pending) => pending.method !== "subscriptions/listen");
   }
 
-  /** Whose request a question belongs to. Without a stream it must be the only one that can have caused it. */
-  #askerOf(via: number | undefined): Pending | undefined {
+  /**
+   * Whose request a question belongs to: the one on whose stream it came, or that waits for the task which it names. Else it
+   * must be the only one that can have caused it. (A progress token in a question's `_meta` is the server's own, and says
+   * nothing about our requests.)
+   */
+  #askerOf({ params }: RequestMessage, via: number | undefined): Pending | undefined {
     if (via !== undefined) return this.#pending.get(via);
-    return this.#onlyOne(({ method }) => !OUR_OWN.has(method));
+    const task = relatedTask(params?.value);
+    const named = task === undefined ? undefined : this.#pending.values().find(({ options }) => options.task === task);
+    return named ?? this.#onlyOne(mayBeAskedFor);
   }
 
   #onlyOne(counts: (request: { readonly method: string }) => boolean): Pending | undefined {
@@ -360,9 +387,9 @@ export class Peer {
     pending.cancelling = this.#channel.deliver(message);
   }
 
-  /** A server that heeds the cancellation never answers, so nobody tells when it is done. */
-  #remember({ id, method, options, startedAt }: Pending): void {
-    const until = startedAt + Math.max(MAX_TOTAL_MS, options.timeoutMs);
+  /** A server that heeds the cancellation never answers, so nobody tells when it is done; one that does not may still ask. */
+  #remember({ id, method, options }: Pending): void {
+    const until = performance.now() + ABANDONED_MS;
     this.#abandoned.set(id, { method, until, caller: options.caller?.() });
     const [oldest] = this.#abandoned.keys();
     if (this.#abandoned.size > MAX_ABANDONED && oldest !== undefined) this.#abandoned.delete(oldest);
@@ -379,6 +406,13 @@ export class Peer {
     if (this.#onIdle.length > 0 && this.#isIdle) for (const resolve of this.#onIdle.splice(0)) resolve();
     return pending;
   }
+}
+
+/** Questions outside of any request: our ids begin at 1. */
+const NO_REQUEST = 0;
+
+function mayBeAskedFor({ method }: { readonly method: string }): boolean {
+  return !OUR_OWN.has(method);
 }
 
 function callerOf({ options }: Pending): string | undefined {

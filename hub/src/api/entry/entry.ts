@@ -39,6 +39,7 @@ export function toEntry(config: ServerConfig, hide: Hide): Entry {
           },
         }),
     ...(config.isolation === undefined ? {} : { isolation: config.isolation }),
+    ...(config.era === undefined ? {} : { era: config.era }),
     ...(config.npm === undefined ? {} : { npm: config.npm }),
     ...(config.resilience === undefined ? {} : { resilience: config.resilience }),
     ...(groups.length === 0 ? {} : { groups: [...groups] }),

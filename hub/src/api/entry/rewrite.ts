@@ -20,6 +20,7 @@ const PARTS: readonly { readonly part: keyof ServerConfig; readonly keys: readon
   { part: "config", keys: ["config"] },
   { part: "timeouts", keys: ["timeouts", "timeout"] },
   { part: "isolation", keys: ["isolation"] },
+  { part: "era", keys: ["era"] },
   { part: "npm", keys: ["npm"] },
   { part: "resilience", keys: ["resilience"] },
   { part: "groups", keys: ["groups"] },

@@ -35,7 +35,8 @@ const serverConfig = z
         request_ms: z.number().optional(),
       })
       .optional(),
-    isolation: z.enum(["per-session", "per-principal", "per-call"]).optional(),
+    isolation: z.enum(["shared", "per-session", "per-principal", "per-call"]).optional(),
+    era: z.enum(["modern", "legacy"]).optional(),
     npm: z.enum(["managed", "npx"]).optional(),
     resilience: fileRule(resilienceEntry).optional(),
     groups: z.array(z.string()).optional(),
@@ -76,9 +77,9 @@ export const server = z
     kind: z.enum(["npx", "uvx", "docker", "binary", "http", "sse", "websocket"]),
     error: errorBody.nullable(),
     pid: z.number().int().nullable(),
-    instances: z
-      .array(z.object({ pid: z.number().int().nullable(), since: z.string() }))
-      .openapi({ description: "The processes or connections that serve one caller each, where isolation asks for it" }),
+    instances: z.array(z.object({ pid: z.number().int().nullable(), since: z.string() })).openapi({
+      description: "The processes or connections beside the main one: of single callers, and of clients of another era",
+    }),
     protocol_version: z.string().nullable(),
     since: z.string().nullable().openapi({ description: "When it came into this state" }),
     stage: z
