@@ -4,12 +4,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { HubClient } from "../../hub/src/api/client.ts";
 import { readManagementToken } from "../../hub/src/auth/management-token.ts";
 import { fixture, makeHome, plugboard, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { connect } from "../support/rpc.ts";
 import {
+  connectV2,
   INSTALL_PYTHON,
   readWithPython,
   testPython,
@@ -178,6 +179,103 @@ describe("R6 CL-4 a sloppy server beside a good one", () => {
       .split("\n")
       .filter((line) => line.includes('"schema0"'));
     expect(log).toHaveLength(1);
+  });
+});
+
+describe("servers of another day", () => {
+  let folder: string;
+  let home: Home;
+  let hub: RunningHub;
+  const file = (name: string) => join(folder, `${name}.json`);
+  const write = (name: string, offer: object) => writeFile(file(name), JSON.stringify(offer));
+  const noNetwork = { error: { code: -32603, message: "no network" } };
+  const tool = (name: string, more: object = {}) => ({ name, inputSchema: OBJECT, ...more });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "plugboard-lists-"));
+    const results = { object: { toolResult: { a: 1 } }, text: { toolResult: "done" }, nothing: {} };
+    await write("old", { tools: Object.keys(results).map((name) => tool(name)), results });
+    await write("partial", { tools: [tool("a")], prompts: noNetwork });
+    await write("dead", { tools: noNetwork });
+    await write("hidden", { tools: [tool("sly", { description: "Adds\u202enumbers\u{e0041}" }), tool("検索")] });
+    home = await makeHome({
+      old: fixture("lists", file("old")),
+      partial: fixture("lists", file("partial"), "--live"),
+      dead: fixture("lists", file("dead"), "--live"),
+      hidden: fixture("lists", file("hidden")),
+    });
+    hub = await startHub(home);
+  });
+
+  afterAll(async () => {
+    await hub?.stop();
+    await home?.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each(["legacy", "modern"] as const)("F4 a result with toolResult alone has content: SDK v2, %s", async (mode) => {
+    const client = await connectV2(`${hub.url}/mcp`, mode);
+    const call = (name: string) => client.callTool({ name: `old__${name}` });
+    expect(await call("object")).toMatchObject({
+      content: [{ type: "text", text: '{"a":1}' }],
+      structuredContent: { a: 1 },
+      toolResult: { a: 1 },
+    });
+    expect(await call("text")).toMatchObject({ content: [{ type: "text", text: "done" }] });
+    expect(await call("nothing")).toMatchObject({ content: [] });
+    await client.close();
+  });
+
+  it("F6 a list that fails is a warning, and read again by itself", async () => {
+    const api = await apiOf(hub);
+    expect(await api.getServer("partial")).toMatchObject({
+      status: "running",
+      warnings: ["prompts/list fails, so none are listed: no network"],
+    });
+    await write("partial", { tools: [tool("a")], prompts: [{ name: "p" }] });
+    const client = await connect(`${hub.url}/mcp`);
+    const prompts = async () => (await client.request("prompts/list")).result.prompts as { name: string }[];
+    await vi.waitFor(async () => expect(await prompts()).toEqual([{ name: "partial__p" }]), { timeout: 30_000 });
+    expect((await api.getServer("partial")).warnings).toEqual([]);
+  });
+
+  it("F6 a server whose tools cannot be listed has failed, says why, and is tried again", async () => {
+    const api = await apiOf(hub);
+    const failed = { message: "The server answered tools/list with an error", detail: "no network" };
+    await vi.waitFor(async () => expect(await api.getServer("dead")).toMatchObject({ status: "error", error: failed }));
+    const get = await plugboard(home, ["get", "dead"]);
+    expect(get.stdout).toMatch(/tools\/list with an error[^]*no network/);
+    await write("dead", { tools: [tool("b")] });
+    const client = await connect(`${hub.url}/mcp`);
+    const names = async () =>
+      ((await client.request("tools/list")).result.tools as { name: string }[]).map(({ name }) => name);
+    await vi.waitFor(async () => expect(await names()).toContain("dead__b"), { timeout: 30_000 });
+  });
+
+  it("T29 text that nobody sees is warned about, and visible in the terminal", async () => {
+    const api = await apiOf(hub);
+    expect((await api.getServer("hidden")).warnings).toEqual(['Tool "sly" has text that nobody sees: U+202E U+E0041']);
+    const tools = await plugboard(home, ["tools", "hidden"]);
+    expect(tools.stdout).toContain(String.raw`Adds\u202enumbers\u{e0041}`);
+    expect(tools.stdout).not.toContain("\u202e");
+  });
+
+  it("R21 a call of a longer name than tools can have names the limit", async () => {
+    const api = await apiOf(hub);
+    const call = api.callTool({ server_name: "old", tool_name: "t".repeat(129), arguments: {} });
+    await expect(call).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: "A tool name has at most 128 characters, and this one has 129",
+    });
+  });
+
+  it("E5 E6 an old name is understood, an unknown one is explained in the message", async () => {
+    const client = await connect(`${hub.url}/mcp`);
+    const call = (name: string) => client.request("tools/call", { name, arguments: {} });
+    expect((await call("text")).result).toMatchObject({ content: [{ type: "text", text: "done" }] });
+    expect((await call("old__txet")).error.message).toBe(
+      'Tool not found (Group "default" has no tool "old__txet"). Did you mean old__text?',
+    );
   });
 });
 

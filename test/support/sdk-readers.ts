@@ -28,6 +28,12 @@ export const TYPESCRIPT_READERS: readonly SdkReader[] = [
   ["TypeScript SDK v2, modern", async (url) => readWith(new ClientV2(info, modern), new HttpV2(new URL(url)))],
 ];
 
+export async function connectV2(url: string, mode: "legacy" | "modern"): Promise<ClientV2> {
+  const client = new ClientV2(info, mode === "modern" ? modern : {});
+  await client.connect(new HttpV2(new URL(url)));
+  return client;
+}
+
 interface ListingClient<T> {
   connect(transport: T): Promise<void>;
   listTools(): Promise<{ tools: { name: string }[] }>;

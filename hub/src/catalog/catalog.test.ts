@@ -40,6 +40,55 @@ function failure(action: () => unknown): Record<string, unknown> {
   throw new Error("did not throw");
 }
 
+describe("E5 names of before the group had one server more, or less", () => {
+  const resolved = (catalog: Catalog, name: string) => {
+    const { server, tool } = catalog.group().resolveTool(name);
+    return `${server}:${tool}`;
+  };
+
+  it("are understood as long as one tool alone can be meant", () => {
+    const two = build(["git", "fs"], [], { git: listed(["log", "push"]), fs: listed(["read.all", "log"]) });
+    expect(resolved(two, "push")).toBe("git:push");
+    const one = build(["fs"], [], { fs: listed(["read.all", "log"]) });
+    const hashed = one.group().tools[0]?.exposed ?? "";
+    expect(hashed).toMatch(/^read_all--/);
+    expect(resolved(two, hashed)).toBe("fs:read.all");
+    expect(resolved(one, "fs__log")).toBe("fs:log");
+    expect(resolved(one, two.group().tools[2]?.exposed ?? "")).toBe("fs:read.all");
+    expect(() => resolved(two, "log")).toThrow("Tool not found");
+  });
+
+  it("also while the new server has not been up, or the old one is down", () => {
+    const starting = build(["git", "late"], [], { git: listed(["log"]) });
+    expect(resolved(starting, "log")).toBe("git:log");
+    const down = build(["git", "fs"], [], { git: listed(["log"], { available: false }), fs: listed(["log"]) });
+    expect(() => resolved(down, "log")).toThrow("Tool not found");
+  });
+
+  it("not where a member is switched off: it may be the one that is meant", () => {
+    const members = [server("git", { enabled: false }), server("fs")];
+    const catalog = build(members, [group("default", ["git", "fs"])], { fs: listed(["log"]) });
+    expect(() => resolved(catalog, "log")).toThrow("Tool not found");
+  });
+
+  it("E6 what is nearly a name is explained by the closest one", () => {
+    const catalog = build(["git", "fs"], [], { git: listed(["log"]), fs: listed(["read"]) });
+    expect(() => catalog.group().resolveTool("git__lgo")).toThrow(
+      expect.objectContaining({ detail: 'Group "default" has no tool "git__lgo"', hint: "Did you mean git__log?" }),
+    );
+  });
+});
+
+it("a tool with a name in another script tells it in its texts", () => {
+  const catalog = build(["web"], [], { web: listed(["検索"]) });
+  const [tool] = catalog.group().tools;
+  expect(tool?.definition).toMatchObject({
+    name: tool?.exposed,
+    title: "検索",
+    description: expect.stringMatching(/^検索/),
+  });
+});
+
 describe("GR-1 groups and their tools entries", () => {
   const listings = { git: listed(["log", "push"]), fs: listed(["read_file", "log"]) };
 

@@ -1,7 +1,9 @@
 // Which server and which of its tools (or prompts) a name means, inside one group. This table decides; a name is never split.
+import { closest } from "../did-you-mean.ts";
 import { HubError } from "../errors.ts";
 import { isUnknown, unavailable } from "./member.ts";
 import type { Member } from "./member.ts";
+import type { JsonObject } from "./listing.ts";
 import { exposeNames, findPlainTool, mayBeHashedName } from "./names.ts";
 import type { NameForm } from "./names.ts";
 import type { Offer } from "./offers.ts";
@@ -33,6 +35,8 @@ export class NameTable {
   readonly #options: NameTableOptions;
   /** By exposed name and by `server:own`. The two cannot meet: no exposed name has a colon. */
   readonly #slots = new Map<string, Slot>();
+  /** Made when somebody first asks for a name that is not there. */
+  #formerNames: ReadonlyMap<string, NamedOffer> | undefined;
 
   constructor(members: readonly Member[], options: NameTableOptions) {
     this.#members = members;
@@ -47,7 +51,7 @@ export class NameTable {
     const available: NamedOffer[] = [];
     for (const [index, { member, offer, server, own }] of entries.entries()) {
       const exposed = names[index] ?? own;
-      const definition = exposed === own ? offer.definition : { ...offer.definition, name: exposed };
+      const definition = exposed === own ? offer.definition : renamed(offer, exposed);
       const named = { server, own, exposed, definition };
       const slot = { member, offer: named };
       this.#slots.set(exposed, slot).set(`${server}:${own}`, slot);
@@ -58,7 +62,7 @@ export class NameTable {
 
   /** Also of a server that is down: whoever calls it learns that, and the call is on record. */
   resolve(name: string): NamedOffer {
-    const known = this.#slots.get(name)?.offer;
+    const known = this.#slots.get(name)?.offer ?? this.#former.get(name);
     if (known !== undefined) return known;
     // Everything that the listed servers have is in the table, so this can only belong to one without a listing.
     const owner = this.#members.find((member) => isUnknown(member) && this.#mayOwn(member, name));
@@ -66,6 +70,24 @@ export class NameTable {
     const own = this.#ownName(owner, name);
     if (own === undefined) throw unavailable(owner);
     return { server: owner.server, own, exposed: name, definition: {} };
+  }
+
+  /**
+   * By the names that they would have if the group had several servers and not one, or the other way round: a client that
+   * listed them before the group was changed goes on calling them so. Only where one of them alone can be meant, and not
+   * where a server of the group is switched off, for it may be that one.
+   */
+  get #former(): ReadonlyMap<string, NamedOffer> {
+    if (this.#formerNames !== undefined) return this.#formerNames;
+    const { form } = this.#options;
+    const byName = new Map<string, NamedOffer | undefined>();
+    const isComplete = this.#members.every(({ state }) => state !== "disabled");
+    for (const { offer } of isComplete ? new Set(this.#slots.values()) : []) {
+      const [name = ""] = exposeNames([offer], { ...form, several: !form.several });
+      byName.set(name, byName.has(name) ? undefined : offer);
+    }
+    const unique = [...byName].flatMap(([name, offer]) => (offer === undefined ? [] : [[name, offer] as const]));
+    return (this.#formerNames = new Map(unique));
   }
 
   #missing(name: string): HubError {
@@ -87,9 +109,22 @@ export class NameTable {
     return findPlainTool(name, server, this.#options.form);
   }
 
-  /** A plain tool name in a group with several servers is the likeliest slip. It is never guessed, only explained. */
+  /** A name that several servers have, or a slip of the pen. It is never guessed, only explained. */
   #hint(name: string): string | undefined {
     const meant = this.available.filter(({ own }) => own === name).slice(0, 3);
-    return meant.length === 0 ? undefined : `Call it as ${meant.map(({ exposed }) => exposed).join(" or ")}`;
+    if (meant.length > 0) return `Call it as ${meant.map(({ exposed }) => exposed).join(" or ")}`;
+    const near = closest(
+      name,
+      this.available.map(({ exposed }) => exposed),
+    );
+    return near === undefined ? undefined : `Did you mean ${near}?`;
   }
+}
+
+/** A name in another script than clients take is lost in the one that they get: model and user read it in the texts. */
+function renamed({ own, definition }: Offer, exposed: string): JsonObject {
+  if (/^[ -~]*$/.test(own)) return { ...definition, name: exposed };
+  const { title, description } = definition;
+  const text = typeof description === "string" && description !== "" ? `${own}: ${description}` : own;
+  return { ...definition, name: exposed, title: typeof title === "string" ? title : own, description: text };
 }

@@ -75,6 +75,16 @@ describe("T28 hashed names", () => {
     expect(names[0]).not.toBe(victim);
   });
 
+  it.each([
+    ["検索", /^tool--[a-z2-7]{8}$/],
+    ["web検索", /^web--/],
+    ["größe_ändern", /^grosse_andern--/],
+    ["ＷＥＢ.search", /^WEB_search--/],
+    ["🜁", /^tool--/],
+  ])("a name in another script keeps the letters that it has: %s", (own, pattern) => {
+    expect(exposeNames([{ server: "a", own }], { several: false, maxLength: 64 })[0]).toMatch(pattern);
+  });
+
   it("halves of surrogate pairs are told apart", () => {
     const halves = ["\ud800", "\ud801", "\udc00", "\ufffd"].map((own) => ({ server: "a", own }));
     expect(new Set(exposeNames(halves, several)).size).toBe(halves.length);

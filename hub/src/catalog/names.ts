@@ -72,10 +72,29 @@ function plainName({ server, own }: NameParts, form: NameForm): string | undefin
 
 function hashedName({ server, own }: NameParts, form: NameForm, hashLength: number): string {
   // Cut before cleaning: a server may send a name of a megabyte.
-  const readable = own.slice(0, form.maxLength).replace(/[^A-Za-z0-9_-]+/g, "_");
-  const stem = prefixOf(server, form) + (trimEnds(readable, "_-") || "unnamed");
+  const readable = plainLetters(own.slice(0, form.maxLength)).replace(/[^A-Za-z0-9_-]+/g, "_");
+  const stem = prefixOf(server, form) + (trimEnds(readable, "_-") || "tool");
   return stem.slice(0, stemLength(form, hashLength)) + HASH_MARK + digest(server, own).slice(0, hashLength);
 }
+
+/** Letters without their accents, and full-width ones as usual: "größe" is better read as "grosse" than as "gr_e". */
+function plainLetters(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text)) return text;
+  const base = text.normalize("NFKD").replace(/\p{M}+/gu, "");
+  return base.replace(/[ßæøœłđðþ]/giu, (letter) => LETTERS[letter.toLowerCase()] ?? letter);
+}
+
+/** Those that have no accent to be taken off. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  ø: "o",
+  œ: "oe",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+};
 
 function stemLength(form: NameForm, hashLength: number): number {
   return form.maxLength - HASH_MARK.length - hashLength;

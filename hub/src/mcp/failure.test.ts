@@ -20,7 +20,7 @@ describe("toReply", () => {
     const { code } = ERRORS[kind];
     expect(errorOf(error, "prompts/get", "modern")).toEqual({
       code: ERRORS[kind].rpc,
-      message: "it failed",
+      message: "it failed (because). try again",
       data: { code, kind, message: "it failed", ...details },
     });
   });
@@ -33,7 +33,7 @@ describe("toReply", () => {
       expect(errorOf(error, "tools/call", "legacy")).toMatchObject({ code: ERRORS[kind].rpc, data: { code, kind } });
     } else {
       expect(reply.ok && reply.result.value).toEqual({
-        content: [{ type: "text", text: `${code}: it failed (because)` }],
+        content: [{ type: "text", text: `${code}: it failed (because). try again` }],
         isError: true,
         _meta: { [ERROR_META]: error.toJSON() },
       });
@@ -45,6 +45,12 @@ describe("toReply", () => {
     expect(reply.ok && reply.result.value).toMatchObject({
       content: [{ type: "text", text: "SERVICE_UNAVAILABLE: Server unavailable" }],
     });
+  });
+
+  it("E6 a long detail of many lines is cut to one line", () => {
+    const error = new HubError("ToolNotFound", "Tool not found", { detail: `a\n  b${"x".repeat(1000)}` });
+    const { message } = errorOf(error, "prompts/get", "legacy") as { message: string };
+    expect(message).toMatch(/^Tool not found \(a bx{397}…\)$/);
   });
 
   it.each([

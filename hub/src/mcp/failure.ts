@@ -8,6 +8,7 @@ import { failure, success, type Reply } from "../wire/jsonrpc.ts";
 export const ERROR_META = "io.plugboard/error";
 
 const RESOURCE_NOT_FOUND_LEGACY = -32002;
+const MAX_EXCERPT = 400;
 
 export function toReply(thrown: unknown, method: string, era: Era): Reply {
   const error = toHubError(thrown);
@@ -22,7 +23,7 @@ export function toReply(thrown: unknown, method: string, era: Era): Reply {
   const isResource = method === "resources/read" || method === "resources/subscribe";
   const legacyResource = isResource && era === "legacy" && error.code === "NOT_FOUND";
   const code = legacyResource ? RESOURCE_NOT_FOUND_LEGACY : error.meaning.rpc;
-  return failure({ code, message: error.message, data: error.toJSON() });
+  return failure({ code, message: sentence(error), data: error.toJSON() });
 }
 
 /** A server that is down is something a model can work around; a wrong request is the client's to mend. */
@@ -30,6 +31,18 @@ function isForTheModel(error: HubError): boolean {
   return error.code !== "NOT_FOUND" && error.code !== "VALIDATION_ERROR";
 }
 
-function textOf({ code, message, detail }: HubError): string {
-  return detail === undefined ? `${code}: ${message}` : `${code}: ${message} (${detail})`;
+function textOf(error: HubError): string {
+  return `${error.code}: ${sentence(error)}`;
+}
+
+/** Most client libraries show the message alone: what is wrong and what to do must be in it. */
+function sentence({ message, detail, hint }: HubError): string {
+  const what = detail === undefined || detail === "" ? message : `${message} (${excerpt(detail)})`;
+  return hint === undefined ? what : `${what}. ${excerpt(hint)}`;
+}
+
+/** A detail may be the last lines of a server's stderr; all of it is in the data. */
+function excerpt(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }

@@ -3,6 +3,7 @@
 import type { Question } from "../../calls/call.ts";
 import { withExposedUris } from "../../calls/exposed-uris.ts";
 import type { Group } from "../../catalog/group.ts";
+import { MAX_NAME_LENGTH } from "../../catalog/repair.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { HubError } from "../../errors.ts";
 import { LOCAL } from "../../servers/caller.ts";
@@ -69,6 +70,7 @@ export class ToolCommands {
 
   /** By the name that the server itself knows. */
   async callOnServer(id: string, tool: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
+    requireName(tool);
     const target = await this.#resolve({ group: NO_GROUP, server: id, tool, args }, options, () => {
       const server = this.#managed.hub.supervisor.get(id);
       if (server.status.state === "disabled") {
@@ -89,6 +91,7 @@ export class ToolCommands {
 
   /** By the name that the group exposes, or `server:tool`. */
   async callInGroup(name: string, exposed: string, args: RawParams, options: UseOptions = {}): Promise<CallOutcome> {
+    requireName(exposed.slice(exposed.indexOf(":") + 1));
     const { group, ...target } = await this.#resolve({ group: name, server: "", tool: exposed, args }, options, () => {
       const found = this.#group(name);
       return { group: found, ...found.resolveTool(exposed) };
@@ -159,6 +162,13 @@ export class ToolCommands {
   #group(name: string): Group {
     return this.#managed.hub.catalog.group(name);
   }
+}
+
+/** No server's tool of a longer name is offered. */
+function requireName(tool: string): void {
+  if (tool.length <= MAX_NAME_LENGTH) return;
+  const message = `A tool name has at most ${MAX_NAME_LENGTH} characters, and this one has ${tool.length}`;
+  throw new HubError("InvalidConfig", message, { field: "tool" });
 }
 
 interface ServerCall {
