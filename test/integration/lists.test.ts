@@ -172,6 +172,8 @@ describe("R6 CL-4 a sloppy server beside a good one", () => {
     expect((await (await apiOf(hub)).getServer("good")).warnings).toEqual([]);
     const get = await plugboard(home, ["get", "weird"]);
     expect(get.stdout).toContain('warning  Tool "schema0": inputSchema is missing');
+    const doctor = await plugboard(home, ["doctor"]);
+    expect(doctor.stdout).toMatch(/weird: Tool .* \(and \d+ more warnings\)/);
     const ls = await plugboard(home, ["ls"]);
     expect(ls.stdout).toMatch(/weird .*warnings: plugboard get weird/);
     const log = hub

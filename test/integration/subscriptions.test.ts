@@ -210,7 +210,7 @@ describe("what cannot be watched", () => {
     expect(hello.result.capabilities.resources).toEqual({ listChanged: true, subscribe: true });
     expect((await request("resources/subscribe", { uri: "nobody:1" })).error).toMatchObject({
       code: -32002,
-      message: "Resource not found",
+      message: expect.stringMatching(/^Resource not found \(.*"nobody:1"\)/),
     });
     expect((await request("resources/subscribe", { uri: "test://static" })).error).toMatchObject({ code: -32601 });
     // The server's own refusal, as it is.

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { readManagementToken } from "../auth/management-token.ts";
+import type { Server } from "../api/schemas/server.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { toHubError } from "../errors.ts";
 import { FileSecrets } from "../secrets/file-store.ts";
@@ -243,10 +244,18 @@ async function checkHub(io: Io, options: GlobalOptions): Promise<CheckResult[]> 
         message: describe(server),
         fix: server.error?.hint ?? `plugboard logs ${server.config.name}`,
       })),
+      ...servers.flatMap(warningOf),
     ];
   } catch (thrown) {
     return [failed("hub", thrown)];
   }
+}
+
+/** One that works, and has something that somebody should know. */
+function warningOf({ config, status, warnings: [first, ...others] }: Server): CheckResult[] {
+  if (first === undefined || isBroken(status)) return [];
+  const message = others.length === 0 ? first : `${first} (and ${count(others.length, "more warning")})`;
+  return [{ name: config.name, state: "warning", message, fix: `plugboard get ${config.name}` }];
 }
 
 function answers(port: number): Promise<boolean> {
