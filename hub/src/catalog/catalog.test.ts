@@ -42,8 +42,8 @@ function failure(action: () => unknown): Record<string, unknown> {
 
 describe("E5 names of before the group had one server more, or less", () => {
   const resolved = (catalog: Catalog, name: string) => {
-    const { server, tool } = catalog.group().resolveTool(name);
-    return `${server}:${tool}`;
+    const found = catalog.group().resolveTool(name);
+    return `${found.server}:${found.tool}`;
   };
 
   it("are understood as long as one tool alone can be meant", () => {
