@@ -174,6 +174,7 @@ describe("GR-3 listing", () => {
       kind: "GroupNotFound",
       message: "Group not found",
       detail: 'There is no group "nope"',
+      hint: "Groups: default",
     });
   });
 
