@@ -62,7 +62,7 @@ describe("what is not understood, or does not work", () => {
       "F11 a name that is taken",
       ["@playwright/mcp"],
       7,
-      /^error: There is a server "playwright" already\n.*\n {2}fix: +Under another name: plugboard add @playwright\/mcp playwright-2\n/,
+      /^error: There is a server "playwright" already\n.*\n {2}fix: +plugboard add @playwright\/mcp playwright-2\n/,
     ],
     [
       "F14 F17 a missing key",
@@ -81,7 +81,7 @@ describe("what is not understood, or does not work", () => {
   it("F15 a failed test does not send to the logs of a hub that is not there", async () => {
     const { stderr, code } = await run("test", "node", join(FIXTURES, "exit-at-start.mjs"));
     expect(code).toBe(4);
-    expect(stderr).toContain(`fix:   Run it by hand to see more: node ${join(FIXTURES, "exit-at-start.mjs")}`);
+    expect(stderr).toContain(`note:  Run it by hand to see more: node ${join(FIXTURES, "exit-at-start.mjs")}`);
   });
 });
 

@@ -6,6 +6,7 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { once } from "node:events";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { failing, fixture, launch, makeHome, plugboard, startHub, type Home, type Servers } from "../support/hub.ts";
 import { processesWithMark, untilNoneWithMark } from "../support/processes.ts";
@@ -192,6 +193,17 @@ describe("a start that fails shows why, and leaves nothing", () => {
     expect(status.stdout).toMatch(/✖ broken +The server exited with code 3.*fatal: no configuration found/);
   });
 
+  it("4: a hub that is killed while its servers start is not called started", async () => {
+    const made = await home({ slow: fixture("slow-start", "60000") });
+    const starting = start(made);
+    await expect.poll(() => recordOf(made).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
+    process.kill((await recordOf(made)).pid, "SIGKILL");
+    const { code, stdout, stderr } = await starting;
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    // Which of its commands notices first is chance.
+    expect(stderr).toMatch(/^error: The hub (?:ended|at http)/m);
+  });
+
   it("--no-wait does not wait for the servers", async () => {
     const made = await home({ slow: fixture("slow-start", "20000") });
     expect((await start(made, "--no-wait")).code).toBe(0);
@@ -204,7 +216,8 @@ describe("a start that fails shows why, and leaves nothing", () => {
     async () => {
       // Slow enough to be seen on its way by a command that itself is slow to start.
       const made = await home({ slow: fixture("slow-start", "4000"), ...ECHO });
-      const { code, screen } = await onTerminal(made, ["start", "--port", "0"]);
+      const { code, screen: coloured } = await onTerminal(made, ["start", "--port", "0"]);
+      const screen = stripVTControlCharacters(coloured);
       expect(code).toBe(0);
       expect(screen).toMatch(/… slow +node +\d+\.\ds +handshake/);
       expect(screen).toMatch(/✔ slow +node +\d+\.\ds +\d+ tools/);

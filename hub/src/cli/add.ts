@@ -220,7 +220,7 @@ async function add(io: Io, access: Access, { target, isPasted }: Wanted, options
   if (names.has(target.name)) {
     throw new HubError("ServerAlreadyExists", `There is a server "${target.name}" already`, {
       field: "name",
-      hint: `Under another name: ${target.again({ name: freeName(target.name, names) })}`,
+      hint: target.again({ name: freeName(target.name, names) }),
     });
   }
   const file = access.where("mcp_server.json");

@@ -63,8 +63,17 @@ async function waitForServers(io: Io, out: Output, options: StartOptions, settle
   };
   const timer = setInterval(() => void look().catch(() => undefined), 250); // the next look may succeed
   const progress = new Progress(io, out, () => servers);
-  await progress.show(settled.then(look)).finally(() => clearInterval(timer));
-  if (hub === undefined) throw new HubError("ConnectionFailed", "The hub has gone");
+  const last = settled.then(look);
+  await progress.show(last).finally(() => clearInterval(timer));
+  const isThere = await last.then(
+    () => hub !== undefined,
+    () => false,
+  );
+  if (!isThere) {
+    throw new HubError("ConnectionFailed", "The hub ended while its servers were starting", {
+      hint: "plugboard start",
+    });
+  }
   const missing = missingInWords(servers);
   if (missing !== undefined) out.note(`${missing}: plugboard status`);
 }
