@@ -34,6 +34,7 @@ import { Packages } from "./servers/npm/packages.ts";
 import { ListingMemory } from "./servers/listing-memory.ts";
 import { Launches } from "./servers/launches.ts";
 import { Places } from "./servers/places.ts";
+import type { Resilience } from "./servers/resilience.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 import { SqliteCallLog } from "./store/call-log.ts";
 import { SessionFile } from "./store/session-file.ts";
@@ -143,6 +144,7 @@ export class Hub {
         onStatus: ({ name, status }) => this.events.emit("server.status", { server: name, status }),
         onOffer: () => this.#scheduleRebuild(),
         onCircuit: ({ name }, breaker) => this.events.emit("server.circuit", { server: name, breaker }),
+        onFlood: ({ name, resilience }) => this.events.emit("warning", { message: floodWarning(name, resilience) }),
         onTaskNews: ({ name }, news) => this.events.emit("server.task", { server: name, news }),
         onToolChanges: ({ name }, changes) => this.events.emit("server.tools", { server: name, changes }),
         onWarning: ({ name }, message) => this.events.emit("warning", { server: name, message }),
@@ -390,4 +392,9 @@ function openPackages({ paths, variables }: HubOptions): Promise<Packages> {
 function npmWarnings(variables: HubOptions["variables"]): string[] {
   const said = variables[NPM_VARIABLE] ?? "";
   return ["", "managed", "npx"].includes(said) ? [] : [`${NPM_VARIABLE} is "${said}", and can be "managed" or "npx"`];
+}
+
+function floodWarning(server: string, { messagesPerSecond }: Resilience): string {
+  const limit = `resilience.messages_per_second ${messagesPerSecond}`;
+  return `Server "${server}" sends more messages than it may (${limit}): it is read more slowly`;
 }

@@ -93,6 +93,12 @@ async function render(options: MetricsOptions): Promise<string> {
       servers.flatMap(({ name, restartCounts }) => byReason(name, restartCounts)),
     ),
     metric(
+      "hub_server_floods_total",
+      "counter",
+      "How often a server sent more messages than it may",
+      servers.map(({ name, floods }) => [{ server: name }, floods]),
+    ),
+    metric(
       "hub_circuit_state",
       "gauge",
       "0 closed, 1 half-open, 2 open",

@@ -29,6 +29,8 @@ export const resilienceEntry = z.strictObject({
   restart_first_ms: z.optional(ms),
   restart_max_ms: z.optional(ms),
   ...callLimits,
+  /** That it may send unasked: announcements, progress, log messages. */
+  messages_per_second: z.optional(count),
 });
 
 export type RetryRule = z.infer<typeof retryRule>;

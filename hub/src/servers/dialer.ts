@@ -12,6 +12,7 @@ import { openStdio } from "./link.ts";
 import type { PackageInUse, Packaged, Packages, Preparing, Renewal, Way } from "./npm/packages.ts";
 import type { Redact } from "./redaction.ts";
 import { openRemote } from "./remote-link.ts";
+import { resilienceOf } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import type { ServerLog } from "./server-log.ts";
 import { StartClock, type Phase } from "./start-clock.ts";
@@ -41,6 +42,8 @@ export interface Dialing extends Pick<
   readonly onStage: (stage: Stage) => void;
   /** What it is run from, before it runs; nothing where that is not known. */
   readonly onPackage?: (inUse: PackageInUse | undefined) => void;
+  /** It says more than it may, and is read more slowly. */
+  readonly onFlood: () => void;
   /** Whose secrets they are: known for as long as it is there. */
   readonly owner: object;
   /** The last thing that the start is for, within the same time. */
@@ -135,9 +138,11 @@ export class Dialer {
   #connect(
     resolved: ResolvedServer,
     way: Way | undefined,
-    role: Omit<ConnectOptions, "known" | "probeMs" | "requestMs" | "open" | "onStage"> & Pick<Dialing, "onStage">,
+    role: Omit<ConnectOptions, "known" | "probeMs" | "requestMs" | "open" | "onStage"> &
+      Pick<Dialing, "onStage" | "onFlood">,
   ) {
     const { config, world, redact, log } = this.#options;
+    const inflow = { perSecond: resilienceOf(config().resilience).messagesPerSecond, onFlood: role.onFlood };
     return Upstream.connect({
       known: world.eras.recall(config().transport),
       legacyOnly: config().era === "legacy",
@@ -146,7 +151,7 @@ export class Dialer {
       requestMs: this.requestMs(),
       open: (handlers) => {
         const { transport } = resolved;
-        if (transport.type !== "stdio") return openRemote(resolved, handlers, { lookup: world.lookup });
+        if (transport.type !== "stdio") return openRemote(resolved, handlers, { lookup: world.lookup, inflow });
         const { instance, guard } = world;
         const unique = randomBytes(4).toString("hex");
         const command = launchCommand(resolved, { instance, unique, ...(way?.by === "node" ? way : {}) });
@@ -158,7 +163,7 @@ export class Dialer {
           watch?.(chunk);
           logged(chunk);
         };
-        return openStdio({ ...command, env }, handlers, { guard, redact, onStderr });
+        return openStdio({ ...command, env }, handlers, { guard, redact, inflow, onStderr });
       },
       ...role,
     });

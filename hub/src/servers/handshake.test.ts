@@ -14,6 +14,7 @@ import { resolveServer } from "./resolve.ts";
 import { Upstream, type ConnectOptions } from "./upstream.ts";
 
 const instance = `handshake-${process.pid}`;
+const inflow = { perSecond: 1000 };
 const guard = new Guard({ instance });
 const upstreams: Upstream[] = [];
 const remotes: Remote[] = [];
@@ -47,10 +48,10 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
     onStage: (stage) => stages.push(stage),
     open: (handlers) => {
       opened++;
-      if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers);
+      if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers, { inflow });
       const command = launchCommand(resolved, { instance, unique: String(++starts) });
       const env = childEnvironment(process.env, command.env, { tag: instance, launcher: "binary" });
-      return openStdio({ ...command, env }, handlers, { guard, redact: (text) => text, watching: { silentMs: 200 } });
+      return openStdio({ ...command, env }, handlers, { guard, redact: (text) => text, inflow, watching: { silentMs: 200 } });
     },
     ...options,
   });

@@ -2,6 +2,7 @@
 // others). Says when it is lost; the handshake and everything after is upstream.ts's.
 
 import { HubError } from "../errors.ts";
+import { Inflow, type InflowOptions } from "../wire/inflow.ts";
 import { Peer, type PeerHandlers } from "../wire/peer.ts";
 import type { Carrier } from "../wire/server.ts";
 import { StdioChannel } from "../wire/stdio-client.ts";
@@ -45,6 +46,7 @@ export interface StdioOptions {
   readonly guard: Guard;
   /** What the server wrote to stderr is shown only after this. */
   readonly redact: Redact;
+  readonly inflow: InflowOptions;
   /** What the server writes to stderr, as it comes. */
   readonly onStderr?: (chunk: Buffer) => void;
   readonly watching?: Omit<TransportWatchOptions, "onElsewhere">;
@@ -53,7 +55,7 @@ export interface StdioOptions {
 export async function openStdio(
   command: LaunchCommand,
   handlers: PeerHandlers,
-  { guard, redact, onStderr = () => {}, watching = {} }: StdioOptions,
+  { guard, redact, inflow, onStderr = () => {}, watching = {} }: StdioOptions,
 ): Promise<Link> {
   const watch = new TransportWatch({
     onElsewhere: (address) => giveUp(listensElsewhere(address, stderr())),
@@ -74,14 +76,16 @@ export async function openStdio(
     broken.resolve(error);
     void process.kill();
   };
-  const channel = new StdioChannel({
+  const reading = atRate(inflow);
+  const channel: StdioChannel = new StdioChannel({
     stdin: process.stdin,
     stdout: process.stdout,
     maxLineBytes: MAX_MESSAGE_BYTES,
-    onMessage: (line) => {
+    onMessage: reading.receive((line) => {
       watch.line(line);
-      peer.receive(line);
-    },
+      return peer.receive(line);
+    }),
+    pauseMs: reading.pauseMs,
     onOverflow: () =>
       giveUp(new HubError("ProtocolError", `The server wrote a line of more than ${MAX_MESSAGE_BYTES} bytes`)),
   });
@@ -91,7 +95,7 @@ export async function openStdio(
     // Else all that is left of it, and that may be much, would be kept for as long.
     void process.exited.then(() => clearTimeout(muted));
   });
-  const peer = new Peer(channel, handlers);
+  const peer: Peer = new Peer(channel, handlers);
   let shookHands = false;
   const exited = process.exited.then((exit) =>
     shookHands ? lostProcess(howItEnded(exit), stderr()) : diagnoseExit(command, exit, searched()),
@@ -127,6 +131,16 @@ function howItEnded({ code, signal }: ProcessExit): string {
 
 function lostProcess(how: string, stderr: string): HubError {
   return new HubError("ServerNotRunning", `The server ${how}`, stderr === "" ? {} : { detail: stderr });
+}
+
+/** Reads a connection no faster than its server may talk. */
+export function atRate(options: InflowOptions) {
+  const inflow = new Inflow(options);
+  return {
+    receive: (take: (bytes: Buffer, via?: number) => boolean) => (bytes: Buffer, via?: number) =>
+      inflow.note(bytes.length, { isAnswer: take(bytes, via) }),
+    pauseMs: () => inflow.pauseMs(performance.now()),
+  };
 }
 
 /** A promise that somebody else settles. */

@@ -3,7 +3,9 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
+/** Doubles while the announcements do not stop, up to the longest. */
 const GATHER_MS = 100;
+const MAX_GATHER_MS = 10_000;
 /** After one failure, two, and so on. */
 const RETRY_MS = [1000, 2000, 5000, 10_000, 30_000, 60_000] as const;
 
@@ -32,8 +34,10 @@ export class Relisting {
   async #run(): Promise<void> {
     this.#isUnderWay = true;
     let failures = 0;
+    let gatherMs = GATHER_MS;
     while (this.#isOutdated || failures > 0) {
-      await sleep(RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? GATHER_MS, undefined, { ref: false });
+      await sleep(RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? gatherMs, undefined, { ref: false });
+      gatherMs = Math.min(MAX_GATHER_MS, gatherMs * 2);
       await this.#options.started();
       this.#isOutdated = false;
       failures = (await this.#options.read()) ? 0 : failures + 1;

@@ -5,7 +5,8 @@ import type { LookupFunction } from "node:net";
 import { HubError } from "../errors.ts";
 import type { HttpChannel as HttpClient } from "../wire/http-client.ts";
 import { Peer, type PeerHandlers } from "../wire/peer.ts";
-import { deferred, MAX_MESSAGE_BYTES, type Link } from "./link.ts";
+import type { InflowOptions } from "../wire/inflow.ts";
+import { atRate, deferred, MAX_MESSAGE_BYTES, type Link } from "./link.ts";
 import type { ResolvedServer } from "./resolve.ts";
 
 /** The library's clock is up to a second late: after five in all, a server that cannot be reached is told to be so. */
@@ -20,12 +21,13 @@ interface Remote {
   readonly handlers: PeerHandlers;
   /** Who knows where hosts are. */
   readonly lookup?: LookupFunction | undefined;
+  readonly inflow: InflowOptions;
 }
 
 export async function openRemote(
   { transport }: ResolvedServer,
   handlers: PeerHandlers,
-  { lookup }: Pick<Remote, "lookup"> = {},
+  { lookup, inflow }: Pick<Remote, "lookup" | "inflow">,
 ): Promise<Link> {
   if (transport.type === "stdio") throw new HubError("InvalidConfig", "A stdio server has no address to connect to");
   const { type, url, headers } = transport;
@@ -36,7 +38,7 @@ export async function openRemote(
     const message = `The url, with its variables filled in, is not a ${plain}// or ${secure}// address`;
     throw new HubError("InvalidConfig", message, { field: "url" });
   }
-  return OPENERS[type]({ url: parsed, headers, handlers, lookup });
+  return OPENERS[type]({ url: parsed, headers, handlers, lookup, inflow });
 }
 
 // The libraries are loaded only where a server needs them: they cost more to load than the rest of the hub.
@@ -45,9 +47,11 @@ const OPENERS = { http: openHttp, sse: (remote: Remote) => openSse(remote), webs
 async function openHttp(remote: Remote): Promise<Link> {
   const { HttpChannel } = await import("../wire/http-client.ts");
   const { promise: lost, resolve: onLost } = deferred<HubError>();
+  const reading = atRate(remote.inflow);
   const channel: HttpClient = new HttpChannel({
     ...limits(remote),
-    onMessage: (bytes, via) => peer.receive(bytes, via),
+    onMessage: reading.receive((bytes, via) => peer.receive(bytes, via)),
+    pauseMs: reading.pauseMs,
     isWaiting: (id) => peer.isWaiting(id),
     onFinished: (id, why) => {
       if (peer.isWaiting(id)) peer.failRequest(id, why());
@@ -70,10 +74,12 @@ async function openSse(remote: Remote, endpointTimeoutMs = ENDPOINT_TIMEOUT_MS):
   const { promise: lost, resolve: onLost } = deferred<HubError>();
   // Nothing was asked before there is one, so nothing said before is missed.
   let peer: Peer | undefined;
+  const reading = atRate(remote.inflow);
   const channel = await SseChannel.open({
     ...limits(remote),
     endpointTimeoutMs,
-    onMessage: (bytes) => peer?.receive(bytes),
+    onMessage: reading.receive((bytes) => peer?.receive(bytes) ?? false),
+    pauseMs: reading.pauseMs,
     onRefused: (id, error) => peer?.failRequest(id, error),
     onLost,
   });
@@ -91,9 +97,11 @@ async function openWebSocket(remote: Remote): Promise<Link> {
   const { promise: lost, resolve: onLost } = deferred<HubError>();
   // Nothing was asked before there is one, so nothing said before is missed.
   let peer: Peer | undefined;
+  const reading = atRate(remote.inflow);
   const channel = await WebSocketChannel.open({
     ...limits(remote),
-    onMessage: (bytes) => peer?.receive(bytes),
+    onMessage: reading.receive((bytes) => peer?.receive(bytes) ?? false),
+    pauseMs: reading.pauseMs,
     onLost,
   });
   peer = new Peer(channel, remote.handlers);

@@ -1,5 +1,6 @@
 // How a server is kept alive and how its failures are met: what the user wrote, with a default for everything else.
 
+import { MESSAGES_PER_SECOND } from "../wire/inflow.ts";
 import { rateOf, type Rate } from "../config/hub-limits.ts";
 import type { ResilienceEntry, RetryRule } from "../config/resilience.ts";
 
@@ -22,6 +23,8 @@ export interface Resilience {
   readonly maxCalls: number;
   readonly maxQueuedCalls: number;
   readonly rate: Rate | undefined;
+  /** That it may send unasked. */
+  readonly messagesPerSecond: number;
 }
 
 export interface BreakerLimits {
@@ -61,5 +64,6 @@ export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
     maxCalls: entry.max_calls ?? 256,
     maxQueuedCalls: entry.max_queued_calls ?? 1024,
     rate: rateOf(entry),
+    messagesPerSecond: entry.messages_per_second ?? MESSAGES_PER_SECOND,
   };
 }

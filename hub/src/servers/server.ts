@@ -52,6 +52,8 @@ export interface ServerObserver {
   onToolChanges?(server: ManagedServer, changes: readonly ToolChange[]): void;
   /** Calls are let through to it again, or no longer. */
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
+  /** It says more than it may, and is read more slowly. */
+  onFlood?(server: ManagedServer): void;
 }
 
 const CHECK_MS = 30_000;
@@ -105,6 +107,7 @@ export class ManagedServer {
   #isRetired = false;
   #isSuspected = false;
   #logLevel: string | undefined;
+  #floods = 0;
 
   /** The watches outlive it: whoever takes its place takes them over. */
   constructor(
@@ -271,6 +274,16 @@ export class ManagedServer {
     const { packages } = this.#world;
     if (packages !== undefined) return this.#dialer.renewPackage(packages, signal);
     return Promise.reject(new HubError("InvalidConfig", "This hub has no folder to install packages into"));
+  }
+
+  /** How often it said more than it may. */
+  get floods(): number {
+    return this.#floods;
+  }
+
+  #flooded(): void {
+    this.#floods++;
+    this.#observer.onFlood?.(this);
   }
 
   get pid(): number | undefined {
@@ -537,6 +550,7 @@ export class ManagedServer {
       owner,
       onTaskNews,
       onAsked: (kind, how) => this.#asked(kind, how),
+      onFlood: () => this.#flooded(),
       ...silent,
       ...(legacyOnly === true ? { legacyOnly } : {}),
       ...(only === undefined ? {} : { client: only }),
@@ -641,6 +655,7 @@ export class ManagedServer {
         onAsked: (kind, how) => this.#asked(kind, how),
         onGap: () => this.#upstream !== undefined && this.#watches.gap(this.#upstream),
         onStage: (stage: Stage) => this.#set({ type: "stage", stage }),
+        onFlood: () => this.#flooded(),
         onPackage: (inUse) => void (this.#package = inUse),
         ready: (connected, inTime) => this.#getToKnow(connected, inTime),
       });

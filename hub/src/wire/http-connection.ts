@@ -32,14 +32,18 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   /** Who knows where a host is; the system unless told. Asked for every new connection. */
   readonly lookup?: LookupFunction;
+  /** For how long nothing more is to be read; asked after each piece of a body. */
+  readonly pauseMs?: () => number | undefined;
 }
 
 export class HttpConnection {
   readonly #origin: string;
   readonly #pool: Pool;
+  readonly pauseMs: ConnectionOptions["pauseMs"];
 
-  constructor(origin: string, { connectTimeoutMs, lookup }: ConnectionOptions) {
+  constructor(origin: string, { connectTimeoutMs, lookup, pauseMs }: ConnectionOptions) {
     this.#origin = origin;
+    this.pauseMs = pauseMs;
     this.#pool = new Pool(origin, {
       connect: { timeout: connectTimeoutMs, ...(lookup === undefined ? {} : { lookup }) },
       // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
@@ -74,6 +78,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #receiver: Receiver;
   readonly #redirects: number;
   #abort: Abort | undefined;
+  #resume: (() => void) | undefined;
   #status = 0;
   /** The path that it is sent to once more, when this answer is over. */
   #redirected: string | undefined;
@@ -90,7 +95,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#receiver.onStart?.(abort);
   }
 
-  onHeaders(status: number, raw: Buffer[]): boolean {
+  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    this.#resume = resume;
     const abort = this.#abort;
     if (status < 200 || abort === undefined) return true; // the answer is still to come
     this.#status = status;
@@ -102,7 +108,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onData(chunk: Buffer): boolean {
     if (this.#redirected === undefined) this.#receiver.onData(chunk);
-    return true;
+    const waitMs = this.#connection.pauseMs?.() ?? 0;
+    if (waitMs === 0) return true;
+    setTimeout(() => this.#resume?.(), waitMs);
+    return false;
   }
 
   onComplete(): void {

@@ -7,6 +7,8 @@ export interface LineReaderOptions {
   onLine(line: Buffer): void;
   /** A line grew past the bound; what follows is ignored. Whoever owns the stream ends it. */
   onOverflow(): void;
+  /** Asked after each line: whether the rest has to wait until `resume`. */
+  readonly isFull?: () => boolean;
 }
 
 const NEWLINE = 0x0a;
@@ -17,21 +19,42 @@ export class LineReader {
   /** Of the unfinished line. */
   readonly #pieces = new Pieces();
   #overflown = false;
+  /** What came and has to wait. */
+  #held: Buffer | undefined;
 
   constructor(options: LineReaderOptions) {
     this.#options = options;
   }
 
-  push(chunk: Buffer): void {
+  /** Whether all of it was read. Where not, nothing may be pushed before `resume` has read the rest. */
+  push(chunk: Buffer): boolean {
     let from = 0;
     while (!this.#overflown) {
       const end = chunk.indexOf(NEWLINE, from);
       const piece = chunk.subarray(from, end < 0 ? chunk.length : end);
-      if (this.#pieces.size + piece.length > this.#options.maxBytes) return this.#overflow();
-      if (end < 0) return this.#pieces.add(piece);
+      if (this.#pieces.size + piece.length > this.#options.maxBytes) {
+        this.#overflow();
+        break;
+      }
+      if (end < 0) {
+        this.#pieces.add(piece);
+        break;
+      }
       this.#finish(piece);
       from = end + 1;
+      if (this.#options.isFull?.() === true) {
+        this.#held = chunk.subarray(from);
+        return false;
+      }
     }
+    return true;
+  }
+
+  /** Goes on with what had to wait; as `push`. */
+  resume(): boolean {
+    const held = this.#held;
+    this.#held = undefined;
+    return held === undefined || this.push(held);
   }
 
   /** The stream ended: a last line without a newline still counts. */

@@ -170,18 +170,24 @@ export class Peer {
     );
   }
 
-  /** Takes one message from the transport. `via` is the request on whose stream it came, where the transport knows. */
-  receive(bytes: Buffer, via?: number): void {
+  /**
+   * Takes one message from the transport. `via` is the request on whose stream it came, where the transport knows. Whether it
+   * was an answer that somebody waited for.
+   */
+  receive(bytes: Buffer, via?: number): boolean {
     const message = readMessage(bytes, { lenient: true, outline: true });
     switch (message.kind) {
       case "malformed":
-        return this.#batch(bytes, via);
+        this.#batch(bytes, via);
+        return false;
       case "response":
         return this.#answer(message.id, message.reply, via);
       case "notification":
-        return this.#notification(message, via);
+        this.#notification(message, via);
+        return false;
       case "request":
-        return this.#question(message, via);
+        this.#question(message, via);
+        return false;
     }
   }
 
@@ -211,14 +217,16 @@ export class Peer {
     for (const { id } of this.#pending.values()) this.failRequest(id, lost);
   }
 
-  #answer(id: string | number, reply: Reply, via: number | undefined): void {
+  #answer(id: string | number, reply: Reply, via: number | undefined): boolean {
     // Our ids are numbers: the text "1" is not the number 1, and answers nothing of ours. Nor does what comes on the
     // stream of another request.
     const ours = typeof id === "number" && (via === undefined || via === id);
     const pending = ours ? this.#take(id) : undefined;
-    if (pending !== undefined) return pending.resolve(reply);
+    pending?.resolve(reply);
+    if (pending !== undefined) return true;
     this.counters.unclaimed++;
     if (ours) this.#abandoned.delete(id);
+    return false;
   }
 
   #question(message: RequestMessage, via: number | undefined): void {

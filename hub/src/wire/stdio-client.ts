@@ -16,15 +16,31 @@ export interface StdioChannelOptions {
   readonly onMessage: (line: Buffer) => void;
   /** A line past the bound: the connection cannot go on. */
   readonly onOverflow: () => void;
+  /** For how long nothing is to be read; asked after each message. */
+  readonly pauseMs?: () => number | undefined;
 }
 
 export class StdioChannel implements Channel {
   readonly #lines: LineWriter;
 
-  constructor({ stdin, stdout, maxLineBytes, onMessage, onOverflow }: StdioChannelOptions) {
+  constructor({ stdin, stdout, maxLineBytes, onMessage, onOverflow, pauseMs }: StdioChannelOptions) {
     this.#lines = new LineWriter(stdin);
-    const lines = new LineReader({ maxBytes: maxLineBytes, onLine: onMessage, onOverflow });
-    stdout.on("data", (chunk: Buffer) => lines.push(chunk));
+    let waitMs: number | undefined;
+    const isFull = () => (waitMs = pauseMs?.()) !== undefined;
+    const lines = new LineReader({ maxBytes: maxLineBytes, onLine: onMessage, onOverflow, isFull });
+    const goOn = () => {
+      if (lines.resume()) stdout.resume();
+      else wait();
+    };
+    const wait = () => {
+      if (waitMs === undefined || waitMs === 0) setImmediate(goOn);
+      else setTimeout(goOn, waitMs);
+    };
+    stdout.on("data", (chunk: Buffer) => {
+      if (lines.push(chunk)) return;
+      stdout.pause();
+      wait();
+    });
     stdout.on("end", () => lines.end());
   }
 

@@ -58,6 +58,10 @@ export class WebSocketChannel implements Channel {
       });
       socket.on("message", (data, isBinary) => {
         if (!isBinary && Buffer.isBuffer(data)) options.onMessage(data);
+        const waitMs = options.pauseMs?.() ?? 0;
+        if (waitMs === 0) return;
+        socket.pause();
+        setTimeout(() => socket.resume(), waitMs);
       });
       socket.once("open", () => {
         watchLiveness(socket, { pingMs, onSilent: () => void (isLive = false) });
