@@ -33,6 +33,7 @@ const STARTED_WITH = [
   "isolation",
   "era",
   "npm",
+  "network",
   "invalid",
   "allowEnv",
 ] as const;

@@ -4,6 +4,7 @@
 import { HubError } from "../errors.ts";
 import { toEnv } from "./env.ts";
 import { isObject, toPlainJson } from "./plain.ts";
+import { toNetwork } from "./network.ts";
 import { groupEntry, parseWith, serverEntry } from "./schema.ts";
 import type { ServerEntry } from "./schema.ts";
 import { name as nameRule } from "./text.ts";
@@ -34,6 +35,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     groups = [],
   } = parsed;
   const allowEnv = parsed.allowEnv ?? parsed.allow_env ?? [];
+  const network = toNetwork(parsed);
   const startMs = timeouts?.start_ms ?? timeouts?.startMs;
   const installMs = timeouts?.install_ms ?? timeouts?.installMs;
   const requestMs = timeouts?.request_ms ?? timeouts?.requestMs ?? timeout;
@@ -56,6 +58,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     ...(era === undefined || era === "auto" ? {} : { era }),
     ...(npm === undefined ? {} : { npm }),
     ...(parsed.resilience === undefined ? {} : { resilience: parsed.resilience }),
+    ...(network === undefined ? {} : { network }),
     groups: [...new Set(groups)],
   };
 }

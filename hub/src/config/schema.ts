@@ -4,6 +4,7 @@
 import * as z from "zod/mini";
 import { HubError } from "../errors.ts";
 import * as limits from "./limits.ts";
+import { networkEntry } from "./network.ts";
 import { resilienceEntry } from "./resilience.ts";
 import * as rule from "./text.ts";
 
@@ -157,6 +158,7 @@ export const serverEntry = z.looseObject({
   /** npx only: whether its package is installed once and run by the hub itself, or left to npx. */
   npm: z.optional(npm),
   resilience: z.optional(resilienceEntry),
+  ...networkEntry,
   groups: z.optional(z.array(rule.name).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
 });
 

@@ -3,6 +3,7 @@
 
 import type { HubLimits } from "./hub-limits.ts";
 import type { ErrorBody } from "../errors.ts";
+import type { NetworkConfig } from "./network.ts";
 import type { ResilienceEntry } from "./resilience.ts";
 
 /** One environment variable that the user grants to a server. */
@@ -85,6 +86,8 @@ export interface ServerConfig {
   readonly npm?: NpmMode;
   /** How it is kept alive and how its failures are met, as far as the user says. */
   readonly resilience?: ResilienceEntry;
+  /** The way to a remote server; of a program, whether it gets the hub's proxy settings. */
+  readonly network?: NetworkConfig;
   /** Groups that this server joins without being named there. */
   readonly groups: readonly string[];
 }

@@ -128,10 +128,10 @@ export class Dialer {
     return isPackage ? { transport, env, npm: this.#options.config().npm } : undefined;
   }
 
-  #preparing({ env }: ResolvedServer, asked: Pick<Preparing, "signal" | "onStage">): Preparing {
+  #preparing({ env, network }: ResolvedServer, asked: Pick<Preparing, "signal" | "onStage">): Preparing {
     const { world, log } = this.#options;
     const { variables, guard, instance: tag } = world;
-    const environment = childEnvironment(variables, env, { tag, launcher: "npx" });
+    const environment = childEnvironment(variables, env, { tag, launcher: "npx", proxy: network?.proxy });
     return { ...asked, environment, guard, onOutput: log.start() };
   }
 
@@ -151,12 +151,14 @@ export class Dialer {
       requestMs: this.requestMs(),
       open: (handlers) => {
         const { transport } = resolved;
-        if (transport.type !== "stdio") return openRemote(resolved, handlers, { lookup: world.lookup, inflow });
+        if (transport.type !== "stdio")
+          return openRemote(resolved, handlers, { lookup: world.lookup, inflow, variables: world.variables });
         const { instance, guard } = world;
         const unique = randomBytes(4).toString("hex");
         const command = launchCommand(resolved, { instance, unique, ...(way?.by === "node" ? way : {}) });
         const { launcher } = transport;
-        const env = forWay(way, childEnvironment(world.variables, command.env, { tag: instance, launcher }));
+        const proxy = resolved.network?.proxy;
+        const env = forWay(way, childEnvironment(world.variables, command.env, { tag: instance, launcher, proxy }));
         const watch = watchDownload(command.launcher, (is) => role.onStage(is ? "downloading" : "handshake"));
         const logged = log.start();
         const onStderr = (chunk: Buffer) => {

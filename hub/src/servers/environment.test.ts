@@ -51,6 +51,17 @@ describe("the environment of a child", () => {
     expect(names(launcher)).toEqual([...basics, ...own].toSorted());
   });
 
+  it.each<[Launcher, string | boolean, Record<string, string>]>([
+    ["binary", true, { HTTPS_PROXY: "http://proxy" }],
+    ["npx", false, {}],
+    ["binary", "http://own", { HTTP_PROXY: "http://own", HTTPS_PROXY: "http://own", http_proxy: "http://own" }],
+  ])("R30 SE-2 %s with proxy %s", (launcher, proxy, expected) => {
+    const env = childEnvironment(HUB, {}, { tag: "t", launcher, proxy });
+    const found = Object.fromEntries(Object.entries(env).filter(([name]) => /proxy$/i.test(name)));
+    expect(found).toMatchObject(expected);
+    expect(Object.keys(expected).length > 0).toBe(Object.keys(found).length > 0);
+  });
+
   it("lets a grant replace what the hub has, but never the tag", () => {
     const env = childEnvironment(HUB, { PATH: "/opt", PLUGBOARD_INSTANCE: "forged" }, { tag: "t", launcher: "binary" });
     expect(env).toMatchObject({ PATH: "/opt", PLUGBOARD_INSTANCE: "t" });

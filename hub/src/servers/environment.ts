@@ -12,8 +12,10 @@ export const START_VARIABLE = "PLUGBOARD_START";
 
 const EVERYONE = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_[A-Z]+|TZ|TMPDIR)$/;
 
+// A proxy's address may hold a password, so that a program gets it only where it downloads something, or where its entry says so.
+const PROXY = /^((HTTP|HTTPS|ALL|NO)_PROXY|(http|https|all|no)_proxy)$/;
 // What a package runner needs to reach its registry: proxies, certificates, caches.
-const NETWORK = /^((HTTP|HTTPS|ALL|NO)_PROXY|(http|https|all|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/;
+const NETWORK = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/;
 
 // Not all of npm_config_*: a hub that was itself started by npx has its own call there (npm_config_package, _call,
 // _local_prefix), and the npx of a server would obey it.
@@ -21,11 +23,14 @@ const NPM =
   /^npm_config_(.*registry|\/\/.*|_auth\w*|cache|userconfig|globalconfig|ca|cafile|cert|key|strict_ssl|proxy|https_proxy|noproxy|fetch_\w+|maxsockets|offline|prefer_offline|prefer_online|before|ignore_scripts|allow_scripts|nodedir)$/i;
 
 const BY_LAUNCHER: Readonly<Record<Launcher, readonly RegExp[]>> = {
-  npx: [NETWORK, NPM],
-  uvx: [NETWORK, /^UV_/, /^(PIP_INDEX_URL|XDG_(CACHE|CONFIG|DATA)_HOME)$/],
+  npx: [PROXY, NETWORK, NPM],
+  uvx: [PROXY, NETWORK, /^UV_/, /^(PIP_INDEX_URL|XDG_(CACHE|CONFIG|DATA)_HOME)$/],
   docker: [/^DOCKER_(HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY)$/],
   binary: [],
 };
+
+/** Programs read either spelling. */
+const PROXY_NAMES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] as const;
 
 /** True for the variables that the docker client itself obeys. */
 export function isDockerSetting(name: string): boolean {
@@ -50,15 +55,17 @@ export function isBasic(name: string): boolean {
 export function childEnvironment(
   hubEnv: Environment,
   granted: Readonly<Record<string, string>>,
-  { tag, launcher }: { tag: string; launcher: Launcher },
+  { tag, launcher, proxy }: { tag: string; launcher: Launcher; proxy?: string | boolean | undefined },
 ): Record<string, string> {
-  const allowed = [EVERYONE, ...BY_LAUNCHER[launcher]];
+  const allowed = [EVERYONE, ...BY_LAUNCHER[launcher], ...(proxy === true ? [PROXY] : [])];
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(hubEnv)) {
     // A value that begins with () is a function which an old bash would run.
     if (value === undefined || value.startsWith("()")) continue;
+    if (proxy === false && PROXY.test(name)) continue;
     if (allowed.some((pattern) => pattern.test(name))) env[name] = value;
   }
+  if (typeof proxy === "string") for (const name of PROXY_NAMES) env[name] = proxy;
   return { ...env, ...granted, [TAG_VARIABLE]: tag };
 }
 

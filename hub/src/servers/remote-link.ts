@@ -5,6 +5,8 @@ import type { LookupFunction } from "node:net";
 import { HubError } from "../errors.ts";
 import type { HttpChannel as HttpClient } from "../wire/http-client.ts";
 import { Peer, type PeerHandlers } from "../wire/peer.ts";
+import { findRoute, type Route } from "../wire/route.ts";
+import type { Environment } from "./environment.ts";
 import type { InflowOptions } from "../wire/inflow.ts";
 import { atRate, deferred, MAX_MESSAGE_BYTES, type Link } from "./link.ts";
 import type { ResolvedServer } from "./resolve.ts";
@@ -22,12 +24,13 @@ interface Remote {
   /** Who knows where hosts are. */
   readonly lookup?: LookupFunction | undefined;
   readonly inflow: InflowOptions;
+  readonly route: Route;
 }
 
 export async function openRemote(
-  { transport }: ResolvedServer,
+  { transport, network = {} }: ResolvedServer,
   handlers: PeerHandlers,
-  { lookup, inflow }: Pick<Remote, "lookup" | "inflow">,
+  { lookup, inflow, variables = {} }: Pick<Remote, "lookup" | "inflow"> & { variables?: Environment },
 ): Promise<Link> {
   if (transport.type === "stdio") throw new HubError("InvalidConfig", "A stdio server has no address to connect to");
   const { type, url, headers } = transport;
@@ -38,7 +41,8 @@ export async function openRemote(
     const message = `The url, with its variables filled in, is not a ${plain}// or ${secure}// address`;
     throw new HubError("InvalidConfig", message, { field: "url" });
   }
-  return OPENERS[type]({ url: parsed, headers, handlers, lookup, inflow });
+  const route = await findRoute(parsed, network, variables);
+  return OPENERS[type]({ url: parsed, headers, handlers, lookup, inflow, route });
 }
 
 // The libraries are loaded only where a server needs them: they cost more to load than the rest of the hub.
@@ -113,9 +117,9 @@ async function openWebSocket(remote: Remote): Promise<Link> {
   };
 }
 
-function limits({ url, headers, lookup }: Remote) {
+function limits({ url, headers, lookup, route }: Remote) {
   const bounds = { maxMessageBytes: MAX_MESSAGE_BYTES, connectTimeoutMs: CONNECT_TIMEOUT_MS };
-  return { url, headers, ...bounds, ...(lookup === undefined ? {} : { lookup }) };
+  return { url, headers, route, ...bounds, ...(lookup === undefined ? {} : { lookup }) };
 }
 
 /** What all of them have in common. */

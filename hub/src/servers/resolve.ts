@@ -4,6 +4,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
 import { expandList, expandRecord, expandText, type OnFilled, type Variables } from "../config/expand.ts";
+import type { NetworkConfig } from "../config/network.ts";
 import type { EnvEntry, ServerConfig, Transport } from "../config/types.ts";
 import { HubError } from "../errors.ts";
 import type { SecretStore } from "../secrets/store.ts";
@@ -13,6 +14,7 @@ export interface ResolvedServer {
   readonly name: string;
   readonly transport: Transport;
   readonly env: Readonly<Record<string, string>>;
+  readonly network?: NetworkConfig;
   /** Values that must never be shown: for the redactor. */
   readonly secrets: readonly string[];
 }
@@ -48,9 +50,20 @@ export async function resolveServer(config: ServerConfig, sources: ResolveSource
     entries[name] = { ...entry, value };
   }
   const transport = resolveTransport(config.transport, sources, { env, absent }, onFilled);
-  for (const secret of secretsOf({ transport, env: entries })) secrets.add(secret);
+  const network = resolveNetwork(config.network, { ...sources.variables, ...env }, onFilled);
+  for (const secret of secretsOf({ transport, env: entries, network })) secrets.add(secret);
   if (config.config !== undefined) env[CONFIG_VARIABLE] ??= JSON.stringify(config.config);
-  return { name: config.name, transport, env, secrets: [...secrets] };
+  return { name: config.name, transport, env, network, secrets: [...secrets] };
+}
+
+function resolveNetwork(network: NetworkConfig = {}, variables: Variables, onFilled: OnFilled): NetworkConfig {
+  const { proxy, tls } = network;
+  return {
+    ...(proxy === undefined
+      ? {}
+      : { proxy: typeof proxy === "string" ? expandText(proxy, variables, "proxy", onFilled) : proxy }),
+    ...(tls === undefined ? {} : { tls: expandRecord({ ...tls }, variables, "tls", onFilled) }),
+  };
 }
 
 async function resolveEntry(

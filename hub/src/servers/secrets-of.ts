@@ -8,10 +8,10 @@ import type { EnvEntry, ServerConfig, Transport } from "../config/types.ts";
 import { isBasic } from "./environment.ts";
 
 /** What the secrets of a server stand in, as written or filled in. */
-export type Secretive = Pick<ServerConfig, "transport" | "env" | "config">;
+export type Secretive = Pick<ServerConfig, "transport" | "env" | "config" | "network">;
 
 /** Every credential that stands in a config as it is. */
-export function secretsOf({ transport, env, config }: Secretive): string[] {
+export function secretsOf({ transport, env, config, network }: Secretive): string[] {
   const found = new Set<string>();
   const collect: Hide = (secret) => {
     for (const part of partsOf(secret)) found.add(part);
@@ -21,6 +21,7 @@ export function secretsOf({ transport, env, config }: Secretive): string[] {
     if (entry.value !== undefined) (isSecretVariable(name, entry) ? maskSecret : maskText)(entry.value, collect);
   }
   inTransport(transport, collect);
+  if (typeof network?.proxy === "string") maskUrl(network.proxy, collect);
   maskJson(config, collect);
   found.delete("");
   return [...found];

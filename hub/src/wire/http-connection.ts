@@ -2,9 +2,12 @@
 // hub's words. What bodies mean is theirs.
 
 import type { LookupFunction } from "node:net";
-import { Pool, type Dispatcher } from "undici";
+import { buildConnector, Pool, type Dispatcher } from "undici";
 import { HubError } from "../errors.ts";
 import { broken, followRedirect, isUnreachable, MAX_REDIRECTS, tooManyRedirects } from "./http-failure.ts";
+import { proxyAuthorization } from "./proxy.ts";
+import type { Route } from "./route.ts";
+import { openTunnel, refusedByProxy, unreachableProxy } from "./tunnel.ts";
 
 export interface Outgoing {
   readonly method: "POST" | "GET" | "DELETE";
@@ -32,6 +35,7 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   /** Who knows where a host is; the system unless told. Asked for every new connection. */
   readonly lookup?: LookupFunction;
+  readonly route?: Route;
   /** For how long nothing more is to be read; asked after each piece of a body. */
   readonly pauseMs?: () => number | undefined;
 }
@@ -41,11 +45,18 @@ export class HttpConnection {
   readonly #pool: Pool;
   readonly pauseMs: ConnectionOptions["pauseMs"];
 
-  constructor(origin: string, { connectTimeoutMs, lookup, pauseMs }: ConnectionOptions) {
+  /** Where requests are handed to a proxy as they are, not through a tunnel. */
+  readonly forward: URL | undefined;
+
+  constructor(origin: string, { connectTimeoutMs, lookup, pauseMs, route = {} }: ConnectionOptions) {
     this.#origin = origin;
     this.pauseMs = pauseMs;
-    this.#pool = new Pool(origin, {
-      connect: { timeout: connectTimeoutMs, ...(lookup === undefined ? {} : { lookup }) },
+    const { proxy, tls } = route;
+    const isSecure = origin.startsWith("https:");
+    const settings = { timeout: connectTimeoutMs, ...(lookup === undefined ? {} : { lookup }), ...tls };
+    this.forward = isSecure ? undefined : proxy;
+    this.#pool = new Pool(this.forward === undefined ? origin : this.forward.origin, {
+      connect: isSecure && proxy !== undefined ? throughTunnel(proxy, settings) : settings,
       // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -53,7 +64,8 @@ export class HttpConnection {
   }
 
   dispatch(outgoing: Outgoing, receiver: Receiver, redirects = 0): void {
-    const { method, path, headers, body = null } = outgoing;
+    const { method, body = null } = outgoing;
+    const { path, headers } = this.forward === undefined ? outgoing : forwarded(outgoing, this.#origin, this.forward);
     this.#pool.dispatch({ method, path, headers, body }, new Exchange(this, outgoing, receiver, redirects));
   }
 
@@ -65,6 +77,27 @@ export class HttpConnection {
   close(): Promise<void> {
     return this.#pool.destroy();
   }
+}
+
+/** As a proxy takes a request that it passes on: with the whole address. */
+function forwarded({ path, headers }: Outgoing, origin: string, proxy: URL): Pick<Outgoing, "path" | "headers"> {
+  const authorization = proxyAuthorization(proxy);
+  const own = authorization === undefined ? [] : ["proxy-authorization", authorization];
+  return { path: origin + path, headers: ["host", new URL(origin).host, ...own, ...headers] };
+}
+
+function throughTunnel(
+  proxy: URL,
+  settings: buildConnector.BuildOptions & { timeout: number },
+): buildConnector.connector {
+  const secure = buildConnector(settings);
+  return (options, callback) => {
+    const { hostname, port } = options;
+    openTunnel({ proxy, host: hostname, port: Number(port) || 443, timeoutMs: settings.timeout }).then(
+      (httpSocket) => secure({ ...options, httpSocket }, callback),
+      (error: Error) => callback(error, null),
+    );
+  };
 }
 
 /**
@@ -100,6 +133,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     const abort = this.#abort;
     if (status < 200 || abort === undefined) return true; // the answer is still to come
     this.#status = status;
+    const { forward } = this.#connection;
+    if (status === 407 && forward !== undefined) {
+      abort(refusedByProxy(status, forward));
+      return true;
+    }
     const headers = new ResponseHeaders(raw);
     if (status < 300 || status > 399) this.#receiver.onResponse(status, headers, abort);
     else this.#redirect(status, headers.get("location"), abort);
@@ -120,7 +158,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onError(error: Error): void {
-    this.#receiver.onError(broken(error, this.#status), { unreachable: isUnreachable(error) });
+    const { forward } = this.#connection;
+    const unreachable = isUnreachable(error);
+    const failure =
+      unreachable && forward !== undefined ? unreachableProxy(error, forward) : broken(error, this.#status);
+    this.#receiver.onError(failure, { unreachable });
   }
 
   #redirect(status: number, location: string | undefined, abort: Abort): void {

@@ -65,6 +65,11 @@ export function errorIn(bytes: Buffer): RpcError | undefined {
 
 export function broken(error: Error, status: number): HubError {
   if (error instanceof HubError) return error;
+  const tls = TLS_FAULTS[codeOf(error)];
+  if (tls !== undefined) {
+    const { message, hint } = tls;
+    return new HubError("ConnectionFailed", message, { detail: codeOf(error), hint, delivery: "unsent", cause: error });
+  }
   const detail = whatFailed(error);
   const refused = status === 0 && isUnreachable(error);
   const message = refused ? "The server cannot be reached" : "The connection broke before the answer was complete";
@@ -77,7 +82,8 @@ export function tooLarge(maxBytes: number): HubError {
 
 /** Whether there was never a connection that the request could have gone through. */
 export function isUnreachable(error: unknown): boolean {
-  return error instanceof Error && NO_CONNECTION.has(codeOf(error));
+  if (error instanceof HubError) return error.delivery === "unsent";
+  return error instanceof Error && (NO_CONNECTION.has(codeOf(error)) || TLS_FAULTS[codeOf(error)] !== undefined);
 }
 
 /** The code of the system, and where it says so the address. @example "Nothing listens at 127.0.0.1:17499 (ECONNREFUSED)" */
@@ -97,6 +103,45 @@ function whatFailed(error: Error): string {
 function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
+
+const TRUST =
+  'Set "tls": {"ca": "/path/to/ca.pem"} in the server\'s entry to the certificate of its authority, or NODE_EXTRA_CA_CERTS for all servers';
+const UNKNOWN_CA = {
+  message: "The server's certificate is signed by an authority that is not known here",
+  hint: TRUST,
+};
+
+/** What a certificate can have against it, and who can help. Nothing was sent in any of these cases. */
+const TLS_FAULTS: Readonly<Partial<Record<string, { readonly message: string; readonly hint: string }>>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: {
+    message: "The server's certificate is self-signed",
+    hint: 'Set "tls": {"ca": "/path/to/the-certificate.pem"} in the server\'s entry to that certificate, or NODE_EXTRA_CA_CERTS for all servers',
+  },
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CA,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_CA,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_CA,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_CA,
+  CERT_HAS_EXPIRED: {
+    message: "The server's certificate has expired",
+    hint: "Its operator has to renew it; also check the clock of this machine",
+  },
+  CERT_NOT_YET_VALID: {
+    message: "The server's certificate is not valid yet",
+    hint: "Check the clock of this machine",
+  },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    message: "The server's certificate is for another host name",
+    hint: 'Use the name that it is for in the url, or set "tls": {"servername": "…"} in the server\'s entry',
+  },
+  ERR_SSL_WRONG_VERSION_NUMBER: {
+    message: "The server does not speak TLS at this address",
+    hint: "Perhaps its url begins with http:// (or ws://)",
+  },
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: {
+    message: "The server asks for a client certificate",
+    hint: 'Set "tls": {"cert": "/path/to/cert.pem", "key": "/path/to/key.pem"} in the server\'s entry',
+  },
+};
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
   "ECONNREFUSED",

@@ -1,10 +1,14 @@
 // MCP over WebSocket, the client's side: one message per text frame.
 
+import { isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { WebSocket } from "ws";
 import { HubError } from "../errors.ts";
 import type { ConnectionOptions } from "./http-connection.ts";
 import { broken, followRedirect, HttpStatusError, isUnreachable, tooLarge } from "./http-failure.ts";
 import type { Channel } from "./peer.ts";
+import type { Route } from "./route.ts";
+import { openTunnel } from "./tunnel.ts";
 import { watchLiveness } from "./ws-liveness.ts";
 import { closeSocket, isTooLarge, SUBPROTOCOL } from "./ws-socket.ts";
 
@@ -28,13 +32,16 @@ export class WebSocketChannel implements Channel {
   }
 
   /** Resolves when the server has taken the connection. */
-  static open(options: WebSocketChannelOptions): Promise<WebSocketChannel> {
-    const { url, headers, maxMessageBytes, connectTimeoutMs, lookup, pingMs } = options;
+  static async open(options: WebSocketChannelOptions): Promise<WebSocketChannel> {
+    const { url, headers, maxMessageBytes, connectTimeoutMs, lookup, pingMs, route = {} } = options;
+    const through = await tunnelTo(url, route, connectTimeoutMs);
     const socket = new WebSocket(url, [SUBPROTOCOL], {
       headers,
       maxPayload: maxMessageBytes,
       handshakeTimeout: connectTimeoutMs,
       ...(lookup === undefined ? {} : { lookup }),
+      ...route.tls,
+      ...(through === undefined ? {} : { createConnection: () => through }),
       perMessageDeflate: false,
       // A redirect could lead to another origin, with this server's credentials.
       followRedirects: false,
@@ -83,6 +90,15 @@ export class WebSocketChannel implements Channel {
   close(): Promise<void> {
     return closeSocket(this.#socket, 1000);
   }
+}
+
+/** The connection that a proxy has made for us, with TLS on it where the address wants that. */
+async function tunnelTo(url: URL, { proxy, tls }: Route, timeoutMs: number): Promise<Socket | undefined> {
+  if (proxy === undefined) return undefined;
+  const isSecure = url.protocol === "wss:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const socket = await openTunnel({ proxy, host, port: Number(url.port) || (isSecure ? 443 : 80), timeoutMs });
+  return isSecure ? connectTls({ socket, ...(isIP(host) === 0 ? { servername: host } : { host }), ...tls }) : socket;
 }
 
 function failed(error: Error): HubError {

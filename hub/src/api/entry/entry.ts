@@ -1,6 +1,7 @@
 // A server's config in the API's spelling, whichever one it was written in, with its secrets shown or hidden.
 
 import { hideAll, MASK, maskArgs, maskJson, maskSecret, maskText, maskUrl, type Hide } from "../../config/mask.ts";
+import type { NetworkConfig } from "../../config/network.ts";
 import type { EnvEntry, ServerConfig, Source } from "../../config/types.ts";
 import { isSecretVariable } from "../../servers/secrets-of.ts";
 import type { ShownConfig } from "../schemas/server.ts";
@@ -42,7 +43,15 @@ export function toEntry(config: ServerConfig, hide: Hide): Entry {
     ...(config.era === undefined ? {} : { era: config.era }),
     ...(config.npm === undefined ? {} : { npm: config.npm }),
     ...(config.resilience === undefined ? {} : { resilience: config.resilience }),
+    ...toNetwork(config.network, hide),
     ...(groups.length === 0 ? {} : { groups: [...groups] }),
+  };
+}
+
+function toNetwork({ proxy, tls }: NetworkConfig = {}, hide: Hide): Partial<Entry> {
+  return {
+    ...(proxy === undefined ? {} : { proxy: typeof proxy === "string" ? maskUrl(proxy, hide) : proxy }),
+    ...(tls === undefined ? {} : { tls }),
   };
 }
 

@@ -23,6 +23,7 @@ const PARTS: readonly { readonly part: keyof ServerConfig; readonly keys: readon
   { part: "era", keys: ["era"] },
   { part: "npm", keys: ["npm"] },
   { part: "resilience", keys: ["resilience"] },
+  { part: "network", keys: ["proxy", "tls", "ca"] },
   { part: "groups", keys: ["groups"] },
 ];
 

@@ -39,6 +39,15 @@ const serverConfig = z
     era: z.enum(["modern", "legacy"]).optional(),
     npm: z.enum(["managed", "npx"]).optional(),
     resilience: fileRule(resilienceEntry).optional(),
+    proxy: z.union([z.string(), z.boolean()]).optional(),
+    tls: z
+      .object({
+        ca: z.string().optional(),
+        cert: z.string().optional(),
+        key: z.string().optional(),
+        servername: z.string().optional(),
+      })
+      .optional(),
     groups: z.array(z.string()).optional(),
   })
   .openapi("MCPServerConfig");

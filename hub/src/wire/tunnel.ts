@@ -1,0 +1,71 @@
+// A connection to a server through a proxy (HTTP CONNECT). What is spoken over it, TLS or not, is the caller's.
+
+import type { Socket } from "node:net";
+import { HubError } from "../errors.ts";
+import { proxyAuthorization } from "./proxy.ts";
+
+export interface TunnelOptions {
+  readonly proxy: URL;
+  readonly host: string;
+  readonly port: number;
+  readonly timeoutMs: number;
+}
+
+/** Rejects with a HubError; nothing was sent to the server then. */
+export async function openTunnel({ proxy, host, port, timeoutMs }: TunnelOptions): Promise<Socket> {
+  // Loaded when it is needed: few are behind a proxy.
+  const { request } = await (proxy.protocol === "https:" ? import("node:https") : import("node:http"));
+  const target = `${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
+  const authorization = proxyAuthorization(proxy);
+  return new Promise((resolve, reject) => {
+    const connecting = request({
+      host: proxy.hostname.replace(/^\[|\]$/g, ""),
+      port: proxy.port === "" ? (proxy.protocol === "https:" ? 443 : 80) : Number(proxy.port),
+      method: "CONNECT",
+      path: target,
+      headers: { host: target, ...(authorization === undefined ? {} : { "proxy-authorization": authorization }) },
+      agent: false,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    connecting.once("connect", ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
+      if (statusCode < 200 || statusCode > 299) {
+        socket.destroy();
+        return reject(refusedByProxy(statusCode, proxy));
+      }
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    // Anything but a tunnel: an ordinary server answers CONNECT so.
+    connecting.once("response", ({ statusCode = 0 }) => {
+      connecting.destroy();
+      reject(refusedByProxy(statusCode, proxy));
+    });
+    connecting.once("error", (error: NodeJS.ErrnoException) => reject(unreachableProxy(error, proxy)));
+    connecting.end();
+  });
+}
+
+const HINT = 'Check HTTP_PROXY, HTTPS_PROXY and NO_PROXY, or give the server "proxy": false';
+
+/** 407 wants a name and a password; everything else is the proxy's own business. */
+export function refusedByProxy(status: number, proxy: URL): HubError {
+  const asks = status === 407;
+  const message = asks
+    ? `The proxy ${proxy.host} asks for credentials`
+    : `The proxy ${proxy.host} does not let us through`;
+  return new HubError("ConnectionFailed", message, {
+    detail: `HTTP status ${status}`,
+    hint: asks ? "Write them into the proxy's address: http://user:password@host:port" : HINT,
+    delivery: asks || status < 500 ? "rejected" : "unsent",
+  });
+}
+
+export function unreachableProxy(error: NodeJS.ErrnoException, proxy: URL): HubError {
+  const isLate = error.name === "AbortError" || error.name === "TimeoutError";
+  return new HubError("ConnectionFailed", `The proxy ${proxy.host} cannot be reached`, {
+    detail: isLate ? "It did not answer in time" : (error.code ?? error.message),
+    hint: HINT,
+    delivery: "unsent",
+    cause: error,
+  });
+}
