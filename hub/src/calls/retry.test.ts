@@ -32,6 +32,8 @@ describe("RS-1 after which failures a request is sent again", () => {
     ["an idempotent call", calls({}, IDEMPOTENT), `${NOT_RUN} gateway unknown`],
     ["a hint that is not true", calls({}, { annotations: { readOnlyHint: "yes" } }), `${NOT_RUN} gateway`],
     ["a read-only call of a distrusted server", calls({ trusted: false }, READ_ONLY), `${NOT_RUN} gateway`],
+    ["auto", calls({ retry: "auto" }), `${NOT_RUN} gateway`],
+    ["safe, but auto for the tool", calls({ retry: "safe", tool_retry: { t: "auto" } }), `${NOT_RUN} gateway`],
     ["safe", calls({ retry: "safe" }), NOT_RUN],
     ["safe, read-only", calls({ retry: "safe" }, READ_ONLY), `${NOT_RUN} unknown`],
     ["always", calls({ retry: "always" }), `${NOT_RUN} gateway unknown`],

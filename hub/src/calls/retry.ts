@@ -55,8 +55,8 @@ export function retryDelay({ error, tries, repeat, leftMs }: Failure): number | 
 /** When a call of this tool is sent again: what the operator says, and what the tool says of itself. */
 export function repeatOf(name: string, tool: JsonObject | undefined, rules: Resilience): Repeat {
   const { retry, toolRetry, trusted } = rules;
-  const rule = Object.hasOwn(toolRetry, name) ? toolRetry[name] : retry;
-  return byRule(rule, trusted && saysHarmless(tool));
+  const own = Object.hasOwn(toolRetry, name) ? toolRetry[name] : undefined;
+  return byRule(own ?? retry, trusted && saysHarmless(tool));
 }
 
 /** The same for any other question, which changes nothing at the server. */
@@ -72,7 +72,7 @@ function byRule(rule: Resilience["retry"], isHarmless: boolean): Repeat {
       return isHarmless ? SAFE_HARMLESS : SAFE;
     case "always":
       return EVERYTHING;
-    case undefined:
+    case "auto":
       return isHarmless ? EVERYTHING : USUAL;
   }
 }

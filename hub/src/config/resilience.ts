@@ -7,7 +7,9 @@ import * as limits from "./limits.ts";
 
 const ms = z.int().check(z.gte(1), z.lte(limits.TIMEOUT_MAX_MS));
 
-const retryRule = z.enum(["never", "safe", "always"], { error: 'A retry rule is "never", "safe" or "always"' });
+const retryRule = z.enum(["auto", "never", "safe", "always"], {
+  error: 'A retry rule is "never", "safe" or "always", or "auto" for the usual one',
+});
 
 /** Strict, unlike the entry around it: no other client has such a part, so an unknown word in it is a typing error. */
 export const resilienceEntry = z.strictObject({
@@ -33,5 +35,6 @@ export const resilienceEntry = z.strictObject({
   messages_per_second: z.optional(count),
 });
 
+/** Without one, or with `auto`: the usual rule. */
 export type RetryRule = z.infer<typeof retryRule>;
 export type ResilienceEntry = z.infer<typeof resilienceEntry>;

@@ -51,7 +51,12 @@ async function connect(entry: object, options: Partial<ConnectOptions> = {}) {
       if (resolved.transport.type !== "stdio") return openRemote(resolved, handlers, { inflow });
       const command = launchCommand(resolved, { instance, unique: String(++starts) });
       const env = childEnvironment(process.env, command.env, { tag: instance, launcher: "binary" });
-      return openStdio({ ...command, env }, handlers, { guard, redact: (text) => text, inflow, watching: { silentMs: 200 } });
+      return openStdio({ ...command, env }, handlers, {
+        guard,
+        redact: (text) => text,
+        inflow,
+        watching: { silentMs: 200 },
+      });
     },
     ...options,
   });

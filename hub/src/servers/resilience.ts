@@ -7,8 +7,8 @@ import type { ResilienceEntry, RetryRule } from "../config/resilience.ts";
 export interface Resilience {
   /** What its tools say of themselves is believed. */
   readonly trusted: boolean;
-  /** What the operator says about retries, where the usual rule is not wanted. */
-  readonly retry: RetryRule | undefined;
+  /** What the operator says about retries. */
+  readonly retry: RetryRule;
   /** By the name that the server knows a tool by; wins over the server's rule. */
   readonly toolRetry: Readonly<Record<string, RetryRule>>;
   readonly breaker: BreakerLimits;
@@ -49,7 +49,7 @@ export interface RestartRule {
 export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
   return {
     trusted: entry.trusted ?? true,
-    retry: entry.retry,
+    retry: entry.retry ?? "auto",
     toolRetry: entry.tool_retry ?? {},
     breaker: { failures: entry.breaker_failures ?? 3, cooldownMs: entry.breaker_cooldown_ms ?? 60_000 },
     healthCheckMs: entry.health_check_ms ?? 300_000,
