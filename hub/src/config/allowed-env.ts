@@ -23,7 +23,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Each name once, with the first place that it is used in. */
 export function findUndeclared(
-  { transport, env, allowEnv = [] }: Pick<ServerConfig, "transport" | "env" | "allowEnv">,
+  { transport, env, allowEnv = [], network = {} }: Pick<ServerConfig, "transport" | "env" | "allowEnv" | "network">,
   variables: Environment,
 ): UndeclaredVariable[] {
   const operator = (variables[ALLOW_VARIABLE] ?? "").split(",").map((pattern) => pattern.trim());
@@ -39,6 +39,8 @@ export function findUndeclared(
         ["url", transport.url],
         ...Object.entries(transport.headers).map(([name, value]): [string, string] => [`headers.${name}`, value]),
       ];
+  if (typeof network.proxy === "string") places.push(["proxy", network.proxy]);
+  if (network.tls?.servername !== undefined) places.push(["tls.servername", network.tls.servername]);
   const found = new Map<string, UndeclaredVariable>();
   for (const [field, text] of places) {
     for (const name of referencesIn(text)) {

@@ -50,19 +50,27 @@ export async function resolveServer(config: ServerConfig, sources: ResolveSource
     entries[name] = { ...entry, value };
   }
   const transport = resolveTransport(config.transport, sources, { env, absent }, onFilled);
-  const network = resolveNetwork(config.network, { ...sources.variables, ...env }, onFilled);
+  const network = resolveNetwork(config.network, sources, env, onFilled);
   for (const secret of secretsOf({ transport, env: entries, network })) secrets.add(secret);
   if (config.config !== undefined) env[CONFIG_VARIABLE] ??= JSON.stringify(config.config);
   return { name: config.name, transport, env, network, secrets: [...secrets] };
 }
 
-function resolveNetwork(network: NetworkConfig = {}, variables: Variables, onFilled: OnFilled): NetworkConfig {
-  const { proxy, tls } = network;
+function resolveNetwork(
+  { proxy, tls }: NetworkConfig = {},
+  sources: Omit<ResolveSources, "secrets">,
+  env: Record<string, string>,
+  onFilled: OnFilled,
+): NetworkConfig {
+  const known = { ...sources.variables, ...env };
+  const filled = typeof proxy === "string" ? expandText(proxy, known, "proxy", onFilled) : proxy;
+  const { servername, ...files } = expandRecord({ ...tls }, known, "tls", onFilled);
+  const paths = Object.entries(files).map(([what, path]) => [what, resolvePath(path, sources)]);
   return {
-    ...(proxy === undefined
+    ...(filled === undefined ? {} : { proxy: filled }),
+    ...(tls === undefined
       ? {}
-      : { proxy: typeof proxy === "string" ? expandText(proxy, variables, "proxy", onFilled) : proxy }),
-    ...(tls === undefined ? {} : { tls: expandRecord({ ...tls }, variables, "tls", onFilled) }),
+      : { tls: { ...Object.fromEntries(paths), ...(servername === undefined ? {} : { servername }) } }),
   };
 }
 
