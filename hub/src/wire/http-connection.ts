@@ -3,7 +3,7 @@
 
 import type { LookupFunction } from "node:net";
 import { buildConnector, Pool, type Dispatcher } from "undici";
-import { HubError } from "../errors.ts";
+import { HubError, toHubError } from "../errors.ts";
 import { broken, followRedirect, isUnreachable, MAX_REDIRECTS, tooManyRedirects } from "./http-failure.ts";
 import { proxyAuthorization } from "./proxy.ts";
 import type { Route } from "./route.ts";
@@ -91,13 +91,16 @@ function throughTunnel(
   settings: buildConnector.BuildOptions & { timeout: number },
 ): buildConnector.connector {
   const secure = buildConnector(settings);
-  return (options, callback) => {
+  const connect = async (...[options, callback]: Parameters<buildConnector.connector>): Promise<void> => {
     const { hostname, port } = options;
-    openTunnel({ proxy, host: hostname, port: Number(port) || 443, timeoutMs: settings.timeout }).then(
-      (httpSocket) => secure({ ...options, httpSocket }, callback),
-      (error: Error) => callback(error, null),
-    );
+    try {
+      const tunnel = { proxy, host: hostname, port: Number(port) || 443, timeoutMs: settings.timeout };
+      secure({ ...options, httpSocket: await openTunnel(tunnel) }, callback);
+    } catch (thrown) {
+      callback(toHubError(thrown), null);
+    }
   };
+  return (options, callback) => void connect(options, callback);
 }
 
 /**
