@@ -27,6 +27,7 @@ import { Endpoint } from "./mcp/endpoint.ts";
 import { LogLevels } from "./mcp/log-levels.ts";
 import { TaskIds } from "./mcp/task-ids.ts";
 import type { SecretStore } from "./secrets/store.ts";
+import { givenSecretKey } from "./secrets/given-key.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
 import { EraMemory } from "./servers/era-memory.ts";
 import { Guard } from "./servers/guard.ts";
@@ -124,7 +125,7 @@ export class Hub {
     this.#ownWarnings = [...tracing.warnings, ...npmWarnings(variables)];
     this.#memories = { eras, listings, packages, taskIds, times };
     this.#guard = new Guard({ instance });
-    this.secrets = secrets ?? new FileSecrets(paths.data, { key: variables["PLUGBOARD_SECRET_KEY"] });
+    this.secrets = secrets ?? new FileSecrets(paths.data, { key: givenSecretKey(variables) });
     this.supervisor = new Supervisor(
       {
         variables,

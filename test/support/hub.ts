@@ -49,7 +49,7 @@ export async function makeHome(servers: Servers | undefined, groups?: unknown): 
     const marked = Object.fromEntries(
       Object.entries(servers).map(([name, entry]) => [name, "command" in entry ? withMark(entry, mark) : entry]),
     );
-    await writeFile(join(dir, "config/mcp_server.json"), JSON.stringify({ mcpServers: marked }));
+    await writeFile(join(dir, "config/mcp_server.json"), JSON.stringify({ mcpServers: marked }), { mode: 0o600 });
   }
   if (groups !== undefined) await writeFile(join(dir, "config/group.json"), JSON.stringify(groups));
   const env = { ...registryAccess(), HOME: process.env["HOME"] ?? dir, PLUGBOARD_HOME: dir };

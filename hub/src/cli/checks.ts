@@ -9,6 +9,7 @@ import { readManagementToken } from "../auth/management-token.ts";
 import type { Server } from "../api/schemas/server.ts";
 import type { ServerConfig } from "../config/types.ts";
 import { toHubError } from "../errors.ts";
+import { givenSecretKey } from "../secrets/given-key.ts";
 import { FileSecrets } from "../secrets/file-store.ts";
 import { isIntact } from "../servers/npm/intact.ts";
 import { PackageRecords } from "../servers/npm/record.ts";
@@ -145,7 +146,7 @@ async function checkCredentials(
   { config, data }: Places,
   servers: readonly ServerConfig[],
 ): Promise<CheckResult[]> {
-  const secrets = new FileSecrets(data, { key: io.env["PLUGBOARD_SECRET_KEY"] });
+  const secrets = new FileSecrets(data, { key: keyOf(io) });
   const results = await Promise.all(
     servers.map(async (server): Promise<CheckResult | undefined> => {
       try {
@@ -161,9 +162,18 @@ async function checkCredentials(
   return results.filter((result) => result !== undefined);
 }
 
+/** One that cannot be read is said of the secrets. */
+function keyOf({ env }: Io): string | undefined {
+  try {
+    return givenSecretKey(env);
+  } catch {
+    return undefined;
+  }
+}
+
 async function checkSecrets(io: Io, { data }: Places): Promise<CheckResult[]> {
   try {
-    const names = await new FileSecrets(data, { key: io.env["PLUGBOARD_SECRET_KEY"] }).list();
+    const names = await new FileSecrets(data, { key: givenSecretKey(io.env) }).list();
     await readManagementToken(data);
     return [
       { name: "secrets", state: "ok", message: `${names.length} stored, encrypted, in ${join(data, "secrets")}` },

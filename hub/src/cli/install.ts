@@ -52,7 +52,7 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
     throw new HubError("ConnectionFailed", "No hub is running, so it has no address", { hint: "plugboard start" });
   }
   if (own.isFleeting) out.warn("this is npx's copy of plugboard, which it may remove: npm install --global plugboard");
-  if (io.env["PLUGBOARD_SECRET_KEY"] && options.http !== true)
+  if ((io.env["PLUGBOARD_SECRET_KEY"] || io.env["PLUGBOARD_SECRET_KEY_FILE"]) && options.http !== true)
     out.warn(
       "clients do not have PLUGBOARD_SECRET_KEY: they need a hub that runs (plugboard start) for stored secrets",
     );

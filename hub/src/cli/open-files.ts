@@ -3,9 +3,9 @@
 import { chmod, lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { tokenPath } from "../auth/management-token.ts";
+import { holdsCredentials } from "../config/credentials.ts";
 import { SERVER_FILE } from "../config/documents.ts";
 import { HubError } from "../errors.ts";
-import { secretsOf } from "../servers/secrets-of.ts";
 import { readServers } from "./check-config.ts";
 import type { Places } from "./record.ts";
 import type { Repair } from "./repair.ts";
@@ -47,7 +47,7 @@ async function findOpenConfig({ config }: Places): Promise<Repair | undefined> {
   const info = await stat(path).catch(() => undefined);
   if (info === undefined || (info.mode & OTHERS) === 0) return undefined;
   const enabled = (await readServers(config)).filter((server) => server.enabled);
-  const holders = enabled.filter((server) => secretsOf(server).length > 0).map(({ name }) => name);
+  const holders = enabled.filter(holdsCredentials).map(({ name }) => name);
   if (holders.length === 0) return undefined;
   return {
     name: "config",

@@ -88,7 +88,9 @@ function toJson(picture: Picture): unknown {
 function draw(picture: Picture, out: Output): string {
   const { hub, status, servers, groups } = picture;
   const since = new Date(status.started_at);
-  const [first, ...others] = groups.toSorted((a, b) => Number(b.name === "default") - Number(a.name === "default"));
+  const [first, ...others] = groups
+    .filter(({ error }) => error === null)
+    .toSorted((a, b) => Number(b.name === "default") - Number(a.name === "default"));
   const label = (text: string): Cell => ({ text, paint: out.color.faint });
   const rows: Cell[][] = [
     [

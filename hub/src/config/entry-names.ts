@@ -47,11 +47,13 @@ function isLegal(name: string): boolean {
 
 /** @example toLegalName("My Server 2.0") // "My-Server-2-0" */
 export function toLegalName(text: string): string {
-  const name = text
+  const words = text
     .normalize("NFKD")
     .replaceAll(/\p{M}/gu, "")
-    .replaceAll(/[^A-Za-z0-9_-]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
+    .split(/[^A-Za-z0-9_]/);
+  const name = words
+    .filter((word) => word !== "")
+    .join("-")
     .slice(0, NAME_MAX);
   return isLegal(name) ? name : "server";
 }

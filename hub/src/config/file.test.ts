@@ -246,6 +246,27 @@ describe("createServer", () => {
     expect((await files.load()).config.servers).toEqual([server]);
   });
 
+  it("C11 T13 a file that others can read, and that gets a credential, is for its owner alone from then on", async () => {
+    const path = join(dir, "mcp_server.json");
+    const mode = async () => (await stat(path)).mode & 0o777;
+    await servers("{}");
+    await chmod(path, 0o644);
+    await files.createServer({ name: "plain", command: "x", env: { API_KEY: "${API_KEY}", REF: { secretRef: "r" } } });
+    expect(await mode()).toBe(0o644);
+    expect((await files.load()).warnings).toEqual([]);
+    await files.createServer({
+      name: "open",
+      url: "http://e.org",
+      headers: { Authorization: "Bearer s3cr3t-0f-m1ne" },
+    });
+    expect(await mode()).toBe(0o600);
+    expect((await files.load()).warnings).toEqual([]);
+    await chmod(path, 0o640);
+    expect((await files.load()).warnings).toEqual([
+      `${path} holds credentials (open) and can be read by other users: chmod 600 '${path}'`,
+    ]);
+  });
+
   it("CF-10 keeps comments, mode, byte order mark and a link", async () => {
     const real = join(dir, "real.json");
     const text = `\uFEFF// mine\n{\n  "servers": {\n    "a": { "command": "x" }, // note\n  },\n}\n`;

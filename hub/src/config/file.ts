@@ -7,7 +7,8 @@ import { removeStaleTemps, resolveLinks, writeFileAtomic } from "../atomic.ts";
 import { HubError } from "../errors.ts";
 import { removeAbandonedLock, withLock } from "../lock.ts";
 import { addServer, findEntry, removeServer, replaceServer } from "./changes.ts";
-import { GROUP_FILE, SERVER_FILE, parseServerDocument, toConfig } from "./documents.ts";
+import { holdsCredentials } from "./credentials.ts";
+import { GROUP_FILE, SERVER_FILE, parseServerDocument, toConfig, toServers } from "./documents.ts";
 import { removeGroup, setGroup } from "./group-changes.ts";
 import { normalizeServer } from "./normalize.ts";
 import type { JsonObject } from "./plain.ts";
@@ -16,8 +17,9 @@ import { readTextFile } from "./text-file.ts";
 import type { GroupConfig, ServerConfig } from "./types.ts";
 import { findWarnings } from "./warnings.ts";
 
-/** Entries may hold credentials, so a new file is for its owner alone; an existing one keeps its mode. */
+/** Entries may hold credentials, so a new file is for its owner alone, and so is an old one that does; others keep their mode. */
 const NEW_FILE_MODE = 0o600;
+const OTHERS = 0o077;
 
 /**
  * The file adapter of ConfigStore.
@@ -49,7 +51,12 @@ export class ConfigFiles implements ConfigStore {
       config,
       present: { servers: serverFile !== undefined, groups: groupFile !== undefined },
       blank,
-      warnings: [...blank.map(emptied), ...document.warnings, ...findWarnings(config)],
+      warnings: [
+        ...blank.map(emptied),
+        ...openToOthers(this.#serverPath, serverFile?.mode ?? 0, config.servers),
+        ...document.warnings,
+        ...findWarnings(config),
+      ],
     };
   }
 
@@ -101,7 +108,9 @@ export class ConfigFiles implements ConfigStore {
     // What the file says now: a person may have saved it in the meantime.
     const file = await readTextFile(path);
     const text = change(file?.text ?? "");
-    await writeFileAtomic(path, (file?.mark ?? "") + text, { mode: file?.mode ?? NEW_FILE_MODE });
+    const mode = file?.mode ?? NEW_FILE_MODE;
+    const isPrivate = path === this.#serverPath && holdersIn(toServers(parseServerDocument(text))).length > 0;
+    await writeFileAtomic(path, (file?.mark ?? "") + text, { mode: isPrivate ? mode & ~OTHERS : mode });
   }
 
   async #revision(): Promise<string> {
@@ -123,6 +132,17 @@ export class ConfigFiles implements ConfigStore {
 /** Somebody's servers may have stood there: a file that never held anything would not be there. */
 function emptied(file: string): string {
   return `${file} is empty, so it declares nothing. If that is meant, write {}; if not, take it from a backup`;
+}
+
+function openToOthers(path: string, mode: number, servers: readonly ServerConfig[]): string[] {
+  const holders = (mode & OTHERS) === 0 || process.platform === "win32" ? [] : holdersIn(servers);
+  if (holders.length === 0) return [];
+  return [`${path} holds credentials (${holders.join(", ")}) and can be read by other users: chmod 600 '${path}'`];
+}
+
+/** Those that have a credential in the file as plain text. */
+function holdersIn(servers: readonly ServerConfig[]): string[] {
+  return servers.filter((server) => server.invalid === undefined && holdsCredentials(server)).map(({ name }) => name);
 }
 
 function revisionOf(servers: string | undefined, groups: string | undefined): string {

@@ -12,6 +12,9 @@ describe("names of credentials", () => {
     "GITHUB_PAT",
     "key",
     "AUTH",
+    "MYTOK",
+    "CRED",
+    "DB_CREDS",
   ])("%s is one", (name) => expect(isCredentialName(name)).toBe(true));
 
   it.each(["PATH", "MODE", "KEYBOARD", "AUTHOR", "PATTERN", "PORT", "COMPASS", "MONKEY"])("%s is none", (name) =>
@@ -153,4 +156,39 @@ it("hiding nothing changes nothing", () => {
     expect(maskText(text, same)).toBe(text);
   const args = ["--token", "v", "-H", "A: b", "KEY=v", "https://u:p@h"];
   expect(maskArgs(args, same)).toEqual(args);
+});
+
+describe("C11 T12 what gives itself away by its form or its place", () => {
+  it.each([
+    ["https://hooks.slack.com/services/T00/B00/abcDEF123", "https://hooks.slack.com/services/***"],
+    ["post to https://discord.com/api/webhooks/123/abc-def now", "post to https://discord.com/api/webhooks/*** now"],
+    ["https://slack.com/services/T00", "https://slack.com/services/T00"],
+  ])("%s is shown as %s", (text, shown) => expect(maskText(text, hideAll)).toBe(shown));
+
+  it.each([
+    [
+      ["-u", "root", "-p", "hunter2"],
+      ["-u", "root", "-p", "***"],
+    ],
+    [
+      ["run", "-p", "8080:80", "image"],
+      ["run", "-p", "8080:80", "image"],
+    ],
+    [
+      ["-p", "127.0.0.1:53:53/udp"],
+      ["-p", "127.0.0.1:53:53/udp"],
+    ],
+    [
+      ["-p", "./folder", "-p", "--verbose"],
+      ["-p", "./folder", "-p", "--verbose"],
+    ],
+    [
+      ["-y", "-p", "some-package", "program"],
+      ["-y", "-p", "some-package", "program"],
+    ],
+    [
+      ["-p", "${PASSWORD}"],
+      ["-p", "${PASSWORD}"],
+    ],
+  ])("%j is shown as %j", (args, shown) => expect(maskArgs(args, hideAll)).toEqual(shown));
 });

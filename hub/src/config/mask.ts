@@ -14,7 +14,7 @@ export type Hide = (secret: string) => string;
 export const hideAll: Hide = () => MASK;
 
 /** Words that mean a credential in a setting (`GITHUB_PAT`, `?key=`), where in a tool's data they mean other things too. */
-const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|signature|pin|dsn)(?:$|[-_.])/i;
+const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|signature|pin|dsn)(?:$|[-_.])|(?:tok|creds?)$/i;
 /** `${NAME}` and `${NAME:-default}`: the name may be shown, what it defaults to is a value like any other. */
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-([^}]*)(\}|$))/g;
 const SCHEME = /^(?:Bearer|Basic|Token)(?=\s|$)/i;
@@ -27,6 +27,9 @@ const SCHEMED = /\b(Bearer|Basic)( +)([A-Za-z0-9._~+/=-]{6,})/gi;
 /** Tokens that say by their form what they are. */
 const KNOWN =
   /\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|(?<!-)eyJ[\w-]+\.[\w-]+\.[\w-]+|pb_[\w-]{43})/g;
+/** Whoever has such an address may post there: it is the key itself. */
+const WEBHOOK =
+  /\b((?:hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)|discord(?:app)?\.com\/api\/webhooks)\/)([\w/-]+)/gi;
 
 export function isCredentialName(name: string): boolean {
   return isCredentialKey(name) || CREDENTIAL_WORD.test(name);
@@ -51,6 +54,7 @@ export function maskText(text: string, hide: Hide): string {
       isCredentialName(name) ? quote + name + quote + colon + quote + maskSecret(value, hide) + quote : whole,
     )
     .replaceAll(SCHEMED, (_, scheme: string, blank: string, value: string) => scheme + blank + hide(value))
+    .replaceAll(WEBHOOK, (_, place: string, path: string) => place + hide(path))
     .replaceAll(KNOWN, (token) => hide(token));
 }
 
@@ -64,8 +68,16 @@ export function maskUrl(url: string, hide: Hide): string {
 
 /** A command's arguments: `--token value`, `--token=value`, `-e NAME=value`, `-H "Name: value"`. */
 export function maskArgs(args: readonly string[], hide: Hide): string[] {
-  return args.map((arg, index) => maskArg(arg, args[index - 1] ?? "", hide));
+  // Of npx `-p` is a package.
+  const isNpx = args.some((arg) => /^(?:-y|--yes|--package)$/.test(arg));
+  return args.map((arg, index) => {
+    const previous = args[index - 1] ?? "";
+    return previous === "-p" && !isNpx && !NO_PASSWORD.test(arg) ? maskSecret(arg, hide) : maskArg(arg, previous, hide);
+  });
 }
+
+/** What `-p` is given where it is no password: a port, a path, another option. */
+const NO_PASSWORD = /^(?:[\d.:/-]*(?:tcp|udp)?$|[-./~@])/;
 
 function maskArg(arg: string, previous: string, hide: Hide): string {
   if (/^--?[\w.-]+$/.test(previous) && !arg.startsWith("-") && isCredentialName(previous.replace(/^-+/, ""))) {

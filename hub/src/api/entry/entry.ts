@@ -1,5 +1,6 @@
 // A server's config in the API's spelling, whichever one it was written in, with its secrets shown or hidden.
 
+import { isCommonplace } from "../../config/commonplace.ts";
 import { hideAll, MASK, maskArgs, maskJson, maskSecret, maskText, maskUrl, type Hide } from "../../config/mask.ts";
 import type { NetworkConfig } from "../../config/network.ts";
 import type { EnvEntry, ServerConfig, Source } from "../../config/types.ts";
@@ -18,7 +19,11 @@ export const asIs: Hide = (secret) => secret;
 /** @example toEntry(server.config, hideAll) // { …, env: { API_KEY: "***" } } */
 export function toEntry(config: ServerConfig, hide: Hide): Entry {
   const { id, name, enabled, description, timeouts, groups } = config;
-  const env = Object.entries(config.env).map(([variable, entry]) => [variable, toVariable(variable, entry, hide)]);
+  const secrets = secretValues(config.env);
+  const env = Object.entries(config.env).map(([variable, entry]) => [
+    variable,
+    toVariable(variable, entry, { hide, secrets }),
+  ]);
   const { startMs, installMs, requestMs } = timeouts;
   return {
     id,
@@ -68,11 +73,22 @@ export function toText(variable: string | EnvEntry): string {
   return variable.secretRef === undefined ? (variable.value ?? "") : MASK;
 }
 
+/** The values of all variables that are secret: one that repeats such a value gives it away, whatever its name. */
+export function secretValues(env: ServerConfig["env"]): ReadonlySet<string> {
+  const secret = Object.entries(env).filter(([name, entry]) => isSecretVariable(name, entry));
+  return new Set(secret.flatMap(([, { value }]) => (value === undefined || isCommonplace(value) ? [] : [value])));
+}
+
+interface Showing {
+  readonly hide: Hide;
+  readonly secrets: ReadonlySet<string>;
+}
+
 /** A variable as an entry has it: a text, or an object where it has marks. */
-export function toVariable(name: string, entry: EnvEntry, hide: Hide): string | EnvEntry {
+export function toVariable(name: string, entry: EnvEntry, { hide, secrets }: Showing): string | EnvEntry {
   const { value, ...marks } = entry;
-  const shown =
-    value === undefined ? undefined : isSecretVariable(name, entry) ? maskSecret(value, hide) : maskText(value, hide);
+  const isSecret = isSecretVariable(name, entry) || (value !== undefined && secrets.has(value));
+  const shown = value === undefined ? undefined : isSecret ? maskSecret(value, hide) : maskText(value, hide);
   if (Object.keys(marks).length === 0) return shown ?? "";
   return { ...(shown === undefined ? {} : { value: shown }), ...marks };
 }

@@ -52,6 +52,13 @@ describe("T12 what was read comes back as it was", () => {
   });
 });
 
+it("C11 T12 a variable that repeats a secret of the entry is hidden too, and comes back", () => {
+  const env = { API_KEY: "k3y-0f-a-d00r-4711", COPY: "k3y-0f-a-d00r-4711", MODE: "fast" };
+  const before = normalizeServer("it", { command: "x", env });
+  expect(toShown(before).env).toEqual({ API_KEY: "***", COPY: "***", MODE: "fast" });
+  expect(restored({ command: "x", env }, { env: toShown(before).env })).toEqual({ env });
+});
+
 describe("variables", () => {
   it.each<[string, Json, Json]>([
     ["API_KEY", "***", "env-secret"],

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from "../../config/plain.ts";
 import type { EnvEntry, ServerConfig } from "../../config/types.ts";
 import { HubError } from "../../errors.ts";
-import { asIs, toEntry, toText, toVariable } from "./entry.ts";
+import { asIs, secretValues, toEntry, toText, toVariable } from "./entry.ts";
 import { hideAll, MASK } from "../../config/mask.ts";
 import { isJsonObject } from "./object.ts";
 
@@ -50,8 +50,9 @@ function restore(given: Json, { path, shown, stored }: Place): Json {
 
 /** A map of variables, or a list with their names. */
 function restoreVariables(given: Json, before: ServerConfig["env"]): Json {
+  const secrets = secretValues(before);
   const variable = (name: string, value: Json): Json =>
-    restoreVariable(name, value, Object.hasOwn(before, name) ? before[name] : undefined);
+    restoreVariable(name, value, Object.hasOwn(before, name) ? before[name] : undefined, secrets);
   if (Array.isArray(given)) {
     return given.map((item) =>
       isJsonObject(item) && typeof item["name"] === "string" ? variable(item["name"], item) : item,
@@ -61,10 +62,10 @@ function restoreVariables(given: Json, before: ServerConfig["env"]): Json {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, variable(name, value)]));
 }
 
-function restoreVariable(name: string, given: Json, before: EnvEntry | undefined): Json {
+function restoreVariable(name: string, given: Json, before: EnvEntry | undefined, secrets: ReadonlySet<string>): Json {
   if (typeof given === "string") {
-    if (before !== undefined && given === toText(toVariable(name, before, hideAll))) {
-      const stored = toVariable(name, before, asIs);
+    if (before !== undefined && given === toText(toVariable(name, before, { hide: hideAll, secrets }))) {
+      const stored = toVariable(name, before, { hide: asIs, secrets });
       return typeof stored === "string" ? stored : { ...stored };
     }
     if (given.includes(MASK)) throw standsForNothing(`env.${name}`);
