@@ -650,8 +650,11 @@ describe("changes", () => {
     const { ask: askOwn } = await open({ it: { command: "server", enabled: false } });
     const read = await askOwn("/servers/it");
     const etag = String(read.headers["etag"]);
-    expect(etag).toMatch(/^"\w+"$/);
-    for (const path of ["/servers", "/config", "/groups"]) expect((await askOwn(path)).headers["etag"]).toBe(etag);
+    expect(etag).toMatch(/^"\w+\.\w+"$/);
+    const revisionIn = (tag: unknown) => String(tag).split(".")[0];
+    for (const path of ["/servers", "/config", "/groups"]) {
+      expect(revisionIn((await askOwn(path)).headers["etag"])).toBe(revisionIn(etag));
+    }
     const ifMatch = (tag: string) => ({ headers: { "if-match": tag, "content-type": "application/json" } });
     const changed = await askOwn("/servers/it", { ...patch({ description: "one" }), ...ifMatch(etag) });
     expect(changed.status).toBe(200);
@@ -673,6 +676,53 @@ describe("changes", () => {
       const { headers, status } = await askOwn("/servers/it", { ...patch({ enabled: false }), ...ifMatch(tag) });
       expect([tag, status, headers["etag"]]).toEqual([tag, 200, fresh]);
     }
+  });
+
+  it("D26 what is read has an ETag of its content, and is not sent again to whoever has it", async () => {
+    const { ask: askOwn, hub } = await open({ it: fixture("echo") });
+    await hub.start();
+    for (const path of ["/servers", "/servers?view=summary", "/groups/default/tools", "/status"]) {
+      const first = await askOwn(path);
+      const etag = String(first.headers["etag"]);
+      const again = await askOwn(path, { headers: { "if-none-match": `"x", W/${etag}` } });
+      // The status tells the time.
+      if (path !== "/status") expect([path, again.status, again.body]).toEqual([path, 304, ""]);
+      expect((await askOwn(path, { headers: { "if-none-match": '"x"' } })).status).toBe(200);
+    }
+    const before = String((await askOwn("/servers")).headers["etag"]);
+    await hub.supervisor.get("it").stop();
+    expect((await askOwn("/servers", { headers: { "if-none-match": before } })).status).toBe(200);
+  });
+
+  it("D26 long answers are compressed for those who take them so; a summary leaves out what is long", async () => {
+    const { ask: askOwn, hub, url, token } = await open({ it: fixture("echo") });
+    await hub.start();
+    const plain = await askOwn("/servers");
+    for (const [accepted, coding] of [
+      ["gzip", "gzip"],
+      ["gzip, br;q=1.0", "br"],
+    ] as const) {
+      const answer = await fetch(`${url}/api/v1/servers`, {
+        headers: { authorization: `Bearer ${token}`, "accept-encoding": accepted },
+      });
+      expect([answer.headers.get("content-encoding"), answer.headers.get("vary")]).toEqual([coding, "accept-encoding"]);
+      expect(await answer.text()).toBe(plain.body);
+    }
+    const refused = await askOwn("/servers", { headers: { "accept-encoding": "gzip;q=0, identity" } });
+    expect(refused.headers["content-encoding"]).toBeUndefined();
+    const [full] = plain.json;
+    const [short] = (await askOwn("/servers?view=summary")).json;
+    expect(short).toEqual({ ...full, tools: [], resources: [] });
+    expect([short.tool_count, short.resource_count]).toEqual([full.tools.length, full.resources.length]);
+    const [tool] = (await askOwn("/groups/default/tools?view=summary")).json;
+    expect(tool).toEqual({
+      name: expect.any(String),
+      description: expect.any(String),
+      input_schema: {},
+      server: "it",
+      tool: expect.any(String),
+    });
+    expect((await askOwn("/servers?view=short")).status).toBe(400);
   });
 
   it("F39 of two writers at once that saw the same revision, one is told", async () => {

@@ -1,7 +1,9 @@
 // What every command keeps to, as real processes on one hub: global options, exit codes, results byte by byte, and the
 // table of servers as people know it.
 
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERRORS } from "../../hub/src/errors.ts";
@@ -206,7 +208,7 @@ describe("--url and --token: the same commands on a hub elsewhere", () => {
     [["stats"], /^SERVER /],
     [["logs", "broken"], /fatal/],
     [["group", "ls"], /^NAME /],
-    [["secret", "ls"], /^stored\n$/],
+    [["secret", "ls"], /^NAME +USED BY\nstored /],
     [["config", "show"], /"mcpServers"/],
     [["test", "it"], /^✔ it: /],
     [["version"], /^plugboard /],
@@ -224,6 +226,23 @@ describe("--url and --token: the same commands on a hub elsewhere", () => {
     expect(finished).toMatchObject({ code: 0, stderr: "" });
     expect(finished.stdout).toMatch(stdout);
     expect(finished.stdout).not.toContain(token);
+  });
+
+  it("C13 T37 another program at an address of this machine does not get the token", async () => {
+    const heard: (string | undefined)[] = [];
+    const listener = createServer(({ headers }, response) => {
+      heard.push(headers.authorization);
+      response.end('{"proof":"' + "0".repeat(64) + '"}');
+    });
+    listener.listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const address = listener.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const asked = await plugboard(away, ["ls", "--url", `http://127.0.0.1:${port}`, "--token", token]);
+    expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining("nothing was sent to it") });
+    expect(heard).toEqual([undefined]);
+    listener.close();
+    await once(listener, "close");
   });
 
   it("a server and a group are added and removed there, and nothing here", async () => {

@@ -97,8 +97,9 @@ export class HubClient {
     return this.#hub.ask("/status");
   }
 
-  listServers(): Promise<Server[]> {
-    return this.#hub.ask("/servers");
+  /** In a `summary` servers have the numbers of their tools and resources alone. */
+  listServers({ view }: { readonly view?: "full" | "summary" } = {}): Promise<Server[]> {
+    return this.#hub.ask("/servers", { query: { view } });
   }
 
   getServer(id: string): Promise<Server> {

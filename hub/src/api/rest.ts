@@ -12,7 +12,8 @@ import { digestOf, KEY_HEADER, KeptAnswers, REPLAYED_HEADER, type KeptAnswer } f
 import { toDocument } from "./openapi.ts";
 import { HttpFailure, PROBLEM_TYPE, toProblem, wrongMethod } from "./problem.ts";
 import { requestIdOf } from "./request-id.ts";
-import { parseIfMatch, toEtag } from "./revision.ts";
+import { codingFor, compressed } from "./compression.ts";
+import { isKnown, parseIfMatch, toContentEtag, toEtag } from "./revision.ts";
 import { BASE_PATH, route, SENT, type Route } from "./route.ts";
 
 type Env = { Bindings: HttpBindings };
@@ -114,9 +115,25 @@ async function answer(
   if (data === SENT) return RESPONSE_ALREADY_SENT;
   if (asked.versioned) context.header("etag", toEtag(revision()));
   if (asked.status === 204) return context.body(null, 204);
-  if (!Buffer.isBuffer(data)) return context.json(data, asked.status);
-  return context.body(new Uint8Array(data), asked.status, { "content-type": "application/json" });
+  const bytes = Buffer.isBuffer(data) ? data : Buffer.from(JSON.stringify(data));
+  if (asked.method === "get") {
+    const etag = toContentEtag(asked.versioned ? revision() : undefined, bytes);
+    context.header("etag", etag);
+    // It may be kept, but is asked for again each time.
+    context.header("cache-control", "private, no-cache");
+    if (isKnown(req.header("if-none-match"), etag)) return context.body(null, 304);
+    context.header("vary", "accept-encoding");
+    // Only what is read: what is kept for a repeated request must suit whoever repeats it.
+    const coding = codingFor(req.header("accept-encoding"), bytes);
+    if (coding !== undefined) {
+      context.header("content-encoding", coding);
+      return context.body(new Uint8Array(await compressed(bytes, coding)), asked.status, JSON_TYPE);
+    }
+  }
+  return context.body(new Uint8Array(bytes), asked.status, JSON_TYPE);
 }
+
+const JSON_TYPE = { "content-type": "application/json" };
 
 /** No such address, or one that other methods have. */
 function nothingHere(path: string, routes: readonly Route[]): HttpFailure {

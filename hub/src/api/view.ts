@@ -30,6 +30,8 @@ export function toServer(server: ManagedServer, { times, groups, warnings }: Sur
     status: status.state,
     tools: (offered?.tools ?? []).map(toTool),
     resources: (offered?.resources ?? []).map(toResource),
+    tool_count: offered?.tools.length ?? 0,
+    resource_count: offered?.resources.length ?? 0,
     created_at: new Date(times.createdAt).toISOString(),
     updated_at: new Date(times.updatedAt).toISOString(),
     kind: transport.type === "stdio" ? transport.launcher : transport.type,

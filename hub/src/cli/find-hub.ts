@@ -25,7 +25,12 @@ export interface RunningHub {
 export async function findHub(io: Io, options: GlobalOptions): Promise<RunningHub | undefined> {
   const url = options.url ?? (io.env["PLUGBOARD_URL"] || undefined);
   const connect = connector(io, options);
-  if (url !== undefined) return connect(checkedUrl(url), await givenToken(io, options), undefined);
+  if (url !== undefined) {
+    const address = checkedUrl(url);
+    const token = await givenToken(io, options);
+    await requireProof(address, token);
+    return connect(address, token, undefined);
+  }
   const given = options.token === undefined ? options.tokenFile && "--token-file" : "--token";
   if (given !== undefined) {
     throw new HubError("InvalidConfig", `${given} is for a hub elsewhere`, { hint: "Say which: --url https://…" });
@@ -101,6 +106,27 @@ async function givenToken(io: Io, { token: typed, tokenFile }: GlobalOptions): P
   const token = (await readPrivateFile(tokenFile))?.trim();
   if (token !== undefined && token !== "") return token;
   throw new HubError("Unauthenticated", `There is no token in ${tokenFile}`, { field: "token-file" });
+}
+
+/** Over TLS the certificate says who it is; on this machine anybody may listen, so the hub must show that it has the token. */
+async function requireProof(url: string, token: string): Promise<void> {
+  if (new URL(url).protocol === "https:") return;
+  switch (await checkProof({ url }, token)) {
+    case "ours":
+    case "nobody": // the request itself says it better
+      return;
+    case "silent":
+      throw new HubError("Timeout", `The program at ${url} does not answer`, { hint: "Check the address" });
+    case "stranger":
+      throw new HubError(
+        "Unauthenticated",
+        `The program at ${url} did not prove that it has this token: nothing was sent to it`,
+        {
+          detail: "The token is not this hub's, or another program listens there",
+          hint: "Check address and token; a tunnel must have the hub's own port at both ends, or use https",
+        },
+      );
+  }
 }
 
 /** Without TLS a token can be read on its way, except to this very machine. */

@@ -108,7 +108,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const config = new ConfigCommands(managed);
   const stats = new StatsCommands(managed);
   return {
-    listServers: () => servers.list(),
+    listServers: (options) => servers.list(options),
     getServer: (id) => servers.get(id),
     createServer: (entry) => servers.create(entry),
     updateServer: (id, entry) => servers.update(id, entry),

@@ -12,7 +12,8 @@ const MAX_ANSWER_BYTES = 4096;
 
 export interface Claim {
   readonly url: string;
-  readonly pid: number;
+  /** Unknown of a hub that is named by its address alone. */
+  readonly pid?: number | undefined;
 }
 
 export type Verdict = "ours" | "nobody" | "silent" | "stranger";
@@ -25,7 +26,7 @@ export function proofEdge(
   return ({ url = "", method, socket }, response) => {
     const [path, query = ""] = url.split("?", 2);
     if (path !== PROOF_PATH) return false;
-    const nonce = /^nonce=([0-9a-f]{64})$/.exec(query)?.[1];
+    const [, nonce, byAddress] = /^nonce=([0-9a-f]{64})(&by=address)?$/.exec(query) ?? [];
     if (method !== "GET" || nonce === undefined) {
       response
         .writeHead(400, { "content-type": "application/json" })
@@ -33,7 +34,8 @@ export function proofEdge(
       return true;
     }
     // The port is part of it: nobody can pass the question on to a hub that listens elsewhere.
-    const proof = proofOf(token, { nonce, port: socket.localPort ?? 0, pid });
+    const port = socket.localPort ?? 0;
+    const proof = proofOf(token, { nonce, port, pid: byAddress === undefined ? pid : undefined });
     response
       .writeHead(200, { "content-type": "application/json", "cache-control": "no-store" })
       .end(JSON.stringify({ proof }));
@@ -45,19 +47,25 @@ export function proofEdge(
 export async function checkProof({ url, pid }: Claim, token: string): Promise<Verdict> {
   const nonce = randomBytes(32).toString("hex");
   const { hostname, port } = new URL(url);
-  const answer = await ask(`${PROOF_PATH}?nonce=${nonce}`, {
+  const at = Number(port === "" ? 80 : port);
+  const answer = await ask(`${PROOF_PATH}?nonce=${nonce}${pid === undefined ? "&by=address" : ""}`, {
     host: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port),
+    port: at,
   });
   if (answer === undefined || answer === "silent") return answer ?? "nobody";
   const given = Buffer.from(proofIn(answer), "hex");
-  const wanted = Buffer.from(proofOf(token, { nonce, port: Number(port), pid }), "hex");
+  const wanted = Buffer.from(proofOf(token, { nonce, port: at, pid }), "hex");
   return given.length === wanted.length && timingSafeEqual(given, wanted) ? "ours" : "stranger";
 }
 
-function proofOf(token: string, { nonce, port, pid }: { nonce: string; port: number; pid: number }): string {
+function proofOf(
+  token: string,
+  { nonce, port, pid }: { nonce: string; port: number; pid: number | undefined },
+): string {
   if (!NONCE.test(nonce)) throw new Error("The nonce is not one");
-  return createHmac("sha256", token).update(`plugboard hub ${nonce} ${port} ${pid}`).digest("hex");
+  return createHmac("sha256", token)
+    .update(`plugboard hub ${nonce} ${port} ${pid ?? "by address"}`)
+    .digest("hex");
 }
 
 function proofIn(answer: string): string {

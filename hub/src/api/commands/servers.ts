@@ -24,8 +24,10 @@ export class ServerCommands {
     this.#managed = managed;
   }
 
-  async list(): Promise<Server[]> {
-    return this.#managed.hub.supervisor.servers.map((server) => this.#view(server));
+  /** A summary has the numbers of tools and resources alone. */
+  async list({ view = "full" }: { view?: "full" | "summary" } = {}): Promise<Server[]> {
+    const all = this.#managed.hub.supervisor.servers.map((server) => this.#view(server));
+    return view === "full" ? all : all.map((server) => ({ ...server, tools: [], resources: [] }));
   }
 
   /** By id or name, as everywhere. */

@@ -64,7 +64,14 @@ export class ToolCommands {
     throw server.unavailable();
   }
 
-  ofGroup(group: string): GroupTool[] {
+  /** A summary has no schemas. */
+  ofGroup(group: string, { view = "full" }: { view?: "full" | "summary" } = {}): GroupTool[] {
+    if (view === "summary") {
+      return this.#group(group).tools.map(({ server, tool, definition }) => {
+        const { output_schema: _, annotations: __, ...shown } = toTool({ ...definition, inputSchema: undefined });
+        return { ...shown, server, tool };
+      });
+    }
     return this.#group(group).tools.map(({ server, tool, definition }) => ({ ...toTool(definition), server, tool }));
   }
 

@@ -3,6 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ServerCommands } from "../commands/servers.ts";
 import { BASE_PATH, idParam, route, type Route } from "../route.ts";
+import { view } from "../schemas/query.ts";
 import { server, serverEntry, testResult } from "../schemas/server.ts";
 
 const tag = "servers";
@@ -16,9 +17,10 @@ export function serverRoutes(servers: ServerCommands): Route[] {
       tag,
       id: "listServers",
       summary: "All servers (list_mcp_servers)",
+      query: z.strictObject({ view }),
       answer: z.array(server),
       versioned: true,
-      run: () => servers.list(),
+      run: ({ query }) => servers.list(query),
     }),
     route({
       method: "post",

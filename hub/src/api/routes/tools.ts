@@ -7,7 +7,7 @@ import { memberOf, resultOf, toCallResult } from "../call-result.ts";
 import type { ToolCommands, UseOptions } from "../commands/tools.ts";
 import { CLIENT_HEADER } from "../connection.ts";
 import { idParam, nameParam, route, type Call, type Route } from "../route.ts";
-import { flag } from "../schemas/query.ts";
+import { flag, view } from "../schemas/query.ts";
 import { anyResult, groupTool, promptGet, resourceRead, tool, toolCall, toolCallResult } from "../schemas/tool.ts";
 
 const tag = "tools";
@@ -55,8 +55,9 @@ export function toolRoutes(tools: ToolCommands): Route[] {
       id: "listGroupTools",
       summary: "The tools of a group, under the names that its clients see",
       params: nameParam,
+      query: z.strictObject({ view }),
       answer: z.array(groupTool),
-      run: ({ params }) => tools.ofGroup(params.name),
+      run: ({ params, query }) => tools.ofGroup(params.name, query),
     }),
     route({
       method: "post",

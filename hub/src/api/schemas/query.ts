@@ -20,6 +20,11 @@ function numeric(type: "integer" | "number", { min, max = Number.MAX_SAFE_INTEGE
     .openapi({ type, minimum: min, maximum: max, ...(description === undefined ? {} : { description }) });
 }
 
+/** `summary`: without what makes an answer long. */
+export const view = z.enum(["full", "summary"]).default("full").openapi({
+  description: "`summary` leaves out the tools and resources of servers, and the schemas of tools",
+});
+
 export const flag = z.stringbool({ truthy: ["true"], falsy: ["false"] }).openapi({ type: "boolean" });
 
 export const time = z

@@ -81,6 +81,8 @@ export const server = z
     status: serverState,
     tools: z.array(tool),
     resources: z.array(resource),
+    tool_count: z.number().int(),
+    resource_count: z.number().int(),
     created_at: z.string(),
     updated_at: z.string(),
     kind: z.enum(["npx", "uvx", "docker", "binary", "http", "sse", "websocket"]),
