@@ -23,7 +23,7 @@ beforeAll(async () => {
     makeHome({
       it: { ...fixture("echo"), env: { API_KEY: { secretRef: "stored" }, OTHER: "${OTHER:-x}" } },
       broken: failing(),
-      needy: { ...fixture("echo"), env: { KEY: { secretRef: "nowhere" } } },
+      needy: { ...fixture("echo"), env: { KEY: { secretRef: "nowhere", required: true } } },
       off: { ...fixture("echo"), enabled: false },
     }),
     makeHome({ mine: fixture("echo") }),

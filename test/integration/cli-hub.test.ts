@@ -908,7 +908,7 @@ describe("doctor and validate find what is wrong", () => {
       {
         missing: { command: "no-such-program-anywhere" },
         variable: { ...fixture("echo"), env: { A: "${NOT_SET_ANYWHERE}" } },
-        secret: { ...fixture("echo"), env: { B: { secretRef: "nothing" } } },
+        secret: { ...fixture("echo"), env: { B: { secretRef: "nothing", required: true } } },
         plain: { ...fixture("echo"), env: { API_KEY: "plain-text-key" } },
         off: { command: "/not/needed", enabled: false },
       },

@@ -37,7 +37,11 @@ export function toDocument<E extends Env>(app: OpenAPIHono<E>, routes: readonly 
         ...headersOf(route),
         ...(body === undefined ? {} : { body: { required: true, content: { [bodyType]: { schema: body } } } }),
       },
-      responses: { [route.status]: toResponse(route), default: PROBLEM },
+      responses: {
+        [route.status]: toResponse(route),
+        ...(method === "get" && route.answerType === undefined ? { 304: UNCHANGED } : {}),
+        default: PROBLEM,
+      },
     });
   }
   return app.getOpenAPI31Document({
@@ -50,6 +54,8 @@ function headersOf({ versioned, method, keyed }: Route) {
   if (versioned && method !== "get") return { headers: keyed ? ifMatch.extend(keyHeader.shape) : ifMatch };
   return keyed ? { headers: keyHeader } : {};
 }
+
+const UNCHANGED = { description: "The client has it already, as If-None-Match says" };
 
 const PROBLEM = {
   description: "What went wrong: RFC 9457, with the hub's own code and kind",

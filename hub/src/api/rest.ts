@@ -119,8 +119,6 @@ async function answer(
   if (asked.method === "get") {
     const etag = toContentEtag(asked.versioned ? revision() : undefined, bytes);
     context.header("etag", etag);
-    // It may be kept, but is asked for again each time.
-    context.header("cache-control", "private, no-cache");
     if (isKnown(req.header("if-none-match"), etag)) return context.body(null, 304);
     context.header("vary", "accept-encoding");
     // Only what is read: what is kept for a repeated request must suit whoever repeats it.
