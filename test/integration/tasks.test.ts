@@ -190,7 +190,8 @@ describe("2025-11-25, a tool that can only be called as a task, for a client tha
     });
     const { messages } = stream;
     const question = await messages.find(({ method }) => method === "elicitation/create");
-    expect(question.params).not.toHaveProperty("_meta");
+    // Nothing of the task; only who asks.
+    expect(question.params._meta).toEqual({ "io.plugboard/server": "it" });
     await post(url, { jsonrpc: "2.0", id: question.id, result: ANSWER }, headers);
     const { result } = await messages.find(({ id, method }) => id === "must" && method === undefined);
     expect(Object.keys(result)).toEqual(["content"]);

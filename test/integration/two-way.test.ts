@@ -75,10 +75,16 @@ describe.each(CELLS)("a %s client of %s", (era, server) => {
 
   it("GR-7 a form is shown to the client, and its answer comes to the server", async () => {
     expect(await value("form", { marker: "m1" })).toEqual({ action: "accept", content: { said: "you asked: m1" } });
+    // D18 The user reads which of the group's servers asks; programs find it in `_meta`.
     expect(asked()).toMatchObject([
       {
         method: "elicitation/create",
-        params: { message: "m1", requestedSchema: { properties: { said: { type: "string" } } } },
+        params: {
+          message: "m1",
+          asker: server,
+          _meta: { "io.plugboard/server": server },
+          requestedSchema: { properties: { said: { type: "string" } } },
+        },
       },
     ]);
   });

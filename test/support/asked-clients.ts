@@ -64,6 +64,12 @@ const sayBack: Reply = (params) =>
     ? { action: "accept" }
     : { action: "accept", content: { said: `you asked: ${String(params["message"])}` } };
 
+/** A question as its server put it: the name that the hub put before it is `asker`. */
+function unnamed<P extends Params>(params: P): P & { asker?: string } {
+  const [, asker, message] = /^\[(\w+)\] (.*)$/s.exec(String(params["message"])) ?? [];
+  return asker === undefined ? params : { ...params, message, asker };
+}
+
 const info = { name: "test", version: "1" };
 
 export function connectAsked(era: ClientEra, where: Where, options: AskedOptions = {}): Promise<AskedClient> {
@@ -74,7 +80,8 @@ async function connectV1(where: Where, { capabilities = ABLE, elicit = sayBack }
   const [asked, completed] = [new Messages(), new Messages()];
   const client = new ClientV1(info, { capabilities });
   if ("elicitation" in capabilities) {
-    client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) => {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params: given }, { signal }) => {
+      const params = unnamed(given);
       asked.push({ method: "elicitation/create", params });
       return (await elicit(params, signal)) as { action: "accept" };
     });
@@ -120,7 +127,8 @@ async function connectV2(
     ...(rounds === undefined ? {} : { inputRequired: { maxRounds: rounds } }),
   });
   if ("elicitation" in capabilities) {
-    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+    client.setRequestHandler("elicitation/create", async ({ params: given }, { mcpReq }) => {
+      const params = unnamed(given);
       asked.push({ method: "elicitation/create", params });
       return (await elicit(params, mcpReq.signal)) as { action: "accept" };
     });

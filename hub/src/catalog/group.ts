@@ -36,6 +36,8 @@ export class Group {
   readonly name: string;
   readonly description: string | undefined;
   readonly servers: readonly string[];
+  /** Whether questions to its clients say which server asks. */
+  readonly namesAsker: boolean;
   readonly tools: readonly ExposedTool[];
   readonly prompts: readonly ExposedPrompt[];
   readonly resources: readonly ExposedResource[];
@@ -58,6 +60,7 @@ export class Group {
     this.name = name;
     this.description = description;
     this.servers = servers;
+    this.namesAsker = membership.nameAsker ?? servers.length > 1;
     this.#resources = resources;
     this.#tools = new NameTable(members, {
       ...naming,

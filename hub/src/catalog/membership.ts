@@ -13,6 +13,8 @@ export interface Membership {
   /** Decides the form of names (NameForm). */
   readonly several: boolean;
   readonly tools: readonly string[];
+  /** As the config says; undefined where it does not. */
+  readonly nameAsker: boolean | undefined;
   /** Does the group name servers that are not configured? */
   readonly incomplete: boolean;
 }
@@ -28,7 +30,7 @@ export function readMemberships(config: HubConfig): Memberships {
   const hints = readHints(config);
   const groups = new Map<string, Membership>();
 
-  for (const { name, description, servers, tools } of config.groups) {
+  for (const { name, description, servers, tools, nameAsker } of config.groups) {
     if (groups.has(name)) {
       warnings.push(`Group ${quote(name)} is declared twice; the first declaration counts`);
       continue;
@@ -42,6 +44,7 @@ export function readMemberships(config: HubConfig): Memberships {
       servers: [...members],
       several: members.size > 1,
       tools,
+      nameAsker,
       incomplete: unknown.length > 0,
     });
   }
@@ -55,7 +58,7 @@ export function readMemberships(config: HubConfig): Memberships {
   return { memberships: [...groups.values()], warnings };
 }
 
-const EMPTY = { description: undefined, tools: [], incomplete: false } as const;
+const EMPTY = { description: undefined, tools: [], nameAsker: undefined, incomplete: false } as const;
 
 /** Holds the enabled servers. The disabled ones count for the form of names, so that switching one on renames nothing. */
 function everyServer({ servers }: HubConfig): Membership {

@@ -145,6 +145,12 @@ export function normalizeGroup(
   const named = isObject(json) && Array.isArray(json["servers"]) ? json["servers"] : undefined;
   const resolved = named?.map((server: unknown) => (typeof server === "string" && aliases.get(server)) || server);
   const given = named === undefined ? json : { ...(isObject(json) ? json : {}), servers: resolved };
-  const { description, servers = [], tools = [] } = parseWith(groupEntry, given);
-  return { name, ...(description ? { description } : {}), servers: [...new Set(servers)], tools: [...new Set(tools)] };
+  const { description, servers = [], tools = [], name_asker: nameAsker } = parseWith(groupEntry, given);
+  return {
+    name,
+    ...(description ? { description } : {}),
+    servers: [...new Set(servers)],
+    tools: [...new Set(tools)],
+    ...(nameAsker === undefined ? {} : { nameAsker }),
+  };
 }

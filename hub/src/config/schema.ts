@@ -170,6 +170,8 @@ export const groupEntry = z.looseObject({
   description: z.nullish(rule.text("Description", { max: limits.DESCRIPTION_MAX, oneLine: true })),
   servers: z.optional(z.array(rule.name).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
   tools: z.optional(z.array(rule.toolPattern).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
+  /** Whether questions of servers to clients say which server asks. */
+  name_asker: z.optional(z.boolean()),
 });
 
 // The small form of zod has no words of its own for what is wrong.

@@ -98,6 +98,8 @@ export interface GroupConfig {
   readonly servers: readonly string[];
   /** Tool names, `server:tool`, either with `*`, or after `!` what is kept out. Empty: all tools of the servers. */
   readonly tools: readonly string[];
+  /** Whether questions say which server they come from. Not said: where the group has several. */
+  readonly nameAsker?: boolean;
 }
 
 /** A group of the file that cannot be used. */

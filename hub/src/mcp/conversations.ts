@@ -2,11 +2,13 @@
 // peers the answer itself asks; only a modern client of a legacy server needs somebody in between who waits (parking.ts).
 
 import type { Question } from "../calls/call.ts";
+import type { Group } from "../catalog/group.ts";
 import type { Respondent } from "../servers/respondent.ts";
 import type { Era } from "../wire/era.ts";
 import type { JsonObject } from "../wire/json.ts";
 import type { Reply, RequestMessage } from "../wire/jsonrpc.ts";
 import type { Exchange } from "../wire/server.ts";
+import { withAskerInside } from "./asker.ts";
 import {
   canBeAsked,
   missingCapability,
@@ -27,6 +29,12 @@ export interface ConversationsOptions extends ParkingOptions {
   readonly tasks: Tasks;
 }
 
+/** Whose server is asked. */
+interface Asked {
+  readonly server: string;
+  readonly group: Pick<Group, "namesAsker">;
+}
+
 type Run<Q extends Question> = (question: Q) => Promise<Reply>;
 
 export class Conversations {
@@ -39,14 +47,21 @@ export class Conversations {
   }
 
   /** Whom a server may ask in the course of this one request. */
-  respondent(exchange: Exchange, server: string): Respondent {
+  respondent(exchange: Exchange, server: string, group: Pick<Group, "namesAsker">): Respondent {
     if (exchange.era === "modern") return new Unasked(exchange);
-    return new Relay(exchange, this.#options.tasks, server);
+    return new Relay(exchange, this.#options.tasks, server, { isNamed: group.namesAsker });
   }
 
   /** `question` has the respondent of its exchange; `run` asks the server. */
-  pass<Q extends Question>(exchange: Exchange, server: string, question: Q, run: Run<Q>): Promise<Reply> {
-    return exchange.era === "legacy" ? passLegacy(question, run) : this.#passModern(exchange, server, question, run);
+  async pass<Q extends Question>(
+    exchange: Exchange,
+    { server, group }: Asked,
+    question: Q,
+    run: Run<Q>,
+  ): Promise<Reply> {
+    if (exchange.era === "legacy") return passLegacy(question, run);
+    const reply = await this.#passModern(exchange, server, question, run);
+    return group.namesAsker ? withAskerInside(reply, server) : reply;
   }
 
   async #passModern<Q extends Question>(exchange: Exchange, server: string, question: Q, run: Run<Q>): Promise<Reply> {

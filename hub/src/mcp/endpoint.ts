@@ -228,14 +228,14 @@ export class Endpoint implements Service {
       caller: callerOf(exchange),
       group: group.name,
       arrival: exchange,
-      respondent: this.#conversations.respondent(exchange, server),
+      respondent: this.#conversations.respondent(exchange, server, group),
       onNotification: this.#notifying(exchange, server),
       tool: definition,
       server,
       name: tool,
       client: clientOf(exchange),
     };
-    const reply = await this.#pass(exchange, server, call, (question) => this.#options.calls.tool(question));
+    const reply = await this.#pass(exchange, { server, group }, call, (question) => this.#options.calls.tool(question));
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
     if (!exposed.ok) return exposed;
     const result = this.#tasks.adopt(exposed.result, exchange, server);
@@ -261,7 +261,9 @@ export class Endpoint implements Service {
   async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
     const ask = { ...this.#ask(exchange, group, server), replace: { name: prompt } };
-    const reply = await this.#pass(exchange, server, ask, (question) => this.#options.calls.ask(server, question));
+    const reply = await this.#pass(exchange, { server, group }, ask, (question) =>
+      this.#options.calls.ask(server, question),
+    );
     const exposed = withExposedUris(reply, group.rewrittenUris(server));
     return mapResult(exposed, (result) => promptResultFor(result, versionOf(exchange)));
   }
@@ -269,7 +271,9 @@ export class Endpoint implements Service {
   async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
     const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
     const ask = { ...this.#ask(exchange, group, server), replace: { uri } };
-    const reply = await this.#pass(exchange, server, ask, (question) => this.#options.calls.ask(server, question));
+    const reply = await this.#pass(exchange, { server, group }, ask, (question) =>
+      this.#options.calls.ask(server, question),
+    );
     return withExposedUris(reply, group.rewrittenUris(server));
   }
 
@@ -293,12 +297,13 @@ export class Endpoint implements Service {
   /** A request in which the server may ask back, or have something to say. */
   #pass<Q extends Question>(
     exchange: Exchange,
-    server: string,
+    asked: { readonly server: string; readonly group: Group },
     question: Q,
     run: (question: Q) => Promise<Reply>,
   ): Promise<Reply> {
     const { era, logLevel } = exchange;
-    const pass = () => this.#conversations.pass(exchange, server, question, run);
+    const { server } = asked;
+    const pass = () => this.#conversations.pass(exchange, asked, question, run);
     if (era === "legacy" || logLevel === undefined || this.#options.supervisor.eraOf(server) !== "legacy")
       return pass();
     return this.#logLevels.request(server, logLevel).then(pass);
@@ -316,7 +321,7 @@ export class Endpoint implements Service {
       group: group.name,
       client: clientOf(exchange),
       arrival: exchange,
-      respondent: this.#conversations.respondent(exchange, server),
+      respondent: this.#conversations.respondent(exchange, server, group),
       onNotification: this.#notifying(exchange, server),
     };
   }

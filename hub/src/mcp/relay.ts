@@ -12,6 +12,7 @@ import { isObject, type JsonObject } from "../wire/json.ts";
 import { raw, RPC, type Raw, type RawParams, type Reply, type RequestMessage } from "../wire/jsonrpc.ts";
 import type { OpenInquiry } from "../wire/peer.ts";
 import type { Exchange } from "../wire/server.ts";
+import { withAsker } from "./asker.ts";
 import { cannotBeAsked, missingCapability, nameOf, unsupported, type Question, type Unasked } from "./capabilities.ts";
 import { readInputRequired, withInput, type InputRequired } from "./input-required.ts";
 import { clientKey } from "./principal.ts";
@@ -34,13 +35,16 @@ export class Relay implements Respondent {
 
   readonly #tasks: Tasks;
   readonly #server: string;
+  readonly #isNamed: boolean;
   /** What the server that answers is spoken to in. */
   #era: Era | undefined;
 
-  constructor(exchange: Exchange, tasks: Tasks, server: string) {
+  /** `isNamed`: the client is told which server asks. */
+  constructor(exchange: Exchange, tasks: Tasks, server: string, { isNamed = false }: { isNamed?: boolean } = {}) {
     this.#exchange = exchange;
     this.#tasks = tasks;
     this.#server = server;
+    this.#isNamed = isNamed;
   }
 
   sentIn(era: Era): void {
@@ -144,7 +148,8 @@ export class Relay implements Respondent {
     this.wasAsked = true;
     const { ask } = this.#exchange;
     if (ask === undefined) throw refused("This client cannot be asked anything", method);
-    return this.#asked.during(ask(method, params, { signal }));
+    const named = this.#isNamed ? withAsker(method, params, this.#server) : params;
+    return this.#asked.during(ask(method, named, { signal }));
   }
 }
 
