@@ -46,6 +46,8 @@ const BRIDGE = /[\\/]src[\\/]cli[\\/]stdio(?:-target|-bridge)?\.ts$/;
 const UP = /[\\/]src[\\/]cli[\\/]up\.ts$/;
 const COMMANDS = /[\\/]src[\\/]cli[\\/]program\.ts$/;
 const HUB = /[\\/]src[\\/]hub\.ts$/;
+/** What both the commands and the hub use, and is small: without it the hub would load all commands. */
+const COMMON = /[\\/]src[\\/](?:config[\\/]docker-flags|did-you-mean|exists)\.ts$/;
 
 export const programs = [
   program("main", "src/main.ts", BUNDLE, {
@@ -56,6 +58,7 @@ export const programs = [
         { name: "entry", tags: ["$initial"], test: (id) => !MAIN.test(id), priority: 5 },
         { name: "bridge", test: BRIDGE, priority: 4 },
         { name: "up", test: UP, priority: 3 },
+        { name: "common", test: COMMON, priority: 2.5 },
         { name: "cli", test: COMMANDS, priority: 2 },
         { name: "hub", test: HUB, priority: 1 },
       ],
