@@ -92,8 +92,9 @@ export async function openStdio(
   // It may go on running, but nothing that it is asked will ever be answered.
   process.stdout.once("close", () => {
     const muted = setTimeout(() => giveUp(lostProcess("closed its output", stderr())), MUTED_MS).unref();
-    // Else all that is left of it, and that may be much, would be kept for as long.
-    void process.exited.then(() => clearTimeout(muted));
+    // What its exit says is told when its whole group is gone. And else all that is left of it, which may be much, would be
+    // kept for as long.
+    void process.left.then(() => clearTimeout(muted));
   });
   const peer: Peer = new Peer(channel, handlers);
   let shookHands = false;

@@ -54,7 +54,7 @@ export class ServerProcess {
 
   readonly #child: ChildProcessWithoutNullStreams;
   /** When the leader has gone; its helpers may still be there. */
-  readonly #left: Promise<ProcessExit>;
+  readonly left: Promise<ProcessExit>;
   readonly #start: string | undefined;
   readonly #container: Container | undefined;
   readonly #graceMs: Grace;
@@ -99,7 +99,7 @@ export class ServerProcess {
     this.#start = command.env[START_VARIABLE];
     this.#container = container;
     this.#graceMs = graceMs;
-    this.#left = new Promise((resolve) => {
+    this.left = new Promise((resolve) => {
       child.once("exit", (code, signal) => resolve({ code, signal }));
     });
     child.stderr.on("data", (chunk: Buffer) => {
@@ -127,9 +127,9 @@ export class ServerProcess {
     const { stdin, term } = this.#graceMs;
     this.#deadline = performance.now() + stdin + term;
     this.stdin.end();
-    if (await settlesWithin(this.#left, stdin)) return this.exited;
+    if (await settlesWithin(this.left, stdin)) return this.exited;
     this.#tell("SIGTERM");
-    if (await settlesWithin(this.#left, term)) return this.exited;
+    if (await settlesWithin(this.left, term)) return this.exited;
     return this.kill();
   }
 
@@ -139,7 +139,7 @@ export class ServerProcess {
   }
 
   async #untilGone(guard: Guard): Promise<ProcessExit> {
-    const exit = await this.#left;
+    const exit = await this.left;
     try {
       await this.#clearGroup();
       await this.#clearStarted();

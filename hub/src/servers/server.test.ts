@@ -59,6 +59,17 @@ async function heardBy(server: ManagedServer): Promise<unknown[]> {
   return JSON.parse((reply.result.value as { content: { text: string }[] }).content[0]?.text ?? "");
 }
 
+describe("a program that is no server", () => {
+  it("surprise 13: one that echoes its input is told to be so", async () => {
+    const { server } = await manage({ command: "cat" });
+    const error = await server.start().then(
+      () => undefined,
+      (thrown: { message: string; detail?: string }) => `${thrown.message} ${thrown.detail ?? ""}`,
+    );
+    expect(error).toMatch(/echoes its input, and is not an MCP server/);
+  });
+});
+
 describe("a server that is not running", () => {
   it.each([
     ["stopped", {}],

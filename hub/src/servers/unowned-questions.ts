@@ -29,6 +29,8 @@ export class UnownedQuestions {
     const { method } = question;
     // Whether the connection lives is ours to answer.
     if (method === "ping") return success({});
+    // Only clients ask this: it is our own question that comes back.
+    if (OURS.has(method)) return failure({ code: RPC.invalidRequest, message: ECHO });
     const kind = askableOf(method);
     if (kind === undefined) return failure({ code: RPC.methodNotFound, message: subjectOf(method) });
     this.#options.onAsked(method);
@@ -53,6 +55,10 @@ export class UnownedQuestions {
     await sleep(DIGEST_MS);
   }
 }
+
+const OURS: ReadonlySet<string> = new Set(["initialize", "server/discover"]);
+/** It comes back too, as the answer, and so to whoever started the program. */
+const ECHO = "The program sends back what it is sent: it echoes its input, and is not an MCP server";
 
 /** A server that asks for roots when it starts need not hear of an error: without a client there are none. */
 function nobody(method: string, why: Unowned): Reply {

@@ -18,6 +18,8 @@ export interface Outgoing {
   readonly body?: Buffer | undefined;
 }
 
+const MAX_IDLE_MS = 90_000;
+
 /** Ends the exchange from our side; the error is what its receiver is told. */
 export type Abort = (error: HubError) => void;
 
@@ -59,6 +61,8 @@ export class HttpConnection {
       connect: isSecure && proxy !== undefined ? throughTunnel(proxy, settings) : settings,
       // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
       headersTimeout: 0,
+      // Idle connections are closed after what the server says, and after this at the latest: S4's limit of a pool.
+      keepAliveMaxTimeout: MAX_IDLE_MS,
       bodyTimeout: 0,
     });
   }
