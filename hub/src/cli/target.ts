@@ -83,7 +83,7 @@ function tellingWord(command: string, args: readonly string[]): string {
 }
 
 function isTelling(word: string): boolean {
-  return !word.startsWith("-") && !isLauncher(word) && !SUBCOMMANDS.test(word);
+  return !word.startsWith("-") && !/\s/.test(word) && !isLauncher(word) && !SUBCOMMANDS.test(word);
 }
 
 const CONTAINERS = /^(?:docker|podman|nerdctl)(?:\.exe)?$/;

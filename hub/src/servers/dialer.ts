@@ -15,13 +15,11 @@ import { openRemote } from "./remote-link.ts";
 import { resilienceOf } from "./resilience.ts";
 import { resolveServer, type ResolvedServer } from "./resolve.ts";
 import type { ServerLog } from "./server-log.ts";
-import { StartClock, type Phase } from "./start-clock.ts";
+import { defaultStartMs, StartClock, type Phase } from "./start-clock.ts";
 import type { Stage } from "./status.ts";
 import { Upstream, type Ask, type ConnectOptions } from "./upstream.ts";
 import type { ServerWorld } from "./world.ts";
 
-/** From the launch. A launcher may take its time before it says that it downloads something. */
-const START_MS = { npx: 120_000, uvx: 120_000, docker: 120_000, binary: 30_000, remote: 30_000 } as const;
 const PROBE_MS = { npx: 20_000, uvx: 20_000, docker: 20_000, binary: 5000, remote: 5000 } as const;
 /** To download and to build a package. */
 const INSTALL_MS = 600_000;
@@ -171,14 +169,14 @@ export class Dialer {
     });
   }
 
-  get #method(): keyof typeof START_MS {
+  get #method(): keyof typeof PROBE_MS {
     const { transport } = this.#options.config();
     return transport.type === "stdio" ? transport.launcher : "remote";
   }
 
   get #limits(): Readonly<Record<Phase, number>> {
-    const { timeouts } = this.#options.config();
-    return { start: timeouts.startMs ?? START_MS[this.#method], install: timeouts.installMs ?? INSTALL_MS };
+    const { timeouts, transport } = this.#options.config();
+    return { start: timeouts.startMs ?? defaultStartMs(transport), install: timeouts.installMs ?? INSTALL_MS };
   }
 
   /** A launcher may fetch the server while the handshake waits; the clock knows better when that takes too long. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { StartClock } from "./start-clock.ts";
+import { normalizeServer } from "../config/normalize.ts";
+import { defaultStartMs, StartClock } from "./start-clock.ts";
 import type { Stage } from "./status.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -71,4 +72,14 @@ it.each<[string, readonly (readonly [Stage, number])[], "install" | "start" | un
   clock.stop();
   vi.advanceTimersByTime(HOUR);
   expect(clock.signal.aborted).toBe(expired !== undefined);
+});
+
+it.each([
+  [{ command: "npx", args: ["x"] }, 120_000],
+  [{ command: "/opt/bin/bunx", args: ["x"] }, 120_000],
+  [{ command: "pnpm", args: ["dlx", "x"] }, 120_000],
+  [{ command: "node", args: ["x.js"] }, 30_000],
+  [{ url: "http://127.0.0.1:1/mcp" }, 30_000],
+])("F1 a program that fetches the server has more time: %j", (entry, ms) => {
+  expect(defaultStartMs(normalizeServer("x", entry).transport)).toBe(ms);
 });

@@ -56,4 +56,6 @@ it("F14 D13 the telling line comes first, the last lines follow, and nothing sta
   expect(said).toBe("Error: no key\nline 17\nline 18\nline 19");
   expect(explain("a\nError: no key\nb", 12)).toBe("Error: no key\na\nb");
   expect(explain("", 12)).toBe("");
+  expect(explain("Error: no key\nset one\nUsage: x\n  --a", 12)).toBe("Error: no key\nset one");
+  expect(explain("Usage: x\n  --a", 12)).toContain("Usage: x");
 });

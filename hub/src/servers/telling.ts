@@ -21,10 +21,14 @@ const MAX_CHARS = 500;
 
 /** @example tellingLine("GET /x\nError: No access token was provided\n    at main") // "Error: No access token was provided" */
 export function tellingLine(text: string): string | undefined {
-  // How a program is used follows upon what was wrong.
+  return bestOf(withoutUsage(text), { orLast: true });
+}
+
+/** How a program is used follows upon what was wrong with this use; where nothing else is said, it stays. */
+function withoutUsage(text: string): string {
   const usage = text.search(USAGE);
-  const reason = usage < 0 ? undefined : bestOf(text.slice(0, usage), { orLast: false });
-  return reason ?? bestOf(text, { orLast: true });
+  const before = usage < 0 ? text : text.slice(0, usage).trimEnd();
+  return bestOf(before, { orLast: false }) === undefined ? text : before;
 }
 
 function bestOf(text: string, { orLast }: { orLast: boolean }): string | undefined {
@@ -55,7 +59,7 @@ function nameIn(line: string): string | undefined {
 
 /** The telling line first, then the last lines, without saying it twice. */
 export function explain(stderr: string, lines: number, telling = tellingLine(stderr)): string {
-  const tail = stderr.split("\n").slice(-lines);
+  const tail = withoutUsage(stderr).split("\n").slice(-lines);
   if (telling === undefined) return tail.join("\n");
   const others = tail.filter((line) => plain(line) !== telling);
   return [telling, ...others].join("\n");
