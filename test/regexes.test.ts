@@ -12,6 +12,11 @@ const LENGTH = 64 << 10;
 const LIMIT_MS = 5;
 /** The least of so many runs counts: on a busy machine any one of them may be held up. */
 const RUNS = 12;
+/** For the check of one: most need a hundredth of it. */
+const CHECK_MS = 500;
+/** So many times slower than usual a machine may be, and so much longer may four times the text take. */
+const BUSY = 5;
+const STEEP = 8;
 const REPEATS = /[*+}]/;
 /** One of each class that expressions speak of. */
 const CLASSES = ' \t\n"\\a0A_-./:@\u00e9\u200e';
@@ -28,6 +33,8 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
 /** Files that put expressions together when they are called, and why those are harmless. */
 const MADE_LATER: ReadonlyMap<string, string> = new Map([
   ["hub/src/api/rest.ts", "of our own routes: literal text, and parts that end at the next slash"],
+  ["hub/src/catalog/listing.ts", "of a literal, which is checked itself"],
+  ["hub/src/catalog/schema-fault.ts", "only made, to see whether it is one; never matched"],
   ["hub/src/clients/toml.ts", "a table's header at the beginning of a line: blanks, then literal text"],
   ["chat/src/redact.ts", "of the user's own config, for the user's own messages"],
 ]);
@@ -38,9 +45,10 @@ const all = [...literals, ...[...constructed.values()].flat()];
 describe("T18 no regular expression can be made to take long", () => {
   it("finds those that the check is for", () => {
     expect(literals.length).toBeGreaterThan(300);
-    expect(verdict({ name: "", source: "^([a-z]*):[\\t ]*([\\t -~]*)$", flags: "" })).toMatch(/^ambiguous/);
-    expect(verdict({ name: "", source: "^(a|a)*$", flags: "" })).toMatch(/^ambiguous/);
-    expect(verdict({ name: "", source: "^a+$", flags: "" })).toBeUndefined();
+    const found = (source: string) => verdict({ name: "", source, flags: "" }, 60_000);
+    expect(found("^([a-z]*):[\\t ]*([\\t -~]*)$")).toMatch(/^ambiguous/);
+    expect(found("^(a|a)*$")).toMatch(/^ambiguous/);
+    expect(found("^a+$")).toBeUndefined();
   });
 
   it("none is ambiguous, and none takes more than 5 ms for 64 KB", () => {
@@ -63,12 +71,12 @@ describe("T18 no regular expression can be made to take long", () => {
 });
 
 /** What is wrong with it, if anything. */
-function verdict(regex: FoundRegex): string | undefined {
+function verdict(regex: FoundRegex, timeoutMs = CHECK_MS): string | undefined {
   const { source, flags } = regex;
   // A check that finds nothing in this time proves nothing, and what it suggests is measured all the same.
-  const checked = REPEATS.test(source) ? checkSync(source, flags, { timeout: 500, randomSeed: 1 }) : undefined;
+  const checked = REPEATS.test(source) ? checkSync(source, flags, { timeout: timeoutMs, randomSeed: 1 }) : undefined;
   if (checked?.status === "vulnerable") return `ambiguous, ${checked.complexity.summary}: ${checked.attack.pattern}`;
-  const slow = attacksOn(source).find(({ text }) => leastMs(new RegExp(source, flags), text) > LIMIT_MS);
+  const slow = attacksOn(source).find(({ text }) => isSlow(new RegExp(source, flags), text));
   return slow && `slow on ${slow.name}`;
 }
 
@@ -81,9 +89,16 @@ function attacksOn(source: string): { name: string; text: string }[] {
   }));
 }
 
+/** Beyond the limit, a busy machine is told from a bad expression by how the time grows with the text. */
+function isSlow(regex: RegExp, text: string): boolean {
+  const ms = leastMs(regex, text);
+  if (ms <= LIMIT_MS) return false;
+  return ms > BUSY * LIMIT_MS || ms > STEEP * leastMs(regex, text.slice(-text.length / 4));
+}
+
 function leastMs(regex: RegExp, text: string): number {
   let least = Infinity;
-  for (let run = 0; run < RUNS && least > LIMIT_MS; run++) {
+  for (let run = 0; run < RUNS && (run < 3 || least > LIMIT_MS); run++) {
     const begun = performance.now();
     // As `replaceAll` and `matchAll` do: every match.
     if (regex.global) text.replace(regex, "");

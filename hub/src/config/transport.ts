@@ -144,7 +144,8 @@ function withVersion(type: Exclude<PackageType, "http">, identifier: string, ver
   if (version === "" || type === "binary") return identifier;
   if (type === "npm") return identifier.lastIndexOf("@") > 0 ? identifier : `${identifier}@${version}`;
   if (type === "pypi") return /[@=<>~!]/.test(identifier) ? identifier : `${identifier}==${version}`;
-  return /[:@][^/]*$/.test(identifier) ? identifier : `${identifier}:${version}`;
+  const name = identifier.slice(identifier.lastIndexOf("/") + 1);
+  return /[:@]/.test(name) ? identifier : `${identifier}:${version}`;
 }
 
 /** Whether an S0-shaped entry says how its package is reached; S0 wants it said. */

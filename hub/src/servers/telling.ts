@@ -16,7 +16,7 @@ const VARIABLE = /\b[A-Z][A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40})+\b/g;
 /** Codes and settings that look like a variable of the server. */
 const NO_VARIABLE = /^(?:ERR|NODE|MODULE|UV|NPM|EXIT|HTTP)_/;
 const ADVICE = /\b(?:pass|set|provide|export|use|supply)\b/i;
-const USAGE = /^\s{0,8}usage\b/im;
+const USAGE = /^[ \t]{0,8}usage\b/im;
 const MAX_CHARS = 500;
 
 /** @example tellingLine("GET /x\nError: No access token was provided\n    at main") // "Error: No access token was provided" */
