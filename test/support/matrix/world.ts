@@ -38,7 +38,8 @@ export async function createWorld(): Promise<World> {
     const url = new URL(addresses.get(era) ?? "");
     switch (transport) {
       case "stdio":
-        return { command: process.execPath, args: [SERVER, `--era=${era}`] };
+        // One feature is two calls at once that meet in one process, which modern clients have only where all share it.
+        return { command: process.execPath, args: [SERVER, `--era=${era}`], isolation: "shared" };
       case "http":
         return { url: url.href };
       case "sse":
