@@ -279,6 +279,15 @@ describe("CF-11 the first run on a terminal", () => {
     expect(code).toBe(0);
   });
 
+  it.skipIf(noTerminal !== undefined)("D16 nobody is asked before it is known that the hub can run", async () => {
+    const other = await start(await makeClientHome({}));
+    const home = await makeClientHome();
+    const { code, screen } = await onTerminal(home, ["up", "--port", new URL(other.url).port]);
+    expect(code).toBe(4);
+    expect(screen).toMatch(/Port \d+ on 127\.0\.0\.1 is already in use/);
+    expect(screen).not.toContain("Found");
+  });
+
   it("with a config, however empty, nobody is asked anything", async () => {
     const home = await makeClientHome();
     await writeFile(join(home.dir, "config/mcp_server.json"), "{}");

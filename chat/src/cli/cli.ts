@@ -35,7 +35,11 @@ function createProgram(context: Context, name: string): Command {
   const { io } = context;
   const program = new Command(name)
     .description("Chat history and live messages for agents, as an MCP server")
-    .version(VERSION, "-V, --version")
+    .version(VERSION, "-V, --version", "show the version")
+    .helpOption("-h, --help", "show help")
+    .helpCommand("help [command]", "show the help of a command")
+    // As the help of plugboard itself: a line for each command, whatever its length.
+    .configureHelp({ minWidthToWrap: 60 })
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({

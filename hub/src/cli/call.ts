@@ -42,12 +42,17 @@ export const callCommand: Register = (program, { io, done }) => {
     .argument("<tool>", "server.tool, server:tool, or a tool's name in the group")
     .argument("[arguments...]", "key=value …, one JSON object, or - to read JSON from stdin")
     .option("--group <name>", "call it as a client of this group would")
+    .addHelpText("after", EXAMPLES)
     .action(async (target: string, words: string[], options: CallOptions) => {
       const given = words.length === 1 && words[0] === "-" ? parseJson(await readAll(io.stdin)) : words;
       const input = { target, given, group: options.group };
       done(await withAccess(io, options, (access) => call({ io, access, options }, input)));
     });
 };
+
+const EXAMPLES = `
+  plugboard call everything.get-sum a=2 b=3
+  plugboard call everything.echo '{"message": "hello"}'`;
 
 async function call(setting: Setting, input: CallInput): Promise<number> {
   return print(setting.access, await ask(setting, input));

@@ -36,8 +36,8 @@ const MESSAGE_WIDTH = 30;
 export const callsCommand: Register = (program, { io, done }) => {
   program
     .command("calls")
-    .description("show the call log, newest last; with an id, one call with its arguments and its result")
-    .argument("[id]", "all of this call, as the first column of the list has it")
+    .description("show the call log, newest last, or all of one call")
+    .argument("[id]", "all of this call: arguments, result, error; the ids are the first column of the log")
     .option("--server <name>", "calls of this server")
     .option("--tool <name>", "calls of this tool")
     .option("--group <name>", "calls through this group")

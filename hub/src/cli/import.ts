@@ -19,9 +19,7 @@ interface ImportOptions extends GlobalOptions {
 export const importCommand: Register = (program, { io, done }) => {
   program
     .command("import")
-    .description(
-      "take over the servers that other clients have; asks first, -y means yes; their files stay as they are",
-    )
+    .description("take over the servers that other clients have; asks first, unless -y is given")
     .option("--from <clients>", "only these clients, by comma (default: all)")
     .option("--dry-run", "show what would be added, and change nothing")
     .option("--keep-secrets", "leave credentials in the entries, as plain text")

@@ -37,7 +37,7 @@ export const GLOBAL_OPTIONS = {
   "no-input": {
     type: "boolean",
     short: "y",
-    about: "ask nothing: questions are answered with yes, and what is not given is an error",
+    about: "ask nothing: yes to every question; what must be typed is an error",
   },
 } as const satisfies OptionTable;
 

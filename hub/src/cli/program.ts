@@ -143,7 +143,7 @@ export function createProgram(context: Context): Command {
   const { io, args } = context;
   const program = new Command("plugboard")
     .description("All your MCP servers behind one endpoint")
-    .version(VERSION, "-V, --version")
+    .version(VERSION, "-V, --version", "show the version")
     .addHelpText(
       "after",
       `\n${exitCodeSummary()}\n            plugboard help ${EXIT_CODES_TOPIC} says more\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
@@ -173,6 +173,11 @@ function inheritSettings(parent: Command): void {
   for (const command of parent.commands) {
     command.exitOverride().copyInheritedSettings(parent);
     addOptions(command, GLOBAL_OPTIONS, (option) => option.hideHelp());
+    // In the help, a list that is empty is none.
+    for (const option of command.options) {
+      if (Array.isArray(option.defaultValue) && option.defaultValue.length === 0)
+        option.defaultValueDescription = "none";
+    }
     inheritSettings(command);
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Launcher } from "../config/types.ts";
-import { diagnoseExit } from "./diagnose.ts";
+import { diagnoseExit, diagnoseSpawn } from "./diagnose.ts";
 import type { LaunchCommand } from "./launch.ts";
 
 const command = (launcher: Launcher): LaunchCommand => ({ command: launcher, args: [], env: {}, launcher });
@@ -143,5 +143,22 @@ describe("a docker server that ended before its handshake (stand-in client)", ()
   ] as const)("LC-3 %s is told by exit codes", async (_what, version, inspect, code, kind, message) => {
     const error = await diagnoseExit(await client(version, inspect), { code, signal: null }, "words");
     expect(error).toMatchObject({ kind, message, detail: "words" });
+  });
+});
+
+describe("a program that may not be executed", () => {
+  it.each([
+    ["a script", "#!/bin/sh\n", "chmod"],
+    ["any other file", "root:x:0:0\n", undefined],
+    ["an empty file", "", undefined],
+  ])("LC-3 %s: only what was meant to be run is to be made executable", async (_, text, advice) => {
+    const folder = await mkdtemp(join(tmpdir(), "plugboard-spawn-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, "file");
+    await writeFile(path, text, { mode: 0o644 });
+    const refused = Object.assign(new Error("spawn EACCES"), { code: "EACCES" });
+    const error = await diagnoseSpawn({ ...command("binary"), command: path }, refused);
+    expect(error).toMatchObject({ kind: "InvalidConfig", message: `${path} is not executable` });
+    expect(error.hint).toBe(advice === undefined ? undefined : `chmod +x '${path}'`);
   });
 });
