@@ -578,7 +578,7 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     const refused = await plugboard(home, ["secret", "rm", "stored"]);
     expect(refused).toMatchObject({ code: 7, stdout: "" });
     expect(refused.stderr).toMatch(
-      /^error: The secret "stored" is used by new\n {2}fix: +plugboard secret rm stored --force\n/,
+      /^error: The secret "stored" is used by new\n {2}field: name\n {2}fix: +plugboard secret rm stored --force\n/,
     );
     expect(await plugboard(home, ["secret", "rm", "stored", "--force"])).toMatchObject({
       code: 0,
@@ -881,7 +881,7 @@ describe("without a hub", () => {
     [["tools", "it"], /^echo\(text\S* string\) +The tool echo\n/m],
     [["read", "test://items/7"], /7/],
     [["prompt", "it.greet", "who=Bo"], /^user:\nGreet Bo\n$/],
-    [["group", "ls"], /^work +- +it +\/mcp\/work +For work$/m],
+    [["group", "ls"], /^work +- +it +\/groups\/work\/mcp +For work$/m],
     [["group", "get", "work"], /^work\n {2}about +For work\n/],
     [["secret", "ls"], /^$/],
     [["config", "path"], /config\n$/],
@@ -893,7 +893,7 @@ describe("without a hub", () => {
     const finished = await plugboard(home, args);
     expect(finished.stdout).toMatch(stdout);
     expect(finished.code).toBe(0);
-    expect(finished.stderr).toMatch(/^(?:No hub is running: plugboard start\n)?$/);
+    expect(finished.stderr).toMatch(/^(?:No hub is running: plugboard start\n|There are no secrets: .*\n)?$/);
     const asJson = await plugboard(home, [...args, "--json"]);
     expect(asJson.code).toBe(0);
     if (args[1] !== "path" || asJson.stdout.startsWith("{")) JSON.parse(asJson.stdout);

@@ -326,7 +326,7 @@ describe("secrets", () => {
     const made = await home({ it: { ...fixture("echo"), env: { API_KEY: { secretRef: "service" } } } });
     expect(await plugboard(made, ["secret", "set", "service"], { stdin: `${SECRET}\n` })).toMatchObject({ code: 0 });
     const { stdout } = await plugboard(made, ["secret", "ls"]);
-    expect(stdout).toBe("service\n");
+    expect(stdout).toBe("NAME     USED BY\nservice  it\n");
     expect(await plugboard(made, ["call", "it.env", "name=API_KEY"])).toMatchObject({ stdout: `${SECRET}\n` });
     const files = await readdir(made.dir, { recursive: true, withFileTypes: true });
     for (const file of files.filter((entry) => entry.isFile())) {
