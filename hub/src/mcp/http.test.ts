@@ -103,7 +103,10 @@ describe("McpHttp", () => {
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
       id: null,
-      error: { message: "Group not found", data: { code: "NOT_FOUND", kind: "GroupNotFound" } },
+      error: {
+        message: expect.stringMatching(/^Group not found \(There is no group/),
+        data: { code: "NOT_FOUND", kind: "GroupNotFound" },
+      },
     });
   });
 
