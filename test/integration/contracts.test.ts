@@ -237,4 +237,5 @@ it("R20 MG-5 created_at and updated_at are each server's own, and outlive the hu
   expect([await times("a"), await times("b")]).toEqual([before.a, after]);
   await ask("PATCH", "/servers/b", { name: "c" });
   expect((await times("c")).created_at).toBe(before.b.created_at);
+  while (managed.hub.supervisor.get("c").status.state !== "running") await once(managed.hub.events, "server.status");
 });
