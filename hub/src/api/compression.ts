@@ -17,7 +17,10 @@ const toGzip = promisify(gzip);
 export function codingFor(accepted: string | undefined, bytes: Buffer): Coding | undefined {
   if (accepted === undefined || bytes.length < MIN_BYTES) return undefined;
   const taken = accepted.split(",").flatMap((part) => {
-    const [name = "", ...parameters] = part.trim().toLowerCase().split(/ *; */);
+    const [name = "", ...parameters] = part
+      .toLowerCase()
+      .split(";")
+      .map((word) => word.trim());
     return parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) ? [] : [name];
   });
   return taken.includes("br") ? "br" : taken.includes("gzip") ? "gzip" : undefined;

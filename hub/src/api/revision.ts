@@ -21,6 +21,6 @@ export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean 
 /** What an If-Match header demands of an edit. One that names the current revision among others is content with it. */
 export function parseIfMatch(header: string | undefined, current: string): EditOptions {
   if (header === undefined || header.trim() === "*") return {};
-  const revisions = header.split(",").map((tag) => tag.trim().replace(/^(?:W\/)?"([^".]*).*"$/, "$1"));
+  const revisions = header.split(",").map((tag) => tag.trim().replace(/^(?:W\/)?"([^".]*)(?:\.[^"]*)?"$/, "$1"));
   return { ifRevision: revisions.includes(current) ? current : (revisions[0] ?? "") };
 }
