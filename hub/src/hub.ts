@@ -20,6 +20,7 @@ import { ConfigFiles } from "./config/file.ts";
 import type { HubPaths } from "./config/paths.ts";
 import type { ConfigStore, LoadedConfig } from "./config/store.ts";
 import { Configuration } from "./configuration.ts";
+import { DroppedConnections } from "./dropped-connections.ts";
 import { HubEvents } from "./events.ts";
 import { Listener, type Edge, type QuickEdge } from "./listener.ts";
 import { McpHttp } from "./mcp/http.ts";
@@ -93,6 +94,7 @@ export class Hub {
   readonly callLog: CallLog;
   readonly latency = new Latency();
   readonly #ownWarnings: string[];
+  readonly #dropped = new DroppedConnections((message) => void this.events.emit("warning", { message }));
   readonly secrets: SecretStore;
   readonly #redactor = new Redactor();
   readonly #paths: HubPaths;
@@ -211,7 +213,7 @@ export class Hub {
 
   /** What works, but is probably not meant. */
   get warnings(): string[] {
-    return [...this.configuration.warnings, ...this.#ownWarnings, ...this.catalog.warnings];
+    return [...this.configuration.warnings, ...this.#ownWarnings, ...this.catalog.warnings, ...this.#dropped.warnings];
   }
 
   /** It was told to stop. */
@@ -267,6 +269,7 @@ export class Hub {
       secrets: this.secrets,
       sessions: () => mcp.sessions(),
       eventClients: () => api.eventClients(),
+      droppedConnections: () => this.#dropped.total,
       token,
     });
     // What is asked most comes first; `@admin` before the groups, of which it is none.
@@ -276,7 +279,14 @@ export class Hub {
     // Whoever connects while the servers still start sees what they offered last.
     await supervisor.expectAll();
     this.#replaceCatalog();
-    this.#listener = await Listener.open({ host, port, edges: [...own, ...edges], quick, upgrades });
+    this.#listener = await Listener.open({
+      host,
+      port,
+      edges: [...own, ...edges],
+      quick,
+      upgrades,
+      onDrop: (limit) => this.#dropped.count(limit),
+    });
     if (this.#memories.listings !== undefined) this.#sessions = this.#openSessions(this.#listener.url);
     this.#endParked = () => mcp.endParked();
     this.#endClients = () => [mcp, api, admin].forEach((edge) => edge.close());
@@ -323,6 +333,7 @@ export class Hub {
       this.#memories.packages?.end(),
     ]);
     this.#sessions?.close();
+    this.#dropped.close();
     clearTimeout(this.#rebuild);
     this.#guard.close();
     const { eras, listings, packages, taskIds, times } = this.#memories;

@@ -5,7 +5,9 @@ import { isIP, type AddressInfo } from "node:net";
 import { HttpFailure } from "./api/problem.ts";
 import { sendProblem } from "./api/refusal.ts";
 import { identify } from "./api/request-id.ts";
+import type { ConnectionLimit } from "./dropped-connections.ts";
 import { HubError } from "./errors.ts";
+import { FileDescriptors } from "./file-descriptors.ts";
 import { Lenience } from "./lenience.ts";
 import { asksForWebSocket, Incoming, plainResponse, type UpgradeEdge } from "./upgrades.ts";
 import type { QuickRequest } from "./wire/quick-connection.ts";
@@ -25,6 +27,8 @@ export interface ListenerOptions {
   readonly quick?: QuickEdge | undefined;
   readonly upgrades?: readonly UpgradeEdge[];
   readonly patience?: Partial<Patience>;
+  /** Told of each connection that is turned away; its client only sees that it was closed. */
+  readonly onDrop?: (limit: ConnectionLimit) => void;
 }
 
 /** How long slow clients are waited for, in milliseconds. An open stream is not affected. */
@@ -60,7 +64,8 @@ export class Listener {
     this.#front = front;
   }
 
-  static async open({ host, port, edges, quick, upgrades = [], patience = {} }: ListenerOptions): Promise<Listener> {
+  static async open(given: ListenerOptions): Promise<Listener> {
+    const { host, port, edges, quick, upgrades = [], patience = {}, onDrop = () => undefined } = given;
     requireLoopback(host);
     const waitMs = { ...PATIENCE, ...patience };
     const options = { connectionsCheckingInterval: waitMs.check, IncomingMessage: Incoming };
@@ -85,7 +90,7 @@ export class Listener {
     const front = quick && openFront(server, quick, waitMs);
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     setTimeouts(server, waitMs);
-    server.maxConnections = MAX_SOCKETS;
+    limitConnections(server, onDrop);
     server.maxHeadersCount = MAX_HEADERS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
@@ -125,6 +130,24 @@ function openFront(server: Server, quick: QuickEdge, { headers, unread }: Patien
     headers,
     unread,
     idle: KEEP_ALIVE_MS,
+  });
+}
+
+/** Node asks for the limit at each new connection. One is always let in, for `plugboard status` to have a chance. */
+function limitConnections(server: Server, onDrop: (limit: ConnectionLimit) => void): void {
+  const descriptors = new FileDescriptors();
+  let isFull = false;
+  Object.defineProperty(server, "maxConnections", {
+    get: () => {
+      isFull = !descriptors.hasRoom();
+      return isFull ? 1 : MAX_SOCKETS;
+    },
+  });
+  const noDescriptors = () => onDrop({ kind: "descriptors", limit: descriptors.limit });
+  server.on("drop", () => (isFull ? noDescriptors() : onDrop({ kind: "connections", limit: MAX_SOCKETS })));
+  // Where not even the last descriptor is left. Without somebody who listens it would end the hub.
+  server.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code === "EMFILE" || code === "ENFILE") noDescriptors();
   });
 }
 

@@ -24,6 +24,7 @@ export interface MetricsOptions {
   /** How many clients of MCP have one now. */
   readonly sessions: () => Promise<readonly { group: string; transport: string; count: number }[]>;
   readonly eventClients: () => number;
+  readonly droppedConnections: () => number;
   readonly token: ManagementToken;
 }
 
@@ -52,7 +53,7 @@ export function createMetrics(
 }
 
 async function render(options: MetricsOptions): Promise<string> {
-  const { supervisor, calls, latency, callLog, secrets, eventClients } = options;
+  const { supervisor, calls, latency, callLog, secrets, eventClients, droppedConnections } = options;
   const { servers } = supervisor;
   const sessions = await options.sessions();
   const { rss, heapUsed } = process.memoryUsage();
@@ -117,6 +118,9 @@ async function render(options: MetricsOptions): Promise<string> {
       sessions.map(({ group, transport, count }) => [{ group, transport }, count]),
     ),
     metric("hub_event_clients", "gauge", "Readers of live events", [[{}, eventClients()]]),
+    metric("hub_connections_dropped_total", "counter", "Connections that were turned away at a limit", [
+      [{}, droppedConnections()],
+    ]),
     metric("hub_secret_errors_total", "counter", "Secrets that were there and could not be read", [
       [{}, secrets.failures ?? 0],
     ]),
