@@ -5,6 +5,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import type { Server, TestResult } from "../api/schemas/server.ts";
+import { hideAll, maskArgs, maskUrl } from "../config/mask.ts";
 import { HubError, toHubError } from "../errors.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { exists } from "../exists.ts";
@@ -127,7 +128,7 @@ export async function toTarget(
       ...target,
       ...(first === undefined ? {} : { name: first }),
       args: [],
-      again: ({ name = first ?? target.name, options = "" }) => typed([name, options, "--", ...words.map(quoted)]),
+      again: ({ name = first ?? target.name, options = "" }) => typed([name, options, "--", ...shown(words)]),
     };
   }
   if (first === undefined) throw new HubError("InvalidConfig", "Which server?", { hint: `plugboard add --help` });
@@ -139,8 +140,17 @@ export async function toTarget(
     ...(isBareName(first) ? { bare: first } : {}),
     args: rest,
     again: ({ target: other = first, name = second ?? "", options = "" }) =>
-      typed([quoted(other), name, options, ...(rest.length === 0 ? [] : ["--", ...rest.map(quoted)])]),
+      typed([shownTarget(other), name, options, ...(rest.length === 0 ? [] : ["--", ...shown(rest)])]),
   };
+}
+
+/** Credentials are left for the user to fill in: what is printed may end up in a log. */
+function shown(words: readonly string[]): string[] {
+  return maskArgs(words, hideAll).map(quoted);
+}
+
+function shownTarget(target: string): string {
+  return target.trimStart().startsWith("{") ? "'{…}'" : quoted(maskUrl(target, hideAll));
 }
 
 function typed(words: readonly string[]): string {

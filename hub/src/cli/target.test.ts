@@ -149,6 +149,8 @@ describe("plugboard add", () => {
     [["@acme/x"], "plugboard add @acme/x other -e A=…"],
     [["@acme/x", "mine", "--", "a b"], "plugboard add @acme/x other -e A=… -- 'a b'"],
     [["npx", "-y", "x"], "plugboard add other -e A=… -- npx -y x"],
+    [["@acme/x", "--", "--token", "Zq7-d16ff675b582"], "plugboard add @acme/x other -e A=… -- --token '***'"],
+    [['{"command": "x", "env": {"TOKEN": "Zq7-d16ff675b582"}}'], "plugboard add '{…}' other -e A=…"],
   ])("F11 F17 the line for %j under another name and with a variable", async (words, line) => {
     expect((await target(...words)).again({ name: "other", options: "-e A=…" })).toBe(line);
   });
