@@ -70,6 +70,14 @@ describe("a program that is no server", () => {
   });
 });
 
+it("LC-5 one that is stopped before it began to start leaves nothing running", async () => {
+  const { server } = await manage(fixture("echo"));
+  const booted = server.boot();
+  await server.stop();
+  await booted;
+  expect(server.status.state).toBe("stopped");
+});
+
 describe("a server that is not running", () => {
   it.each([
     ["stopped", {}],

@@ -105,6 +105,8 @@ export class ManagedServer {
   #wasConnected = false;
   /** Replaced or removed: it does not come back. */
   #isRetired = false;
+  /** How often it was stopped. */
+  #stops = 0;
   #isSuspected = false;
   #logLevel: string | undefined;
   #floods = 0;
@@ -327,7 +329,10 @@ export class ManagedServer {
 
   /** Starts it with the hub; one that is started on demand only where it is not known what it offers. */
   async boot(): Promise<void> {
+    const stops = this.#stops;
     await this.expect();
+    // Stopped while what it offers was read: a process started now would be left behind.
+    if (this.#stops !== stops) return;
     if (!this.#isRecalled || !this.#resilience.onDemand || this.#status.state !== "stopped") return this.start();
     this.#slumber.begin();
     this.#isRecalled = false;
@@ -364,6 +369,7 @@ export class ManagedServer {
   }
 
   #stopNow(): Promise<void> {
+    this.#stops++;
     this.#restarts.forget();
     this.#starting?.abort.abort();
     this.#stopping ??= this.#stop().finally(() => {
