@@ -90,8 +90,8 @@ describe("a server's output", () => {
     const answers = JSON.parse(await callText(hub, "it", "ask"));
     expect(answers).toEqual([
       { id: 1, result: {} },
-      { id: "two", error: { code: -32601, message: expect.stringContaining("sampling/createMessage") } },
-      { id: 3, error: { code: -32601, message: expect.stringContaining("roots/list") } },
+      { id: "two", error: { code: -32601, message: expect.stringContaining("client's model") } },
+      { id: 3, error: { code: -32601, message: expect.stringContaining("(roots)") } },
     ]);
   });
 });
@@ -296,10 +296,10 @@ describe("crashes", () => {
     });
   });
 
-  it("LC-3 of what a server wrote before it crashed, the last lines are shown", async () => {
+  it("LC-3 F14 of what a server wrote before it crashed, the telling line and the last lines are shown", async () => {
     const { hub } = await open(fixture("echo"));
     await expect(callTool(hub, "it", "crash", { lines: 40 })).rejects.toMatchObject({
-      detail: `${"one more line\n".repeat(11)}about to crash`,
+      detail: `about to crash${"\none more line".repeat(11)}`,
     });
   });
 
