@@ -10,6 +10,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { startProxy, type ForwardProxy } from "../support/forward-proxy.ts";
 import { makeHome, plugboard, type Home } from "../support/hub.ts";
 import { RawClient } from "../support/raw-stdio.ts";
 import { startRemote } from "../support/remote.ts";
@@ -323,11 +324,59 @@ describe("what comes back", () => {
   });
 });
 
+async function forwardProxy(credentials?: string): Promise<ForwardProxy> {
+  const proxy = await startProxy(credentials);
+  ends.push(() => proxy.stop());
+  return proxy;
+}
+
+describe("proxies", () => {
+  it("R30 HTTP_PROXY is handed the requests, with its credentials; NO_PROXY and this machine are left out", async () => {
+    const url = await remote("legacy-http");
+    const proxy = await forwardProxy("user:pass-word-1");
+    const env = { HTTP_PROXY: proxy.url, NO_PROXY: "exempt.test" };
+    const client = launch(url.replace("127.0.0.1", "legacy.test"), ["--log-level", "info"], env);
+    await client.initialize();
+    expect((await client.call("echo", { text: "x" })).result.content[0].text).toBe("x");
+    const { stderr } = await client.end();
+    expect(stderr).toContain("through the proxy 127.0.0.1:");
+    expect(stderr).not.toContain("pass-word-1");
+    expect(proxy.log).toContainEqual(expect.stringMatching(/^POST http:\/\/legacy\.test:\d+\/mcp$/));
+
+    const exempt = launch(url.replace("127.0.0.1", "exempt.test"), [], env);
+    expect((await exempt.request("ping")).error).toMatchObject({ data: { detail: "ENOTFOUND" } });
+    const here = launch(url, [], env);
+    await here.initialize();
+    expect(await here.tools()).toContain("echo");
+    expect(proxy.log.join()).not.toMatch(/exempt|127\.0\.0\.1|localhost/);
+  });
+
+  it("R30 what is wrong with a proxy is said", async () => {
+    const { url: guarded } = await forwardProxy("user:pass-word-1");
+    const wrong = guarded.replace("pass-word-1", "wrong");
+    const gone = await startProxy();
+    await gone.stop();
+    for (const [url, proxy, message] of [
+      ["http://a.test/mcp", wrong, /^The proxy 127\.0\.0\.1:\d+ asks for credentials/],
+      ["https://a.test/mcp", wrong, /^The proxy 127\.0\.0\.1:\d+ asks for credentials/],
+      ["http://a.test/mcp", gone.url, /^The proxy 127\.0\.0\.1:\d+ cannot be reached/],
+      ["https://a.test/mcp", gone.url, /^The proxy 127\.0\.0\.1:\d+ cannot be reached/],
+    ] as const) {
+      const client = launch(url, [], { all_proxy: proxy });
+      expect((await client.request("ping")).error.message).toMatch(message);
+    }
+    const { code, stderr } = await plugboard(home, ["stdio", "--url", "https://a.test/mcp"], {
+      env: { HTTPS_PROXY: "socks5://127.0.0.1:1" },
+    });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/A proxy is an http:\/\/ or https:\/\/ address/)]);
+  });
+});
+
 describe("TLS", () => {
   const dir = mkdtempSync(join(tmpdir(), "plugboard-bridge-"));
   const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
   const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
-  const about = ["-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const about = ["-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1,DNS:secure.test"];
   const canMake = spawnSync("openssl", ["req", "-x509", ...newKey, ...about, "-out", cert]).status === 0;
   if (!canMake) process.stderr.write("The bridge over TLS is skipped: it needs openssl (apt-get install -y openssl)\n");
 
@@ -353,6 +402,29 @@ describe("TLS", () => {
     expect((await client.request("ping")).result).toEqual({});
     await client.end();
     expect(seen.every(({ headers }) => headers["authorization"] === "t")).toBe(true);
+  });
+
+  it.runIf(canMake)("R30 through a tunnel of the proxy in HTTPS_PROXY, which is not told our credentials", async () => {
+    const { url, seen } = await serve();
+    const proxy = await forwardProxy("user:pass-word-1");
+    const env = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: cert };
+    const client = launch(url.replace("127.0.0.1", "secure.test"), ["--header", "Authorization: t"], env);
+    await client.initialize();
+    expect((await client.request("ping")).result).toEqual({});
+    await client.end();
+    expect(proxy.log).toContainEqual(expect.stringMatching(/^CONNECT secure\.test:\d+$/));
+    expect(proxy.log.filter((line) => !line.startsWith("CONNECT"))).toEqual([]);
+    expect(seen.every(({ headers }) => headers["authorization"] === "t")).toBe(true);
+    expect(seen.some(({ headers }) => "proxy-authorization" in headers)).toBe(false);
+  });
+
+  it.runIf(canMake)("R30 a tunnel does not make up for a wrong certificate", async () => {
+    const { url, seen } = await serve();
+    const env = { HTTPS_PROXY: (await forwardProxy()).url, NODE_EXTRA_CA_CERTS: cert };
+    const client = launch(url.replace("127.0.0.1", "other.test"), [], env);
+    expect((await client.request("ping")).error).toMatchObject({ data: { detail: "ERR_TLS_CERT_ALTNAME_INVALID" } });
+    await client.end();
+    expect(seen).toEqual([]);
   });
 
   it.runIf(canMake)("F27 another one is refused before anything is sent, and the cause is named", async () => {

@@ -8,6 +8,8 @@ export interface Place {
   readonly url: URL;
   /** Sent with everything. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What it is reached through, if not directly. */
+  readonly proxy?: URL;
 }
 
 /** Where the endpoint is. Throws, in words for its user, where it is nowhere. */
@@ -25,7 +27,7 @@ export class Endpoint {
     this.#place = place;
     this.#locate = locate;
     this.#fields = toFields(place.headers);
-    this.#sockets = new Sockets(place.url);
+    this.#sockets = new Sockets(place.url, place.proxy);
   }
 
   dispatch({ method, fields, body }: Request, receiver: Receiver): Sent {
@@ -57,7 +59,7 @@ export class Endpoint {
   async #look(): Promise<"same" | "moved"> {
     const place = await this.#locate();
     if (place.url.href === this.#place.url.href) return "same";
-    const sockets = new Sockets(place.url);
+    const sockets = new Sockets(place.url, place.proxy);
     if (this.#paused) sockets.pause();
     this.#place = place;
     this.#fields = toFields(place.headers);

@@ -4,6 +4,7 @@
 import type { Socket } from "node:net";
 import { HubError } from "../errors.ts";
 import { broken } from "../wire/http-failure.ts";
+import { unreachableProxy } from "../wire/tunnel.ts";
 import { ResponseReader, type Headers } from "./response-reader.ts";
 
 /** Who is told what comes back. */
@@ -19,6 +20,8 @@ export interface KeptSocketOptions {
   readonly socket: Socket;
   /** Told by the socket when it can carry bytes: TLS has to shake hands first. */
   readonly readyEvent: "connect" | "secureConnect";
+  /** Whom it leads to, where that is not the server. */
+  readonly proxy?: URL | undefined;
   readonly connectTimeoutMs: number;
   /** It can carry another exchange. */
   onFree(socket: KeptSocket): void;
@@ -159,7 +162,7 @@ export class KeptSocket {
     this.#receiver = undefined;
     const error = this.#failure ?? new ConnectionClosed();
     const isUnsent = !this.#connected && !(error instanceof HubError);
-    receiver.onError(isUnsent ? unsent(error) : broken(error, this.#status));
+    receiver.onError(isUnsent ? unsent(error, this.#options.proxy) : broken(error, this.#status));
   }
 }
 
@@ -167,7 +170,8 @@ class ConnectionClosed extends Error {
   readonly code = "ECONNRESET";
 }
 
-function unsent(error: Error): HubError {
+function unsent(error: Error, proxy: URL | undefined): HubError {
+  if (proxy !== undefined) return unreachableProxy(error, proxy);
   const detail = "code" in error && typeof error.code === "string" ? error.code : error.message;
   return new HubError("ConnectionFailed", "The server cannot be reached", { detail, delivery: "unsent", cause: error });
 }

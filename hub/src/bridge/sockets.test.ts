@@ -1,5 +1,6 @@
 // Whoever sent a request is told what became of it, once, whatever the server does to the connection; over real sockets.
 
+import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { HubError } from "../errors.ts";
@@ -82,4 +83,27 @@ it("SE-5 what came in one piece with an answer is not the answer to the next req
     ),
   );
   expect(await ask(sockets)).toBe("real");
+});
+
+it("R30 a request that is given up while the proxy makes no tunnel is told so, once", async () => {
+  const proxy = createServer((socket) => socket.on("error", () => undefined));
+  const connected = once(proxy, "connection");
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP server has an address of this form
+  const { port } = proxy.address() as AddressInfo;
+  const sockets = new Sockets(new URL("https://server.test/"), new URL(`http://127.0.0.1:${port}`));
+  open.push(() => (sockets.close(), proxy.close()));
+  const told: HubError[] = [];
+  const never = () => expect.unreachable();
+  const receiver = { onHead: never, onBody: never, onEnd: never, onError: (error: HubError) => told.push(error) };
+  const sent = sockets.dispatch({ method: "GET", fields: "" }, receiver);
+  const [tunnel] = (await connected) as [Socket];
+  await once(tunnel, "data");
+  const cancelled = new HubError("Cancelled", "No longer wanted");
+  sent.abort(cancelled);
+  sent.abort(cancelled);
+  expect(told).toEqual([]);
+  tunnel.write("HTTP/1.1 200 OK\r\n\r\n");
+  await new Promise((resolve) => tunnel.resume().once("close", resolve));
+  expect(told).toEqual([cancelled]);
 });

@@ -27,7 +27,9 @@ export async function serveBridge(io: Io, { target, output, level }: BridgeSetti
   const lines = new LogLines(io.stderr, level);
   const log = (severity: LogLevel, message: string) => lines.say(severity, message);
   if (target.kind === "hub") await requireGroup(endpoint);
-  log("info", `messages are carried to ${target.place.url.origin}${target.place.url.pathname}`);
+  const { url, proxy } = target.place;
+  const through = proxy === undefined ? "" : ` through the proxy ${proxy.host}`;
+  log("info", `messages are carried to ${url.origin}${url.pathname}${through}`);
   const bridge = new Bridge({ input: io.stdin, output, endpoint, isHub: target.kind === "hub", log });
   io.onSignal(() => void bridge.close().then(() => io.exit(INTERRUPTED)));
   const clientGone = new Promise<void>((resolve) => output.once("error", () => resolve()));

@@ -1,6 +1,7 @@
 // Where `plugboard stdio` carries its messages: to the endpoint that its options name, or to the hub that runs. Nowhere is an
 // answer too.
 
+import type { Place } from "../bridge/endpoint.ts";
 import { expandText } from "../config/expand.ts";
 import { HubError } from "../errors.ts";
 import { findLocalHub } from "./find-hub.ts";
@@ -8,11 +9,7 @@ import type { Io } from "./io.ts";
 import { isLoopback } from "./loopback.ts";
 import type { StdioOptions } from "./stdio.ts";
 import { trimEnd } from "../trim.ts";
-
-export interface Place {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import { findRoute } from "../wire/route.ts";
 
 export interface Target {
   /** A hub is asked for the group before the client is; of any other server nothing is known. */
@@ -31,8 +28,9 @@ export async function findTarget(io: Io, options: StdioOptions): Promise<Target 
   if (url !== undefined || elsewhere !== undefined) {
     const isHub = url === undefined || group !== undefined;
     const base = parseUrl(url ?? elsewhere ?? "");
-    const place = { url: isHub ? groupUrl(base, group) : base, headers: readHeaders(io, header) };
-    requireSafe(place);
+    const direct = { url: isHub ? groupUrl(base, group) : base, headers: readHeaders(io, header) };
+    requireSafe(direct);
+    const place = { ...direct, ...(await findRoute(direct.url, {}, io.env)) };
     return { kind: isHub ? "hub" : "server", place, locate: () => Promise.resolve(place) };
   }
   if (header.length > 0) throw usage("--header goes with --url", "header");

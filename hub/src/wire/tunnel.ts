@@ -45,7 +45,7 @@ export async function openTunnel({ proxy, host, port, timeoutMs }: TunnelOptions
   });
 }
 
-const HINT = 'Check HTTP_PROXY, HTTPS_PROXY and NO_PROXY, or give the server "proxy": false';
+const HINT = 'Check HTTP_PROXY, HTTPS_PROXY and NO_PROXY; a server of the hub can have "proxy": false';
 
 /** 407 wants a name and a password; everything else is the proxy's own business. */
 export function refusedByProxy(status: number, proxy: URL): HubError {
