@@ -225,7 +225,7 @@ describe("stdout carries JSON-RPC and nothing else", () => {
     const client = launchRaw(made);
     const { code, stdout, stderr } = await client.end();
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^error: mcp_server\.json is not valid JSON/);
+    expect(stderr).toMatch(/^error: \S*mcp_server\.json is not valid JSON/);
   });
 
   it("F06 with junk on stdin: each piece is refused, and the next request works", async () => {
