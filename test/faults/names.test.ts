@@ -61,7 +61,7 @@ describe.runIf(canSend)("with the resolver of the system", () => {
 
       it("F28 a name that nobody knows is a failure of the network", async () => {
         const { error, ms } = await failing("nobody.test");
-        expect(error).toMatchObject({ ...NOT_FOUND, detail: "ENOTFOUND" });
+        expect(error).toMatchObject({ ...NOT_FOUND, detail: expect.stringContaining("ENOTFOUND") });
         expect(ms).toBeLessThan(SOON_MS + SLACK_MS);
         expect(names.count("nobody.test")).toBeGreaterThan(0);
       });
