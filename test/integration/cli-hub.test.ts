@@ -358,7 +358,8 @@ describe("looking, with a hub that runs", () => {
     expect(code).toBe(1);
     expect(stdout).toContain(`hub: running at ${hub.url}`);
     expect(stdout).toMatch(/✖ +broken: The server exited with code 3/);
-    expect(stdout).toMatch(/^1 problem, 0 warnings$/m);
+    expect(stdout).toMatch(/^! +other: Tool #2 not listed: its name is a number \(and \d+ more warnings\)$/m);
+    expect(stdout).toMatch(/^1 problem, 1 warning$/m);
   });
 
   it("RS-4 calls lists what was called, and filters it", async () => {
@@ -503,6 +504,11 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
       ["add", "n", "-s", "TOKEN=nothing-stored", "--", "node"],
       /^error: Missing required credentials\n(?:.*\n)* {2}(?:fix|note): +plugboard secret set nothing-stored/,
     ],
+    [
+      2,
+      ["add", "n", "--no-test", "-s", "TOKEN=nothing-stored", "--", "node"],
+      /^error: Missing required credentials\n(?:.*\n)* {2}(?:fix|note): +plugboard secret set nothing-stored/,
+    ],
     [2, ["edit", "it", "{"], /^error: The entry is not valid JSON\n/],
     [2, ["edit", "it", '{"command": null}'], /^error: .*Transport required\n/],
     [6, ["edit", "nobody", "{}"], /^error: .*nobody/],
@@ -571,7 +577,10 @@ describe.concurrent.each(["with", "without"])("changing the config, %s a hub tha
     expect(
       await plugboard(home, ["add", "new", "-s", "TOKEN=stored", "-e", "PATH", "--", command, ...args]),
     ).toMatchObject({ code: 0, stderr: "" });
-    expect((await savedServers(home)).new.env).toEqual({ TOKEN: { secretRef: "stored" }, PATH: "${PATH}" });
+    expect((await savedServers(home)).new.env).toEqual({
+      TOKEN: { secretRef: "stored", required: true },
+      PATH: "${PATH}",
+    });
     expect((await plugboard(home, ["call", "new.env", "name=TOKEN"])).stdout).toBe("the value\n");
     expect(await json(home, "secret", "ls")).toEqual([{ name: "stored", used_by: ["new"] }]);
     expect((await plugboard(home, ["get", "new"])).stdout).toMatch(/^ {2}env {2,}TOKEN = secret stored$/m);
@@ -982,7 +991,12 @@ describe("a hub elsewhere", () => {
 
   const WRONG: [code: number, env: Record<string, string>, args: string[], stderr: RegExp][] = [
     [3, { PLUGBOARD_URL: "URL" }, [], /^error: A hub elsewhere needs its token\n {2}(?:fix|note): /],
-    [3, { PLUGBOARD_URL: "URL", PLUGBOARD_TOKEN: "pb_wrong" }, [], /^error: This is not the management token\n/],
+    [
+      3,
+      { PLUGBOARD_URL: "URL", PLUGBOARD_TOKEN: "pb_wrong" },
+      [],
+      /^error: The program at \S+ did not prove that it has this token: nothing was sent to it\n {2}cause: The token is not this hub's/,
+    ],
     [2, { PLUGBOARD_TOKEN: "x" }, ["--url", "http://example.com"], /is not an address that a token may be sent to/],
     [2, { PLUGBOARD_TOKEN: "x" }, ["--url", "nonsense"], /is not an address that a token may be sent to/],
     [

@@ -328,7 +328,8 @@ function variables({ env, secret }: AddOptions): Record<string, unknown> {
     }),
     ...secret.map((word) => {
       const [name, value] = parsePair(word);
-      return [name, { secretRef: value ?? name }];
+      // Whoever names a secret means the server to have it: an optional one that is absent would only be left empty.
+      return [name, { secretRef: value ?? name, required: true }];
     }),
   ]);
 }
