@@ -120,10 +120,12 @@ async function inGroup(setting: Setting, group: string, { tool: name, toArgument
   try {
     return told ?? (await access.callGroupTool({ group, tool: found?.name ?? name, args }));
   } catch (error) {
-    if (!(error instanceof HubError) || error.kind !== "ToolNotFound" || error.hint !== undefined) throw error;
+    if (!(error instanceof HubError) || error.kind !== "ToolNotFound") throw error;
+    // The hub knows the names that clients see; here `server.tool` is typed too.
     const names = tools.flatMap(({ name: exposed, server, tool }) => [`${server}.${tool}`, exposed]);
     const meant = closest(name, names);
-    throw fromBody({ ...error.toJSON(), hint: meant === undefined ? "plugboard tools" : `Did you mean ${meant}?` });
+    const hint = meant === undefined ? (error.hint ?? "plugboard tools") : `Did you mean ${meant}?`;
+    throw fromBody({ ...error.toJSON(), hint });
   }
 }
 
