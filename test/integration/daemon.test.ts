@@ -164,12 +164,15 @@ describe("a start that fails shows why, and leaves nothing", () => {
     await untilNoneWithMark(`PLUGBOARD_HOME=${made.dir}`, 2000);
   });
 
-  it("2: the config is wrong", async () => {
+  it("2: CF-8 the config cannot be parsed", async () => {
     const made = await home(undefined);
-    await writeFile(join(made.dir, "config/mcp_server.json"), '{"mcpServers": {"it": {}}}');
+    await writeFile(join(made.dir, "config/mcp_server.json"), '{"mcpServers": {');
     const { code, stderr } = await start(made, "--json");
     expect(code).toBe(2);
-    expect(JSON.parse(stderr)).toMatchObject({ code: "VALIDATION_ERROR", field: "mcpServers.it.transport" });
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringMatching(/mcp_server\.json is not valid JSON: .* at line 1, column \d+/),
+    });
     await untilNoneWithMark(`PLUGBOARD_HOME=${made.dir}`, 2000);
   });
 

@@ -133,7 +133,7 @@ describe("doctor --fix", () => {
     expect(again.code).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({ ok: true, problems: 0, warnings: 0, fixed: [], failed: [] });
     expect(await tree()).toEqual(after);
-    expect((await plugboard(home, ["secret", "ls"])).stdout).toBe("service\n");
+    expect((await plugboard(home, ["secret", "ls"])).stdout).toMatch(/^service +-$/m);
   });
 
   it("leaves a running hub and its log alone", async () => {

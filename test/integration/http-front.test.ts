@@ -241,7 +241,9 @@ describe("SE-3 who may talk to it", () => {
 
   it("SE-3 a port in use ends the start, with another port to take", async () => {
     const { port } = new URL(hub.url);
-    const { code, stderr } = await plugboard(home, ["up", "--port", port]);
+    const another = await makeHome(undefined); // in the same one a hub runs already, and that is said instead
+    const { code, stderr } = await plugboard(another, ["up", "--port", port]);
+    await another.remove();
     expect(code).toBe(4);
     expect(stderr).toContain(`Port ${port} on 127.0.0.1 is already in use`);
     expect(stderr).toContain(`--port ${Number(port) + 1}`);

@@ -213,14 +213,15 @@ it("R16 R33 the log says why servers are down, and doctor asks the hub what runs
       const { stdout } = await plugboard(fresh, ["doctor"]);
       expect(stdout).not.toContain("hungry");
       expect(stdout).toContain("SET_NOWHERE");
-      const text = await readFile(join(fresh.dir, "state/log.jsonl"), "utf8");
-      const lines = text
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      const down = Object.fromEntries(
-        lines.filter(({ msg }) => msg === "server failed").map((line) => [line.server, line]),
-      );
+      let down: Record<string, Record<string, string>> = {};
+      const readLog = async () => {
+        const text = await readFile(join(fresh.dir, "state/log.jsonl"), "utf8");
+        const lines = text.split("\n").filter((line) => line !== "");
+        const failures = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "server failed");
+        down = Object.fromEntries(failures.map((line) => [line.server, line]));
+        return Object.keys(down).toSorted();
+      };
+      await expect.poll(readLog, { timeout: 10_000 }).toEqual(["exits", "nope", "unset"]); // it is written in batches
       expect(down["unset"]).toMatchObject({ field: "env.A", detail: expect.stringContaining("SET_NOWHERE") });
       expect(JSON.stringify(down["nope"])).toContain("no-such-program-4711");
       expect(down["exits"]?.detail).toContain("no configuration found");
@@ -240,7 +241,7 @@ it("CF-8 a first start with a file that cannot be read ends with its place and w
     const { code, stderr } = await plugboard(fresh, ["start", "--port", "0"]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/error: \/.*mcp_server\.json is not valid JSON: .* at line 3, column 1/);
-    expect(stderr).toMatch(/fix: +Correct it there/);
+    expect(stderr).toMatch(/note: +Correct it there: plugboard doctor --fix/);
   } finally {
     await fresh.remove();
   }
