@@ -54,6 +54,8 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
 
 /** Of calls, as another process finds them. */
 async function countRows(): Promise<unknown> {
+  // To open it would create it, empty, and the hub would warn of that.
+  if (!existsSync(path)) return 0;
   const other = await openRaw();
   try {
     return other.prepare("SELECT count(*) AS count FROM mcp_call_log").get()?.["count"];
