@@ -71,11 +71,21 @@ describe("a program that is no server", () => {
 });
 
 it("LC-5 one that is stopped before it began to start leaves nothing running", async () => {
+  for (const on_demand of [false, true]) {
+    const { server } = await manage({ ...fixture("echo"), resilience: { on_demand } });
+    const booted = server.boot().catch((error: unknown) => error);
+    await server.stop();
+    expect([undefined, expect.objectContaining({ kind: "Cancelled" })]).toContainEqual(await booted);
+    expect([server.status.state, server.pid]).toEqual(["stopped", undefined]);
+  }
+});
+
+it("MG-1 one that is started with the hub is starting at once", async () => {
   const { server } = await manage(fixture("echo"));
   const booted = server.boot();
-  await server.stop();
+  expect(server.status.state).toBe("starting");
   await booted;
-  expect(server.status.state).toBe("stopped");
+  expect(server.status.state).toBe("running");
 });
 
 describe("a server that is not running", () => {

@@ -319,21 +319,27 @@ export class ManagedServer {
     return this.#startOnce();
   }
 
-  /** Offers what it offered in the last run of the hub, until it is up or has failed: comes before boot(). */
+  /** Offers what it offered in the last run of the hub, until it is up or has failed. */
   async expect(): Promise<void> {
+    const stops = this.#stops;
     await this.#recall();
-    if (this.#listing === undefined || this.#status.state !== "stopped") return;
+    // Stopped meanwhile, or its start is over already.
+    const { state } = this.#status;
+    if (this.#stops !== stops || (state !== "stopped" && state !== "starting")) return;
+    if (this.#listing === undefined || this.#isRecalled) return;
     this.#isRecalled = true;
     this.#observer.onOffer(this);
   }
 
   /** Starts it with the hub; one that is started on demand only where it is not known what it offers. */
   async boot(): Promise<void> {
+    // What it offers is read beside the start: whoever looks at it now sees that it starts.
+    if (!this.#resilience.onDemand) return void (await Promise.all([this.start(), this.expect()]));
     const stops = this.#stops;
     await this.expect();
     // Stopped while what it offers was read: a process started now would be left behind.
     if (this.#stops !== stops) return;
-    if (!this.#isRecalled || !this.#resilience.onDemand || this.#status.state !== "stopped") return this.start();
+    if (!this.#isRecalled || this.#status.state !== "stopped") return this.start();
     this.#slumber.begin();
     this.#isRecalled = false;
   }
