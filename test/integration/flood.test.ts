@@ -63,7 +63,7 @@ async function besideFlood(method: string): Promise<number> {
 
 describe("a server that floods", () => {
   it.each(["notifications/message", "notifications/tools/list_changed"])(
-    "C5 T26 AU-7 with %s slows the others' calls by less than two, and is warned of",
+    "C5 T26 AU-7 with %s slows the others' calls by less than two",
     async (method) => {
       await middleMs();
       let ratio = Infinity;
@@ -78,12 +78,17 @@ describe("a server that floods", () => {
     },
   );
 
-  it("C5 T26 it is counted, told, and its own calls still work", async () => {
+  it("C5 T26 it is counted, told, and its own calls still work", { timeout: 60_000 }, async () => {
+    // A burst is no flood yet.
+    await call("flooder__flood", { method: "notifications/message" });
+    await expect
+      .poll(() => hub.stderr(), { timeout: 50_000 })
+      .toMatch(/"flooder" sends more messages than it may \(resilience.messages_per_second 4000\)/);
+    expect((await call("flooder__echo", { text: "here" })).result.content[0].text).toBe("here");
+    await call("flooder__calm");
     const { data } = hubPaths({ env: home.env, platform: process.platform, home: home.dir });
     const headers = { authorization: `Bearer ${(await readManagementToken(data)) ?? ""}` };
     const metrics = await (await fetch(`${hub.url}/metrics`, { headers })).text();
     expect(metrics).toMatch(/hub_server_floods_total\{server="flooder"\} [1-9]/);
-    expect(hub.stderr()).toMatch(/"flooder" sends more messages than it may \(resilience.messages_per_second 4000\)/);
-    expect((await call("flooder__echo", { text: "here" })).result.content[0].text).toBe("here");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Inflow } from "./inflow.ts";
+import { Inflow, MESSAGES_PER_SECOND } from "./inflow.ts";
 
 const NEWS = { isAnswer: false };
 
@@ -18,14 +18,25 @@ describe("T26 how fast a server is read", () => {
   it("T26 a flood is read at the rate, after a burst, and told once", () => {
     let told = 0;
     const inflow = new Inflow({ perSecond: 1000, onFlood: () => told++ });
-    expect(flood(inflow, 10_000)).toBeGreaterThan(9000);
+    expect(flood(inflow, 10_000)).toBeGreaterThan(30_000);
     expect(flood(inflow, 10_000, 100, 10_000)).toBeLessThan(11_000);
     expect(told).toBe(1);
   });
 
   it("T26 large messages count for several", () => {
     const inflow = new Inflow({ perSecond: 1000 });
-    expect(flood(inflow, 10_000, 160_000)).toBeLessThan(1200);
+    flood(inflow, 10_000, 160_000);
+    expect(flood(inflow, 10_000, 160_000, 10_000)).toBeLessThan(1200);
+  });
+
+  it("F12 100,000 messages before an answer are read without a pause, others have their turns", () => {
+    const inflow = new Inflow({ perSecond: MESSAGES_PER_SECOND });
+    const pauses = new Set<number | undefined>();
+    for (let n = 0; n < 90_000; n++) {
+      inflow.note(200, NEWS);
+      pauses.add(inflow.pauseMs(0));
+    }
+    expect(pauses).toEqual(new Set([undefined, 0]));
   });
 
   it("T26 answers are never held up", () => {
@@ -36,11 +47,16 @@ describe("T26 how fast a server is read", () => {
 
   it("T26 a few messages need no pause, many in a row give others a turn", () => {
     const inflow = new Inflow({ perSecond: 1000 });
-    const pauses = Array.from({ length: 120 }, () => {
-      inflow.note(100, NEWS);
-      return inflow.pauseMs(0);
-    });
-    expect(pauses.filter((pause) => pause === 0)).toHaveLength(2);
-    expect(pauses.filter((pause) => pause !== undefined && pause > 0)).toEqual([]);
+    const turns = (bytes: number) => {
+      const pauses = Array.from({ length: 24 }, () => {
+        inflow.note(bytes, NEWS);
+        return inflow.pauseMs(0);
+      });
+      expect(pauses.filter((pause) => pause !== undefined && pause > 0)).toEqual([]);
+      return pauses.filter((pause) => pause === 0).length;
+    };
+    expect(turns(100)).toBe(2);
+    // A large one is a turn by itself.
+    expect(turns(1_000_000)).toBe(24);
   });
 });

@@ -1,21 +1,24 @@
-// How fast one server is read. What it says unasked takes the hub's time from all others, so there is a budget for it: beyond
-// that its connection is left unread for a moment, and a server that floods is slowed down by its own full pipe. Nothing is
-// lost. Answers that somebody waits for are free.
+// How fast one server is read. What it says unasked takes the hub's time from all others, so they have a turn after every few
+// messages, and there is a token bucket: once that is empty its connection is left unread for a moment, and a server that
+// floods is slowed down by its own full pipe. Nothing is lost. Answers that somebody waits for are free.
 
 /** So much costs as much as a message. */
 const BYTES_PER_MESSAGE = 16_384;
-/** So many in a row, then everybody else has a turn. */
-const PER_TURN = 50;
+/** So many in a row, then everybody else has a turn: a call of another server needs several, so each must be short. */
+const PER_TURN = 10;
 /** Short enough that a burst is soon over, long enough to read more than a line at a time. */
 const MIN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 200;
-/** How much may come at once after a pause, in seconds of the rate. */
-const BURST_S = 0.2;
+/**
+ * How much may come at once, in seconds of the rate. A tool that reports 100,000 steps and then answers is no flood, and its
+ * caller must not run into a timeout because the reports were read slowly.
+ */
+const BURST_S = 25;
 
 export const MESSAGES_PER_SECOND = 4000;
 
 export interface InflowOptions {
-  /** Messages a second that nobody asked for. */
+  /** Messages a second that nobody asked for, in the long run. */
   readonly perSecond: number;
   /** It is read more slowly than it writes. Called once a flood. */
   readonly onFlood?: () => void;
@@ -40,8 +43,9 @@ export class Inflow {
   /** A message came. */
   note(bytes: number, { isAnswer }: { readonly isAnswer: boolean }): void {
     if (isAnswer) return;
-    this.#sinceTurn++;
-    this.#tokens -= 1 + bytes / BYTES_PER_MESSAGE;
+    const cost = 1 + bytes / BYTES_PER_MESSAGE;
+    this.#sinceTurn += cost;
+    this.#tokens -= cost;
   }
 
   /** For how long nothing more is to be read; 0: only until everybody else had a turn. Undefined: go on. */
