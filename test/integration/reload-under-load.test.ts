@@ -48,7 +48,10 @@ it.runIf(seesTags)(
       cleanUp.push(() => stream.close());
       const clients = await Clients.open(`${hub.url}/mcp/work`);
       cleanUp.push(() => clients.stop());
+      // The server of both eras has a second process, for legacy clients, from their first call on.
+      await clients.more();
       const before = await lifeOf(client);
+      const processes = new Set(processesWithMark(home.mark));
       const resources = resourcesOf(hub);
       const editor = new Editor(files, { client, messages: stream.messages, random });
 
@@ -62,7 +65,7 @@ it.runIf(seesTags)(
       expect(clients.failures).toEqual([]);
       expect(Object.keys((await client.exportConfig()).mcpServers).toSorted()).toEqual(UNCHANGED.toSorted());
       expect((await client.listGroups()).map(({ name }) => name).toSorted()).toEqual(["default", "last", "work"]);
-      await expect.poll(() => processesWithMark(home.mark).length, { timeout: 20_000 }).toBe(3);
+      await expect.poll(() => new Set(processesWithMark(home.mark)), { timeout: 20_000 }).toEqual(processes);
       // Connections of the tests' own come and go; what leaks, leaks with every reload.
       await expect.poll(() => resourcesOf(hub).fds, { timeout: 20_000 }).toBeLessThanOrEqual(resources.fds + 5);
       expect(resourcesOf(hub).children).toBe(resources.children);
@@ -128,7 +131,7 @@ it("F38 saves without a pause do not keep the hub from reading them", async () =
     await saveAtomically(join(paths.config, "group.json"), JSON.stringify({ [`g${n}`]: { servers: ["one"] } }));
     await sleep(20);
   }
-  expect(seen).toEqual(["groups changed"]);
+  expect(seen).toEqual([expect.stringMatching(/^added the group g\d+$/)]);
 });
 
 interface ConfigOnDisk {
@@ -307,7 +310,11 @@ class Editor {
   async #until(event: "config.reloaded" | "config.rejected", save: () => Promise<void>): Promise<void> {
     const { messages } = this.#options;
     const before = messages.all.length;
-    const said = (message: object) => ("error" in message ? "config.rejected" : "config.reloaded");
+    const said = (message: object) => {
+      if ("error" in message) return "config.rejected";
+      // The watcher reads a file that was only touched, and says so: that is not the answer to a later save.
+      return "description" in message && message.description === "nothing" ? "nothing" : "config.reloaded";
+    };
     await save();
     await messages.find((message) => messages.all.indexOf(message) >= before && said(message) === event);
     if (event === "config.reloaded") this.accepted++;
