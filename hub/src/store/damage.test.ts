@@ -84,7 +84,7 @@ describe("a damaged file", () => {
     expect([await countOf(log), await asides(), warnings]).toEqual([
       1,
       [],
-      [`The database ${path} was empty: what it held before is gone`],
+      [`The database ${path} was empty: if it held anything before, that is gone`],
     ]);
   });
 
