@@ -168,14 +168,16 @@ describe("GR-3 listing", () => {
     expect(definition.name).toBe("log");
   });
 
-  it("an unknown group is NOT_FOUND", () => {
-    expect(failure(() => build([], [], {}).group("nope"))).toEqual({
+  it("GR-3 an unknown group is NOT_FOUND; the others are named only to those who manage the hub", () => {
+    const notFound = {
       code: "NOT_FOUND",
       kind: "GroupNotFound",
       message: "Group not found",
       detail: 'There is no group "nope"',
-      hint: "Groups: default",
-    });
+    };
+    const catalog = build([], [], {});
+    expect(failure(() => catalog.group("nope"))).toEqual(notFound);
+    expect(failure(() => catalog.groupOrSuggest("nope"))).toEqual({ ...notFound, hint: "Groups: default" });
   });
 
   it("no tools are an empty array", () => {

@@ -58,17 +58,24 @@ export class Catalog {
     return new Catalog(groups, allWarnings);
   }
 
-  /** No name: the group `default`. */
+  /** No name: the group `default`. The error names no other group: an MCP client may see only its own. */
   group(name: string = DEFAULT_GROUP): Group {
     const group = this.#groups.get(name);
-    if (group === undefined) {
-      throw new HubError("GroupNotFound", "Group not found", {
-        detail: `There is no group ${quote(name)}`,
-        hint: didYouMean(name, this.groupNames, "Groups"),
-      });
-    }
+    if (group === undefined) throw groupNotFound(name);
     return group;
   }
+
+  /** For those who manage the hub: the error also says which group may be meant. */
+  groupOrSuggest(name: string = DEFAULT_GROUP): Group {
+    const group = this.#groups.get(name);
+    if (group === undefined) throw groupNotFound(name, didYouMean(name, this.groupNames, "Groups"));
+    return group;
+  }
+}
+
+function groupNotFound(name: string, hint?: string): HubError {
+  const detail = `There is no group ${quote(name)}`;
+  return new HubError("GroupNotFound", "Group not found", { detail, ...(hint === undefined ? {} : { hint }) });
 }
 
 function repeatWarnings(members: Iterable<Member>): string[] {

@@ -16,7 +16,7 @@ export function serveOwnHub(io: Io, options: StdioOptions, output: Writable): Pr
     const [{ StdioServer }, { startLog }] = await Promise.all([import("../wire/stdio-server.ts"), import("../log.ts")]);
     const log = startLog(hub.events, io.stderr, { level: levelOf(io, options) });
     for (const message of hub.warnings) log.say("warn", message);
-    hub.catalog.group(options.group); // an unknown group ends it here, with its name
+    hub.catalog.groupOrSuggest(options.group); // an unknown group ends it here, with its name
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, SETTLE_MS);

@@ -29,7 +29,7 @@ export class GroupCommands {
     const { catalog, configuration, supervisor } = this.#managed.hub;
     const { groups, invalidGroups = [] } = configuration.current;
     const invalid = invalidGroups.find((group) => group.name === name);
-    const group = invalid !== undefined && !catalog.groupNames.includes(name) ? NOTHING : catalog.group(name);
+    const group = invalid !== undefined && !catalog.groupNames.includes(name) ? NOTHING : catalog.groupOrSuggest(name);
     const { description, servers, tools, prompts, resources } = group;
     const declared = groups.find((candidate) => candidate.name === name);
     // What is read and written back must not lose a server that is only missing for now.

@@ -167,7 +167,7 @@ export class ToolCommands {
   }
 
   #group(name: string): Group {
-    return this.#managed.hub.catalog.group(name);
+    return this.#managed.hub.catalog.groupOrSuggest(name);
   }
 }
 
