@@ -34,7 +34,9 @@ export async function openDatabase(path: string, form: DatabaseForm): Promise<Op
     const wasEmptied = (await stat(path).catch(() => undefined))?.size === 0;
     await makePrivate(path);
     const db = await openWhenFree(path, form);
-    return wasEmptied ? { db, warning: `The database ${path} was empty: if it held anything before, that is gone` } : { db };
+    return wasEmptied
+      ? { db, warning: `The database ${path} was empty: if it held anything before, that is gone` }
+      : { db };
   } catch (error) {
     const reason = await whySetAside(path, error);
     if (reason === undefined) throw failed(path, error);
