@@ -5,8 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Calls } from "../calls/call.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Group } from "../catalog/group.ts";
-import { HubError, toHubError } from "../errors.ts";
+import { toHubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson, type HttpResponse } from "../wire/http-answer.ts";
 import { refuse } from "../wire/http-request.ts";
@@ -151,25 +150,15 @@ export class McpHttp {
   }
 
   #group(name: string | undefined): Served {
-    const group = () => findGroup(this.#options.catalog(), name);
-    const key = group().name;
+    const key = this.#options.catalog().group(name).name;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
+    const group = () => this.#options.catalog().group(name);
     const endpoint = new Endpoint({ ...this.#options, group });
     const http = new StreamableHttpServer(endpoint, { records: this.#options.sessionRecords?.(key) });
     const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);
     return made;
-  }
-}
-
-/** Whoever may use one group need not learn which others there are: names are suggested to the operator alone. */
-function findGroup(catalog: Catalog, name: string | undefined): Group {
-  try {
-    return catalog.group(name);
-  } catch (thrown) {
-    const { kind, message, detail } = toHubError(thrown);
-    throw new HubError(kind, message, { ...(detail === undefined ? {} : { detail }), hint: "plugboard group ls" });
   }
 }
 
