@@ -117,6 +117,8 @@ export class FirstCalls {
     const client = ask.respondent?.caller();
     for (const other of this.#underWay) {
       if (!other.isShared || !(mayAsk || other.mayAsk) || !(isAskable || other.isAskable)) continue;
+      // What it asks is known, and a person may take minutes to answer.
+      if (other.respondent?.wasAsked === true) continue;
       if (client === undefined || other.respondent?.caller() !== client) return true;
     }
     return false;
