@@ -40,6 +40,8 @@ export interface ConnectionOptions {
   readonly route?: Route;
   /** For how long nothing more is to be read; asked after each piece of a body. */
   readonly pauseMs?: () => number | undefined;
+  /** After so long an unused connection is closed, whatever the server says; 90 s unless told. */
+  readonly maxIdleMs?: number;
 }
 
 export class HttpConnection {
@@ -50,7 +52,8 @@ export class HttpConnection {
   /** Where requests are handed to a proxy as they are, not through a tunnel. */
   readonly forward: URL | undefined;
 
-  constructor(origin: string, { connectTimeoutMs, lookup, pauseMs, route = {} }: ConnectionOptions) {
+  constructor(origin: string, options: ConnectionOptions) {
+    const { connectTimeoutMs, lookup, pauseMs, route = {}, maxIdleMs = MAX_IDLE_MS } = options;
     this.#origin = origin;
     this.pauseMs = pauseMs;
     const { proxy, tls } = route;
@@ -62,7 +65,7 @@ export class HttpConnection {
       // Deadlines are the request table's, which knows of progress; a stream may stay silent for hours.
       headersTimeout: 0,
       // Idle connections are closed after what the server says, and after this at the latest: S4's limit of a pool.
-      keepAliveMaxTimeout: MAX_IDLE_MS,
+      keepAliveMaxTimeout: maxIdleMs,
       bodyTimeout: 0,
     });
   }

@@ -1,0 +1,33 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { expect, it } from "vitest";
+import { HttpConnection } from "./http-connection.ts";
+
+it("R23 an unused connection is closed before the server would close it", async () => {
+  const server = createServer((_, response) => response.end("{}"));
+  // Node says so in a header of each answer.
+  server.keepAliveTimeout = 600_000;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const connection = new HttpConnection(`http://127.0.0.1:${port}`, { connectTimeoutMs: 30_000, maxIdleMs: 100 });
+  try {
+    const connected = once(server, "connection") as Promise<[Socket]>;
+    const answered = new Promise<void>((resolve, reject) => {
+      connection.dispatch(
+        { method: "GET", path: "/", headers: [] },
+        { onResponse: () => undefined, onData: () => undefined, onEnd: resolve, onError: reject },
+      );
+    });
+    const [socket] = await connected;
+    const closed = once(socket, "close");
+    await answered;
+    await closed;
+    expect(socket.destroyed).toBe(true);
+  } finally {
+    await connection.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
