@@ -116,15 +116,14 @@ describe("at the start", () => {
   });
 
   it("R7 R13 the structured log says which were left out, and what a group names in vain", async () => {
-    const lines = await logLines();
-    expect(lines).toContainEqual(
+    await expect.poll(logLines, { timeout: 20_000 }).toContainEqual(
       expect.objectContaining({
         server: "broken",
         msg: "server failed",
         error: 'Server "broken": args must be a list',
       }),
     );
-    const warnings = lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+    const warnings = (await logLines()).filter(({ level }) => level === 40).map(({ msg }) => msg);
     expect(warnings).toContain('Group "ok" names the unknown server "ghost"');
     expect(warnings).toContain('Group "inv": servers must be a list. The group is left out');
   });
@@ -179,7 +178,10 @@ describe("while it runs", () => {
     expect(ls.stderr).toMatch(/config on disk is not in force/);
     expect(shown.stdout).toMatch(/✖ hub .*config on disk is not in force/);
     expect(shown.code).toBe(1);
-    expect((await logLines()).some(({ level, msg }) => level === 50 && msg.startsWith("config rejected"))).toBe(true);
+    // Lines are written in batches.
+    const isLogged = async () =>
+      (await logLines()).some(({ level, msg }) => level === 50 && msg.startsWith("config rejected"));
+    await expect.poll(isLogged, { timeout: 20_000 }).toBe(true);
     expect(await stateOf("good")).toBe("running");
     await writeFile(serverFile, whole);
     await expect.poll(async () => (await status()).config_error, { timeout: 20_000 }).toBeNull();
@@ -195,7 +197,7 @@ describe("while it runs", () => {
       .toContain("added the group more; removed the group inv; changed the group ok");
     const { json } = await ask("/config/reload", "POST");
     expect(json).toMatchObject({ groups: false, description: "nothing" });
-    await expect.poll(changes).toContain("nothing");
+    await expect.poll(changes, { timeout: 20_000 }).toContain("nothing");
   });
 });
 
