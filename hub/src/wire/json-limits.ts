@@ -56,13 +56,15 @@ export function findExcess(json: string, { unique = false, wellFormed = false }:
   return undefined;
 }
 
-/** Where the closing quote is. */
+/** Where the closing quote is. Texts are long where messages are: a look at each character took longer than the call. */
 function endOfString(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
-    if (json[at] === "\\") at++;
-    else if (json[at] === '"') return at;
+  for (let at = start; ;) {
+    at = json.indexOf('"', at + 1);
+    if (at < 0) return json.length;
+    let unescaped = at;
+    while (json[unescaped - 1] === "\\") unescaped--;
+    if ((at - unescaped) % 2 === 0) return at;
   }
-  return json.length;
 }
 
 function textOf(quoted: string): string {
