@@ -32,6 +32,8 @@ export class FirstCalls {
   readonly #underWay = new Set<UnderWay>();
   /** What has ended without a question. */
   readonly #quiet = new Set<string>();
+  /** Of those under way on a shared connection, how many the server may ask in: as a rule none, and nothing is looked through. */
+  #asking = 0;
   #waiting: (() => void)[] = [];
   #asked = 0;
   /** Its last question was on the stream of its request, as all of them are then: nobody need wait. */
@@ -45,6 +47,7 @@ export class FirstCalls {
   /** Whether nobody else's request on the shared connection could be taken for the one that asks. */
   isSharedFree(ask: Ask): boolean {
     const mayAsk = this.mayAsk(ask);
+    if (!mayAsk && this.#asking === 0) return true;
     for (const other of this.#underWay) if (other.isShared && (mayAsk || other.mayAsk)) return false;
     return true;
   }
@@ -86,11 +89,12 @@ export class FirstCalls {
       asked: this.#asked,
     };
     this.#underWay.add(begun);
+    if (isShared && begun.mayAsk) this.#asking++;
     return begun;
   }
 
   end(ended: UnderWay, { isAnswered }: { readonly isAnswered: boolean }): void {
-    this.#underWay.delete(ended);
+    if (this.#underWay.delete(ended) && ended.isShared && ended.mayAsk) this.#asking--;
     if (isAnswered && ended.mayAsk && ended.what !== undefined && ended.asked === this.#asked) {
       if (this.#quiet.size >= MAX_QUIET) this.#quiet.clear();
       this.#quiet.add(ended.what);
@@ -113,6 +117,7 @@ export class FirstCalls {
 
   #isInTheWay(ask: Ask): boolean {
     const mayAsk = this.mayAsk(ask);
+    if (!mayAsk && this.#asking === 0) return false;
     const isAskable = canAnswer(ask.caller ?? LOCAL, ANYTHING);
     const client = ask.respondent?.caller();
     for (const other of this.#underWay) {
