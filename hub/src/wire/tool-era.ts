@@ -72,7 +72,10 @@ export function toolResultFor(given: Raw, version: string, definition: JsonObjec
  */
 export function withContent(result: Raw): Raw {
   const { value } = result;
-  if (!isObject(value) || (value["content"] ?? null) !== null) return result;
+  if (!isObject(value)) return result;
+  // Looked at without reading it: a large member is parsed when it is read, and it is not null.
+  const content = Object.getOwnPropertyDescriptor(value, "content");
+  if (content !== undefined && (content.get !== undefined || (content.value ?? null) !== null)) return result;
   const { resultType = "complete", task } = value;
   if (resultType !== "complete" || task !== undefined) return result;
   const { toolResult } = value;
