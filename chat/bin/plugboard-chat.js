@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // A committed launcher, so that the bin link exists and is executable before the first build.
-import "../dist/main.js";
+import "../bundle/main.js";

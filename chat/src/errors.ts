@@ -1,9 +1,10 @@
-// Everything that can be wrong with a request, by code. The texts of the first two are part of the interface.
+// Errors of requests, by code. The messages of the first two are part of the interface.
 
 export const CHAT_ERROR_CODES = [
   "SOURCE_NOT_FOUND",
   "CHAT_NOT_FOUND",
   "MESSAGE_NOT_FOUND",
+  "ATTACHMENT_NOT_AVAILABLE",
   "AMBIGUOUS_CHAT",
   "SOURCE_NOT_CONNECTED",
   "INVALID_PARAMETER",
@@ -19,11 +20,11 @@ export const CHAT_ERROR_CODES = [
 export type ChatErrorCode = (typeof CHAT_ERROR_CODES)[number];
 
 export interface ChatErrorDetails {
-  /** The parameter that is wrong. */
+  /** The invalid parameter. */
   readonly field?: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
-  /** What may have been meant. */
+  /** Values that the user may have meant. */
   readonly candidates?: readonly string[];
   readonly retry_after_s?: number;
 }
@@ -47,11 +48,25 @@ export const sourceNotFound = (source: string, known: readonly string[]): ChatEr
     hint:
       known.length === 0
         ? "There is no source yet: `plugboard chat import FILE` reads an export, `plugboard chat add` adds a live one"
-        : `There are: ${known.join(", ")}`,
+        : `Sources: ${known.join(", ")}`,
   });
 
-export const chatNotFound = (chat: string, source: string): ChatError =>
-  new ChatError("CHAT_NOT_FOUND", `Chat '${chat}' not found in source '${source}'`, { field: "chat" });
+/** `near` are similar names. */
+export const chatNotFound = (chat: string, source: string | undefined, near: readonly string[]): ChatError =>
+  new ChatError(
+    "CHAT_NOT_FOUND",
+    `Chat '${chat}' not found in ${source === undefined ? "any source" : `source '${source}'`}`,
+    {
+      field: "chat",
+      ...(near.length === 0
+        ? {}
+        : { hint: `Did you mean ${near.map((name) => `'${name}'`).join(" or ")}?`, candidates: near }),
+    },
+  );
 
 export const invalid = (field: string, message: string, hint?: string): ChatError =>
   new ChatError("INVALID_PARAMETER", message, hint === undefined ? { field } : { field, hint });
+
+/** Joins parts as sentences that each end with one full stop. */
+export const sentences = (...parts: readonly string[]): string =>
+  parts.map((part) => (/[.!?]$/.test(part) ? part : `${part}.`)).join(" ");

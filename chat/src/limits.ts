@@ -1,37 +1,38 @@
-// How many requests at once, and how long each may take. Also the one who knows what is still under way when the server is
-// told to stop.
+// Limits concurrent requests and the duration of each, and waits for active ones at shutdown.
 
 import { ChatError } from "./errors.ts";
 
 export interface Limits {
   readonly concurrent: number;
   readonly requestMs: number;
+  /** After this time a search returns what it has found. */
+  readonly searchMs: number;
 }
 
-export const LIMITS: Limits = { concurrent: 100, requestMs: 60_000 };
+export const LIMITS: Limits = { concurrent: 100, requestMs: 60_000, searchMs: 10_000 };
 
-export class Requests {
+export class RequestLimiter {
   readonly #limits: Limits;
   readonly #closing = new AbortController();
-  #underWay = 0;
+  #active = 0;
   #idle: (() => void) | undefined;
 
   constructor(limits: Limits = LIMITS) {
     this.#limits = limits;
   }
 
-  /** Aborted when the server is told to stop: who only waits answers with what he has. */
+  /** Aborts at shutdown, so that waiting requests return at once. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Refuses with BUSY at once, and with TIMEOUT later. The work gets a signal: the client's wish, or too late. */
+  /** Throws BUSY at the limit, TIMEOUT after the time. The work's signal aborts with the client's, or at the timeout. */
   async run<T>(client: AbortSignal, work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
     if (this.#closing.signal.aborted) throw busy("The server is shutting down");
-    if (this.#underWay >= this.#limits.concurrent) {
-      throw busy(`${this.#limits.concurrent} requests are under way, and more are not taken`);
+    if (this.#active >= this.#limits.concurrent) {
+      throw busy(`At most ${this.#limits.concurrent} requests are handled at once`);
     }
-    this.#underWay += 1;
+    this.#active += 1;
     const late = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -44,15 +45,15 @@ export class Requests {
       return await Promise.race([work(AbortSignal.any([client, late.signal])), timeout]);
     } finally {
       clearTimeout(timer);
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#idle?.();
+      this.#active -= 1;
+      if (this.#active === 0) this.#idle?.();
     }
   }
 
-  /** No new requests; resolves when the last one is answered. */
+  /** Refuses new requests; resolves when the last active one has ended. */
   async drain(): Promise<void> {
     this.#closing.abort();
-    if (this.#underWay === 0) return;
+    if (this.#active === 0) return;
     await new Promise<void>((resolve) => (this.#idle = resolve));
   }
 }

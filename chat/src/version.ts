@@ -1,4 +1,4 @@
-// The chat server's version, read from its package.json so that it stands in one place.
+// The chat server's version, from its package.json.
 
 import { createRequire } from "node:module";
 

@@ -7,8 +7,10 @@ import { argv, pid } from "node:process";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { FOLDERS, programs } from "./programs.js";
+import { buildUi } from "./ui.js";
 
 export default async function bundle() {
+  await buildUi();
   /** @type {Map<string, Buffer>} */
   const files = new Map();
   for (const { folder, options } of programs) {

@@ -1,49 +1,83 @@
-// What happens inside the hub, for whoever wants to know: the edges, later the call log and the live view.
+// The hub's internal events, for the edges, the log and the live view.
 
 import { EventEmitter } from "node:events";
-import type { Outcome } from "./calls/outcome.ts";
+import type { Outcome } from "./call-log/outcome.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { ToolChange } from "./catalog/tool-changes.ts";
-import type { ConfigChanges } from "./config/diff.ts";
+import type { ConfigChanges } from "./config/edit/diff.ts";
 import type { ErrorBody } from "./errors.ts";
-import type { Breaker } from "./servers/breaker.ts";
+import type { Breaker } from "./servers/resilience/breaker.ts";
+import type { LoginEvent } from "./servers/login/logins.ts";
+import type { LogLine } from "./servers/server-log.ts";
 import type { Status } from "./servers/status.ts";
-import type { NotificationMessage } from "./wire/jsonrpc.ts";
+import type { ConnectedClient } from "./live-sessions.ts";
+import type { NotificationMessage } from "./protocol/rpc/jsonrpc.ts";
 
-export interface CallRecord {
+/** A tool call that is under way. */
+export interface RunningCall {
+  /** Unique in this run of the hub. */
+  readonly activeId: string;
   readonly server: string;
   readonly tool: string;
   readonly group: string;
+  readonly client: string | undefined;
+  /** Public id of the client's session. */
+  readonly session: string | undefined;
+  /** When it began, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export interface CallRecord {
+  /** The number of its activeId; undefined for a refused call, which never was under way. */
+  readonly number?: number | undefined;
+  readonly server: string;
+  readonly tool: string;
+  readonly group: string;
+  readonly client?: string | undefined;
+  /** Public id of the client's session. */
+  readonly session?: string | undefined;
   readonly durationMs: number;
   readonly outcome: Outcome;
-  /** A failure of the hub itself; the server's own errors are in its answer. */
+  /** Why the outcome is not `ok`, without secrets. */
+  readonly message?: string | undefined;
+  /** An error of the hub; the server's own errors are in its reply. */
   readonly error?: ErrorBody | undefined;
 }
 
-/** What a server printed. */
-export interface ServerLine {
+/** A line of a server's log. */
+export interface ServerLine extends LogLine {
   readonly server: string;
-  readonly at: number;
-  readonly text: string;
 }
 
 interface HubEventMap {
   "server.status": [{ readonly server: string; readonly status: Status }];
   "server.log": [ServerLine];
-  /** Calls are let through to a server again, or no longer. */
+  /** The circuit breaker of a server opened or closed. */
   "server.circuit": [{ readonly server: string; readonly breaker: Breaker }];
-  /** A server says how a task is doing. */
-  "server.task": [{ readonly server: string; readonly news: NotificationMessage }];
-  /** Tools that a server offered before are no longer what they were. */
+  /** A server reports the status of a task. */
+  "server.task": [{ readonly server: string; readonly notification: NotificationMessage }];
+  /** Definitions of known tools changed. */
   "server.tools": [{ readonly server: string; readonly changes: readonly ToolChange[] }];
+  /** A login at a server begins, ends, or is renewed. */
+  login: [LoginEvent];
   "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];
+  /** The object is in use by the call: read it at once, and do not keep it. */
+  "call.started": [RunningCall];
   "call.finished": [CallRecord];
-  "config.reloaded": [{ readonly changes: ConfigChanges; readonly description: string }];
-  /** The files cannot be used as they are now; the config in force stays. */
+  /** A client has connected; the object stays current. */
+  "session.opened": [ConnectedClient];
+  "session.closed": [{ readonly id: string }];
+  /** A secret was stored or deleted. */
+  "secret.changed": [{ readonly name: string }];
+  /** With the id of the API request that caused it, if one did. */
+  "config.reloaded": [
+    { readonly changes: ConfigChanges; readonly description: string; readonly requestId?: string | undefined },
+  ];
+  /** The config files are invalid; the current config stays in force. */
   "config.rejected": [{ readonly error: ErrorBody }];
-  /** About one server, where it is named. */
+  /** With a server if it is about one. */
   warning: [{ readonly message: string; readonly server?: string }];
-  /** Something that nobody foresaw, and where it came with a request of the API, which one: for the log alone. */
+  /** An unexpected error, with the id of the API request that caused it, if any. For the log only. */
   unexpected: [{ readonly requestId?: string | undefined; readonly error: string }];
 }
 

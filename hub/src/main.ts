@@ -1,4 +1,4 @@
-// The bin's entry: reads the surroundings once, hands them to the command, and turns its end into an exit code.
+// The entry point of the bin: reads the environment once, runs the command, and exits with its code.
 
 import { mkdirSync } from "node:fs";
 import nodeModule from "node:module";
@@ -6,17 +6,17 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { run } from "./cli/entry.ts";
 import { closeInherited } from "./cli/inherited.ts";
-import { hubPaths } from "./config/paths.ts";
+import { hubPaths } from "./config/files/paths.ts";
 
-const surroundings = { env: process.env, platform: process.platform, home: homedir() };
+const platformContext = { env: process.env, platform: process.platform, home: homedir() };
 closeInherited();
-keepCompiled();
+enableCompileCache();
 
 const outputs = [process.stdout, process.stderr];
-// Whoever read this has gone (`| head`): what is left to say goes nowhere, and nobody should fall over it.
+// The reader may close the pipe early (`| head`): EPIPE must not end the process with an error.
 for (const output of outputs) output.on("error", () => {});
 const exitCode = await run(process.argv.slice(2), {
-  ...surroundings,
+  ...platformContext,
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
@@ -26,21 +26,21 @@ const exitCode = await run(process.argv.slice(2), {
   },
   onFault: (listener) => void process.on("uncaughtException", listener),
   exit: (code) => process.exit(code),
-  // Whoever started this may have gone.
+  // The parent may have exited; the callback swallows the error.
   tellParent: process.send === undefined ? undefined : (message) => void process.send?.(message, () => {}),
 });
-// A pipe takes only so much at once: what it has not taken yet would be lost with the process.
+// Output that is still buffered for a full pipe would be lost at exit.
 await Promise.all(outputs.map((output) => new Promise((resolve) => output.write("", resolve))));
 // Left-over handles (an open stdin, a keep-alive socket) must not keep a finished command alive.
 process.exit(exitCode);
 
 /**
- * From Node 22.8 on what was compiled once need not be again. In a folder of our own: the one that Node would take is
- * everybody's, and whoever can write there decides what we run. Where that cannot be, it goes without.
+ * Enables the compile cache of Node 22.8 and newer, in a private folder: Node's default is in the shared temporary folder,
+ * where other users could plant code. Without a writable folder there is no cache.
  */
-function keepCompiled(): void {
+function enableCompileCache(): void {
   if (!("enableCompileCache" in nodeModule) || typeof nodeModule.enableCompileCache !== "function") return;
-  const folder = join(hubPaths(surroundings).cache, "compiled");
+  const folder = join(hubPaths(platformContext).cache, "compiled");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch {

@@ -1,4 +1,4 @@
-// The hub's version, read from its package.json so that it stands in one place.
+// The hub's version, read from its package.json so that it is defined in one place.
 
 import { createRequire } from "node:module";
 

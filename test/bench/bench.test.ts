@@ -1,4 +1,4 @@
-// The parts of the benchmark do what they are taken for. Nothing here is about speed.
+// The parts of the benchmark work correctly. Nothing here measures speed.
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -51,7 +51,7 @@ const open = async (target: Target, plan: UpstreamPlan, clientEra: Era) => {
   return contender;
 };
 
-/** Large enough to come in many pieces, and in none of the sizes of a buffer. */
+/** Large enough for many chunks, and not a multiple of a buffer size. */
 const LONG = 'é"\\'.repeat(40_001);
 
 async function answersRight(contender: Contender, servers: number): Promise<void> {
@@ -70,7 +70,7 @@ async function answersRight(contender: Contender, servers: number): Promise<void
 }
 
 describe.each(ROWS)("$target.name before $what", ({ target, plan, era }) => {
-  it(`answers ${era} clients right, one at a time and many at once`, async () => {
+  it(`answers ${era} clients correctly, sequentially and concurrently`, async () => {
     const contender = await open(target, plan, era);
     try {
       await answersRight(contender, target === direct ? 1 : plan.servers);
@@ -95,7 +95,7 @@ it.each([thinBridge, plugboardBridge, plugboardOwn])(
   },
 );
 
-it("a wrong answer is not counted as a fast one", async () => {
+it("a wrong answer fails the run", async () => {
   const contender = await open(direct, stdio("legacy"), "legacy");
   try {
     await expect(contender.measure({ ...calls("100 B", 1), bytes: 100, kind: "list" }, 0)).resolves.toBeDefined();
@@ -105,7 +105,7 @@ it("a wrong answer is not counted as a fast one", async () => {
   }
 });
 
-it("a scenario gives a sample of everybody in every phase and round, and leaves nothing running", async () => {
+it("a scenario samples every target in every phase and round, and leaves nothing running", async () => {
   const bench = { pinning: UNPINNED, rounds: 2, sliceMs: 0, warmMs: 0, peers: false, leftOut: () => undefined };
   const plan = stdio("legacy", { servers: 2 });
   const targets = [direct, thin, plugboard];
@@ -126,7 +126,7 @@ it("a scenario gives a sample of everybody in every phase and round, and leaves 
   await expect.poll(upstreams, { timeout: 20_000 }).toEqual(before);
 });
 
-it("a target that lacks what a scenario asks is left out, with its name", async () => {
+it("a target that lacks a feature is left out and named", async () => {
   const missing: string[] = [];
   const leftOut = (target: string) => void missing.push(target);
   const bench = { pinning: UNPINNED, rounds: 1, sliceMs: 0, warmMs: 0, peers: false, leftOut };
@@ -152,11 +152,11 @@ describe("the command", () => {
     }
   });
 
-  it("names the scenarios where it is asked for one that is not there", async () => {
+  it("an unknown scenario is an error that lists the scenarios", async () => {
     await expect(main("--only", "nothing")).rejects.toThrow(SCENARIOS.map(({ name }) => name).join(", "));
   });
 
-  it("knows its options", () => {
+  it("parses its options", () => {
     expect(parseOptions(["--quick"]).rounds).toBeLessThan(parseOptions([]).rounds);
     expect(parseOptions(["--only", "a,b", "--no-peers"])).toMatchObject({ only: ["a", "b"], peers: false });
     expect(() => parseOptions(["--rounds", "none"])).toThrow("--rounds");

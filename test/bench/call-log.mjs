@@ -1,5 +1,5 @@
-// What the call log costs and how fast it answers: appends at several calls per turn, then every kind of query over a
-// million calls, then pruning. Usage: node test/bench/call-log.mjs [--rows 1000000] [--dist hub/dist] [--dir /tmp]
+// Measures the call log: appends with several calls per turn, then every kind of query over a million calls, then pruning.
+// Usage: node test/bench/call-log.mjs [--rows 1000000] [--dist hub/dist] [--dir /tmp]
 
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,8 +17,8 @@ const { values: options } = parseArgs({
   },
 });
 const load = (file) => import(pathToFileURL(join(resolve(options.dist), file)).href);
-const { SqliteCallLog } = await load("store/call-log.js");
-const { Redactor } = await load("calls/redact.js");
+const { SqliteCallLog } = await load("call-log/sqlite/sqlite-call-log.js");
+const { Redactor } = await load("redaction/redactor.js");
 const { Latency } = await load("calls/latency.js");
 
 const DAY = 24 * 3_600_000;
@@ -38,8 +38,8 @@ const servers = Array.from({ length: 20 }, (_, index) => `server-${index}`);
 const tools = Array.from({ length: 10 }, (_, index) => `tool-${index}`);
 
 function entry(at) {
-  const success = Math.random() > 0.02;
-  const failure = success ? {} : { errorCode: pick(["NETWORK_ERROR", "SERVICE_UNAVAILABLE"]) };
+  const outcome = Math.random() > 0.02 ? "ok" : "failed";
+  const failure = outcome === "ok" ? {} : { errorCode: pick(["NETWORK_ERROR", "SERVICE_UNAVAILABLE"]) };
   const call = {
     at,
     server: pick(servers),
@@ -47,14 +47,14 @@ function entry(at) {
     group: pick(["default", "work"]),
     client: pick(["a", "b"]),
   };
-  return { ...call, ...failure, params, result, success, durationMs: Math.exp(Math.random() * 12) / 100 };
+  return { ...call, ...failure, params, result, outcome, durationMs: Math.exp(Math.random() * 12) / 100 };
 }
 
 function append(log, call) {
   log.begin(call).finish(call);
 }
 
-/** Appends `total` calls, so many per turn, and says what one of them costs. */
+/** Appends `total` calls, `perTurn` in each turn of the event loop, and prints the cost of one. */
 async function measureAppends(perTurn, total) {
   const log = new SqliteCallLog(join(folder, `append-${perTurn}.db`), { redactor });
   const entries = Array.from({ length: 4096 }, () => entry(NOW));
@@ -73,7 +73,7 @@ async function measureAppends(perTurn, total) {
     turns.push(performance.now() - turnAt);
   }
   const wall = performance.now() - startedAt;
-  // The thread's share of the work belongs to it.
+  // Includes the work of the worker thread.
   await log.query({ limit: 1 });
   const { user, system } = process.cpuUsage(cpu);
   await log.close();
@@ -92,7 +92,7 @@ function measureLatency() {
   const total = 1_000_000;
   const startedAt = performance.now();
   for (let count = 0; count < total; count++)
-    latency.record(servers[count % 20], tools[count % 10], count % 1000, true);
+    latency.record(servers[count % 20], tools[count % 10], count % 1000, "ok");
   say("latency.record:".padEnd(28), `${(((performance.now() - startedAt) / total) * 1e6).toFixed(0)} ns/call`);
 }
 
@@ -102,7 +102,7 @@ async function fill() {
   for (let count = 0; count < rows; count += 500) {
     const age = ((rows - count) / rows) * 29 * DAY;
     for (let index = 0; index < 500; index++) append(log, entry(NOW - age + index));
-    // No faster than the thread can follow.
+    // No faster than the worker thread ingests.
     if (count % 50_000 === 0) await log.query({ limit: 1 });
   }
   append(log, { ...entry(NOW - 20 * DAY), server: "rare", tool: "rare", client: "rare", workflowId: "w1" });
@@ -111,7 +111,7 @@ async function fill() {
   return log;
 }
 
-/** `ask` gives how many it found. */
+/** `ask` returns the number of results. */
 async function measureQuery(name, ask) {
   const times = [];
   const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -129,6 +129,24 @@ async function measureQuery(name, ask) {
     `p50 ${percentile(times, 0.5).toFixed(1)} p95 ${percentile(times, 0.95).toFixed(1)} max ${times.at(-1).toFixed(1)} ms`,
     `${found} found, loop held p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms`,
   );
+}
+
+/** With pauses, as a hub does once a day, and without them, as `doctor` does. */
+async function measureScrub() {
+  const [{ scrub }, { connect }] = await Promise.all([
+    load("call-log/sqlite/call-table.js"),
+    load("../../shared/dist/sqlite/driver.js"),
+  ]);
+  for (const [name, isStopped] of [["scrub:", () => false], ["scrub, without pauses:"]]) {
+    const db = await connect(join(folder, "calls.db"));
+    const before = process.cpuUsage();
+    const startedAt = performance.now();
+    const fault = await scrub(db, isStopped);
+    const { user, system } = process.cpuUsage(before);
+    const took = performance.now() - startedAt;
+    say(name.padEnd(28), `${took.toFixed(0)} ms`, `CPU ${((user + system) / 1000).toFixed(0)} ms`, fault ?? "intact");
+    await db.close();
+  }
 }
 
 async function measurePrune(log) {
@@ -188,6 +206,7 @@ try {
   }
   await measurePrune(log);
   await log.close();
+  await measureScrub();
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -1,10 +1,10 @@
-// A target that runs in a scenario, with its upstream servers and the link to it: ready for slices of load.
+// A target that runs in a scenario, with its upstream servers and the link to it, ready for slices of load.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "./free-port.ts";
+import { freePort } from "../support/sockets.ts";
 import { HttpLink } from "./load/http-link.ts";
 import type { Link } from "./load/link.ts";
 import { runSlice } from "./load/slice.ts";
@@ -23,7 +23,7 @@ export interface ContenderOptions {
   readonly plan: UpstreamPlan;
   readonly clientEra: Era;
   readonly pinning: Pinning;
-  /** In place of the target's name, where one target runs in several ways. */
+  /** Replaces the target's name if one target runs in several ways. */
   readonly label?: string;
 }
 
@@ -44,13 +44,13 @@ interface Parts {
 export class Contender {
   readonly label: string;
   readonly link: Link;
-  /** From its start to the first answer of a tool. */
+  /** From the start to the first result of a tool. */
   readonly coldMs: number;
   readonly close: () => Promise<void>;
   readonly #tools: readonly string[];
   readonly #pids: readonly number[];
   readonly #launch: Launch;
-  /** CPU time of asking whether it has settled, which no call causes. */
+  /** CPU time of the queries that wait for settling, which is not part of a call. */
   #askingUs = 0;
 
   private constructor(label: string, { running, link, tools, launch, coldMs, close }: Parts) {
@@ -63,7 +63,7 @@ export class Contender {
     this.#pids = processesOf(running.pid);
   }
 
-  /** Undefined where the target cannot do it. Throws where it should and does not. */
+  /** Undefined if the target does not support the scenario. Throws if it should and fails. */
   static async open({ target, plan, clientEra, pinning, label }: ContenderOptions): Promise<Contender | undefined> {
     const folder = await mkdtemp(join(tmpdir(), "plugboard-bench-"));
     const closers: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
@@ -102,22 +102,22 @@ export class Contender {
     return cpuTime(this.#pids);
   }
 
-  /** Runs it until what is compiled late has been compiled. */
+  /** Runs it until its code is compiled. */
   async warm(phase: Phase, ms: number): Promise<void> {
     await this.measure(phase, ms);
-    // What the first one loads, the others find.
+    // The first contender loads files into the system's cache for the others.
     await this.#launch.settle?.();
     const before = this.cpuTime();
     await this.#launch.settle?.();
     this.#askingUs = this.cpuTime() - before;
   }
 
-  /** What it takes to do this for a moment. Work that answered calls leave behind counts: it keeps others waiting later. */
+  /** The cost of a slice. Includes the work that answered calls leave behind, because it delays later calls. */
   async measure(phase: Phase, ms: number): Promise<Figures> {
     const lanes = await this.link.lanes(callsOf(phase, this.#tools), { count: phase.flight });
     try {
       const answerBytes = phase.bytes;
-      // It was idle while the others had their turn: the machine may have taken its pages, and others its caches.
+      // It was idle during the slices of others: caches are cold and pages may be swapped out.
       await runSlice(lanes, { ms: ms / 2, answerBytes });
       const own = process.cpuUsage();
       const before = this.cpuTime();
@@ -144,13 +144,13 @@ interface Reached {
   readonly tools: readonly string[];
 }
 
-/** Tries until a tool of the last server has answered. */
+/** Retries until a tool of the last server has answered. */
 async function firstCall(
   running: Running,
   face: Face,
   { clientEra, expected }: { readonly clientEra: Era; readonly expected: number },
 ): Promise<Reached> {
-  if (face.kind !== "stdio") running.stdout.resume(); // a full pipe would hold it up
+  if (face.kind !== "stdio") running.stdout.resume(); // a full pipe would block it
   const startedAt = performance.now();
   const stdio = face.kind === "stdio" ? new StdioLink(running) : undefined;
   for (;;) {

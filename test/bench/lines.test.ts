@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { gatherWrites, splitLines } from "./lines.ts";
 
-it.each([1, 2, 3, 7, 100])("gives the same lines in pieces of %d bytes", (size) => {
+it.each([1, 2, 3, 7, 100])("gives the same lines in chunks of %d bytes", (size) => {
   const text = Buffer.from('{"a":"é"}\n\nsecond\nrest');
   const lines: string[] = [];
   const read = splitLines((line) => lines.push(line.toString()));
@@ -9,7 +9,7 @@ it.each([1, 2, 3, 7, 100])("gives the same lines in pieces of %d bytes", (size) 
   expect(lines).toEqual(['{"a":"é"}', "second"]);
 });
 
-it("writes once for all of a turn", async () => {
+it("writes once per event-loop turn", async () => {
   const written: string[] = [];
   const write = gatherWrites((text) => written.push(text));
   write("a");

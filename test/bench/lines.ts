@@ -1,8 +1,8 @@
-// Lines out of the pieces that a pipe brings, and answers into as few writes as possible.
+// Splits the chunks of a pipe into lines, and combines answers into few writes.
 
 const NEWLINE = 0x0a;
 
-/** Gives what to feed the pieces to. A line's bytes are valid until the call returns. */
+/** Returns a function for the chunks. The bytes of a line are valid until the callback returns. */
 export function splitLines(onLine: (line: Buffer) => void): (piece: Buffer) => void {
   let rest: Buffer[] = [];
   return (piece) => {
@@ -18,7 +18,7 @@ export function splitLines(onLine: (line: Buffer) => void): (piece: Buffer) => v
   };
 }
 
-/** Gives what to hand texts to: all of one turn of the event loop go in one write. */
+/** Returns a function that collects texts: all of one event loop turn are one write. */
 export function gatherWrites(write: (text: string) => void): (text: string) => void {
   let waiting: string[] = [];
   const flush = () => {

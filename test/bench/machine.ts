@@ -1,4 +1,4 @@
-// The machine that is measured on: its cores, and which of them has what.
+// The machine: its cores, and how they are assigned.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
@@ -10,14 +10,14 @@ export interface Machine {
   readonly cpu: string;
   readonly node: string;
   readonly pinned: boolean;
-  /** What was measured, and whether the tree had changes that are not in it. */
+  /** The commit, and whether the working tree has changes. */
   readonly commit: string;
 }
 
 const TARGET_CORE = "0";
 const OTHER_CORE = "1";
 
-/** Which process runs on which core. The target has one of its own, so that its turns do not hang on what others do. */
+/** Which process runs on which core. The target has its own core, so that other processes do not delay it. */
 export interface Pinning {
   readonly target: readonly string[];
   readonly others: readonly string[];
@@ -25,7 +25,7 @@ export interface Pinning {
 
 export const UNPINNED: Pinning = { target: [], others: [] };
 
-/** Puts this process, which is the load generator, on the second core; what it starts is there too unless told else. */
+/** Pins this process, the load generator, to the second core; its children inherit that by default. */
 export function pin(): Pinning {
   const works = (...args: string[]) => spawnSync("taskset", args, { stdio: "ignore" }).status === 0;
   if (availableParallelism() < 2 || !works("-c", OTHER_CORE, "true")) return UNPINNED;
@@ -33,7 +33,7 @@ export function pin(): Pinning {
   return { target: ["taskset", "-c", TARGET_CORE], others: ["taskset", "-c", OTHER_CORE] };
 }
 
-/** How much of all cores was in use for a moment. */
+/** The share of all cores in use, sampled for a moment. */
 export async function sampleBusy(ms: number): Promise<number> {
   const before = jiffies();
   await sleep(ms);
@@ -51,7 +51,7 @@ function jiffies(): { idle: number; total: number } {
   };
 }
 
-/** Asked before `pin`, which leaves this process one core. */
+/** Must be called before `pin`, which leaves this process one core. */
 export function describeMachine(): Omit<Machine, "pinned"> {
   return {
     cores: availableParallelism(),
@@ -67,6 +67,6 @@ function commit(): string {
     const changed = git("status", "--porcelain", "--untracked-files=no", "--", "hub") === "" ? "" : " with changes";
     return `${git("rev-parse", "--short=10", "HEAD")}${changed}`;
   } catch {
-    return "unknown"; // no git here, or no repository
+    return "unknown"; // no git, or no repository
   }
 }

@@ -1,5 +1,5 @@
-// The benchmark: what Plugboard costs, beside no hub at all, the thinnest possible one, and others. docs/performance.md says
-// how to read it.
+// The benchmark: the cost of Plugboard compared with direct connections, the minimal proxy, and other programs.
+// docs/performance.md explains the results.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ import { Results, type RunFile, type ScenarioResult } from "./report/results.ts"
 import type { Bench, Scenario } from "./scenarios/scenario.ts";
 import { SCENARIOS } from "./scenarios/scenarios.ts";
 
-/** Long enough to see whether somebody else is at work. */
+/** Long enough to detect other load. */
 const QUIET_MS = 300;
-/** Each program that runs is ended with this one: more than the ten listeners that Node takes for a leak. */
+/** Every started program adds an exit listener: more than the ten that Node accepts without a warning. */
 const MAX_PROGRAMS = 100;
 
 process.setMaxListeners(MAX_PROGRAMS);
@@ -35,7 +35,7 @@ async function main({ only, out, writeDocs, ...how }: Options): Promise<void> {
   const machine = { ...about, pinned: pinning !== UNPINNED };
   const kept = only.length === 0 ? {} : await lastScenarios(out);
   const missing = SCENARIOS.filter((scenario) => !chosen.includes(scenario) && kept[scenario.name] === undefined);
-  // Before anything is measured: the page has all of them.
+  // Before anything is measured, because the document lists all of them.
   if (writeDocs && missing.length > 0) {
     const names = missing.map(({ name }) => name).join(", ");
     throw new Error(
@@ -76,7 +76,7 @@ async function report(file: RunFile, { out, writeDocs }: Pick<Options, "out" | "
   process.stdout.write("Written: docs/performance.md and docs/performance.svg\n");
 }
 
-/** What scenarios that are not run now gave before. */
+/** Earlier results of scenarios that are not run now. */
 async function lastScenarios(out: string): Promise<Readonly<Record<string, ScenarioResult>>> {
   const text = await readFile(join(out, "bench.json"), "utf8").catch(() => undefined); // no run yet
   return text === undefined ? {} : (JSON.parse(text) as RunFile).scenarios;

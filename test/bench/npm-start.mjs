@@ -1,6 +1,6 @@
-// What an npm server costs when npx runs it, and when the hub has installed it: time from its start until its tools are
-// known, and the memory of all its processes a second later. Turn by turn, since the machine's speed changes. The first
-// start of each is told apart: it downloads.
+// The cost of an npm server run by npx, and installed by the hub: the time from its start until its tools are known, and the
+// memory of all its processes a second later. The variants alternate, because the speed of the machine changes. The first start
+// of each is reported separately: it downloads.
 // Usage: node test/bench/npm-start.mjs [--turns 5] [package …]
 
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Hub } from "../../hub/dist/hub.js";
-import { ConfigFiles } from "../../hub/dist/config/file.js";
+import { ConfigFiles } from "../../hub/dist/config/files/config-files.js";
 
 const { values, positionals } = parseArgs({
   options: { turns: { type: "string", default: "5" } },
@@ -52,7 +52,7 @@ function official(name) {
   return `@modelcontextprotocol/${name}`;
 }
 
-/** Nothing runs before the first of these: the hub is opened, not started. */
+/** The hub is opened but not started, so that nothing runs before the first measurement. */
 async function start(name) {
   const server = hub.supervisor.get(name);
   const startedAt = performance.now();

@@ -8,7 +8,7 @@ export interface Options {
   readonly rounds: number;
   readonly sliceMs: number;
   readonly warmMs: number;
-  /** Names of scenarios; empty for all of them. */
+  /** Names of scenarios; empty for all. */
   readonly only: readonly string[];
   readonly peers: boolean;
   readonly pinned: boolean;

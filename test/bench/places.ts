@@ -1,4 +1,4 @@
-// Where the benchmark's files are, whether it runs from its sources (tests) or from what the compiler made of them.
+// The folders of the benchmark, both when it runs from its sources (tests) and from the compiled files.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,19 +8,19 @@ const source = here.endsWith("/dist/bench/") ? join(here, "../..") : here;
 
 export const ROOT = join(source, "../..");
 
-/** Every program that the benchmark starts stands below it, and is known by that in its command line. */
+/** All programs of the benchmark are below this folder, which identifies them by their command line. */
 const BUILT = join(source, "dist/bench");
 
-/** A program of the benchmark as built: `upstreams/stdio`. */
+/** A compiled program of the benchmark: `upstreams/stdio`. */
 export function programOf(name: string): string {
   return join(BUILT, `${name}.js`);
 }
 
-/** What the command lines of all upstream servers have in common. */
+/** The common part of the command lines of all upstream servers. */
 export const UPSTREAMS = join(BUILT, "upstreams/");
 
 export const HUB = join(ROOT, "hub/bin/plugboard.js");
-/** Modules of the hub as built. */
+/** The compiled modules of the hub. */
 export const HUB_MODULES = join(ROOT, "hub/dist");
-/** Outlives runs, and is nobody's source. */
+/** Kept between runs; not part of the sources. */
 export const PEERS = join(ROOT, "node_modules/.cache/bench-peers");

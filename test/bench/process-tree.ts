@@ -1,14 +1,14 @@
-// A target's processes, without the upstream servers that it started: the time that they were on a CPU, and their memory.
+// The processes of a target without its upstream servers: their CPU time and memory.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { residentBytes } from "../support/memory.ts";
 import { commandLine } from "../support/processes.ts";
 import { UPSTREAMS } from "./places.ts";
 
-/** Elsewhere there is neither CPU time nor memory of other processes to be had, and these figures are left out. */
+/** Other systems do not report CPU time and memory of other processes; these figures are left out there. */
 export const seesProcesses = process.platform === "linux";
 
-/** The process and all that descend from it, but for upstream servers. */
+/** The process and its descendants, except upstream servers. */
 export function processesOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of list("/proc")) {
@@ -26,7 +26,7 @@ export function processesOf(root: number): number[] {
   return own;
 }
 
-/** In microseconds, all threads. */
+/** In microseconds, for all threads. */
 export function cpuTime(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + cpuTimeOf(pid), 0);
 }
@@ -39,12 +39,12 @@ function cpuTimeOf(pid: number): number {
   const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`));
   if (threads.length > 0 && threads.every((text) => text !== ""))
     return threads.reduce((sum, text) => sum + Number(text.split(" ")[0]) / 1000, 0);
-  // Without the scheduler's own statistics there are ticks, of 10 ms as a rule.
+  // Without scheduler statistics, the resolution is a tick, usually 10 ms.
   const [userTicks, systemTicks] = statOf(pid).slice(11, 13).map(Number);
   return ((userTicks ?? 0) + (systemTicks ?? 0)) * 10_000;
 }
 
-/** The fields of its stat from the third on; the second one, its name, may hold anything. */
+/** The fields of its stat from the third on; the second, its name, may contain anything. */
 function statOf(pid: number): string[] {
   const text = read(`/proc/${pid}/stat`);
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -54,7 +54,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    return ""; // it has ended
+    return ""; // it has exited
   }
 }
 
@@ -62,6 +62,6 @@ function list(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
-    return []; // it has ended
+    return []; // it has exited
   }
 }

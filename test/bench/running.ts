@@ -1,4 +1,4 @@
-// A process that the benchmark started, in a group of its own, and how it is ended again.
+// A process that the benchmark started, in its own process group, and how it is ended.
 
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** What of its output is kept, for the error that quotes it. */
+/** How much of its output is kept for error messages. */
 const KEPT = 2000;
 const GRACE_MS = 3000;
 
@@ -18,7 +18,7 @@ export class Running {
   readonly pid: number;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Resolves when it is gone; never rejects. */
+  /** Resolves when it has exited; never rejects. */
   readonly ended: Promise<void>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   #said = "";
@@ -31,7 +31,7 @@ export class Running {
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.pid = this.#child.pid ?? 0;
-    this.stdin = this.#child.stdin.on("error", () => {}); // it has ended, and says so below
+    this.stdin = this.#child.stdin.on("error", () => {}); // an exited process is reported below
     this.stdout = this.#child.stdout;
     const failed = new Promise<void>((resolve) => this.#child.once("error", () => resolve()));
     this.ended = Promise.race([
@@ -51,7 +51,7 @@ export class Running {
     return this.pid === 0 || this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** The last that it wrote to stderr. */
+  /** The end of its stderr. */
   get said(): string {
     return this.#said;
   }
@@ -61,7 +61,7 @@ export class Running {
     if (!this.hasEnded) this.#signal("SIGTERM");
     await Promise.race([this.ended, sleep(GRACE_MS, undefined, { signal: impatient.signal }).catch(() => undefined)]);
     impatient.abort();
-    // Some peers leave the servers that they started.
+    // Some peers leave their servers running.
     this.#signal("SIGKILL");
     await this.ended;
   }
@@ -70,7 +70,7 @@ export class Running {
     try {
       if (this.pid !== 0) process.kill(-this.pid, signal);
     } catch {
-      // the whole group is gone
+      // the whole group has exited
     }
   }
 }

@@ -9,9 +9,9 @@ it.each([
   expect(median(values)).toBe(expected);
 });
 
-it("nothing has no median", () => expect(median([])).toBeNaN());
+it("an empty list has no median", () => expect(median([])).toBeNaN());
 
-it("gives percentiles of values in any order", () => {
+it("gives percentiles of unsorted values", () => {
   const values = Float64Array.from({ length: 100 }, (_, index) => 100 - index);
   expect(percentiles(values, [0, 0.5, 0.99, 1])).toEqual([1, 51, 100, 100]);
 });

@@ -1,6 +1,6 @@
-// The few statistics that a run needs. Medians, since a shared machine has outliers in one direction only.
+// The statistics of a run. Medians, because a shared machine has outliers in one direction only.
 
-/** NaN where there is nothing. */
+/** NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
 }
 
-/** The value below which a share of all lies. Sorts in place: these are many. */
+/** The quantile of a share. Sorts in place, because the lists are long. */
 export function percentiles<const S extends readonly number[]>(values: Float64Array, shares: S) {
   values.sort();
   const at = (share: number) => values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? NaN;

@@ -1,13 +1,22 @@
-// What must never leave: chats that are hidden, originals of what is redacted, messages that are too old. And nothing is written
-// unless the user has named the chats for it.
+// Hidden chats, redacted originals and messages that are too old never leave the server, and nothing is sent unless the user
+// has allowed the chat.
 
 import { readFile, stat } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chat, connectChat, makeChatHome, message, person, startChat, type ChatClient } from "../support/chat.ts";
+import {
+  chat,
+  connectChat,
+  makeChatHome,
+  message,
+  person,
+  startChat,
+  type ChatClient,
+} from "../support/chat/client.ts";
+import { scaled } from "../support/scale.ts";
+import { listen, portOf } from "../support/sockets.ts";
 
 const PHONE = "+358401234567";
 const MAIL = "secret.person@example.org";
@@ -16,7 +25,7 @@ const HIDDEN = "Therapist Zyx";
 const LATELY = Date.now() - 10 * 86_400_000;
 const LONG_AGO = LATELY - 3 * 365 * 86_400_000;
 
-/** Chats whose names, ids, people and texts hold what must not be seen. */
+/** Chats whose names, ids, people and texts contain values that must not leave the server. */
 const EVENTS = [
   person("alice", "Alice"),
   person(PHONE, PHONE, { phone: PHONE }),
@@ -38,8 +47,8 @@ const EVENTS = [
 
 const LEAKS = [PHONE, "40 1234567", MAIL, HIDDEN, "hidden-id-77", "hiddenword", "zyx", "ancientword"];
 
-describe("what must not be seen", () => {
-  it("CH-8 property: no hidden chat, no redacted original and nothing too old in any answer, error, cursor or update", async () => {
+describe("hidden data", () => {
+  it("CH-8 property: no hidden chat, no redacted original and no message that is too old in any answer, error, cursor or update", async () => {
     const home = await makeChatHome(
       {
         telegram: { events: EVENTS, entry: { chats: { hide: [HIDDEN] } } },
@@ -81,7 +90,7 @@ describe("what must not be seen", () => {
           const page = await client.call("get_messages", args);
           const { json } = page;
           if (page.isError) {
-            // Without what the caller said itself, which is no news to him.
+            // An error may repeat the arguments of the caller.
             const said = [given.chat, given.sender].filter((name) => name !== undefined && name !== PHONE);
             seen.push(said.reduce((text, name) => text.replaceAll(name ?? "", ""), JSON.stringify(page)));
           } else {
@@ -108,7 +117,7 @@ describe("what must not be seen", () => {
           for (const text of seen.slice(own)) for (const leak of LEAKS) expect(text).not.toContain(leak);
         },
       ),
-      { numRuns: Number(process.env["SAFETY_RUNS"] ?? 60) },
+      { numRuns: scaled(60, 5000) },
     );
     for (const of of ["telegram", "allowed"]) {
       await note(client.call("list_chats", { source: of }));
@@ -130,13 +139,13 @@ describe("what must not be seen", () => {
       { preview: "I am [phone-1]", chat_id: expect.stringMatching(/^chat-\d+$/) },
     ]);
     for (const text of seen) for (const leak of LEAKS) expect(text).not.toContain(leak);
-    // And it is not empty because nothing worked.
+    // The calls have returned content.
     expect(seen.join("")).toContain("call [phone-1] or write to [email-1] about the meeting");
     await client.close();
     await home.remove();
   });
 
-  it("CH-8 a hidden chat is answered for as one that never was", async () => {
+  it("CH-8 a hidden chat is treated as if it did not exist", async () => {
     const home = await makeChatHome({ telegram: { events: EVENTS, entry: { chats: { hide: ["hidden-id-77"] } } } });
     const client = await connectChat("legacy", { home });
     await connected(client);
@@ -153,7 +162,7 @@ describe("what must not be seen", () => {
     await home.remove();
   });
 
-  it("CH-12 the files are for their user only", async () => {
+  it("CH-12 only the user may read the files", async () => {
     const home = await makeChatHome({ telegram: { events: EVENTS } });
     const client = await connectChat("legacy", { home });
     await connected(client);
@@ -193,7 +202,7 @@ describe("paging", () => {
     await home.remove();
   });
 
-  it("CH-5 an answer is cut between messages at max_chars, and goes on from there; one that is too long by itself is cut", async () => {
+  it("CH-5 an answer is cut between messages at max_chars and continues by cursor; a message that is too long is truncated", async () => {
     const many = Array.from({ length: 20 }, (_, index) =>
       message("open", `m${index}`, "alice", 1_700_000_000_000 + index, "x".repeat(index === 3 ? 9000 : 900)),
     );
@@ -222,7 +231,7 @@ describe("paging", () => {
   });
 });
 
-it("CH-5 get_thread: a message with what it answers and what answers it, and nothing that is too old", async () => {
+it("CH-5 get_thread returns a message with the one it replies to and its replies, but no message that is too old", async () => {
   const answer = (id: string, replyTo: string, at: number) => message("c", id, "ann", at, id, { replyTo });
   const events = [
     person("ann", "Ann"),
@@ -251,7 +260,7 @@ it("CH-5 get_thread: a message with what it answers and what answers it, and not
 });
 
 describe("sending", () => {
-  it("CH-12 is not there unless a source may and the user has named chats; then exact names only, once for each key, on record", async () => {
+  it("CH-12 is possible only for allowed chats, by exact name, once per key, and is logged", async () => {
     const sent: unknown[] = [];
     const api = await botApi(sent);
     const telegram = { kind: "telegram-bot", options: { token: "123:abc", api_root: api.url } };
@@ -290,7 +299,7 @@ describe("sending", () => {
     });
     expect(sent).toMatchObject([{ chat_id: expect.anything(), text: "on my way" }]);
     await client.close();
-    // Also by another process, later.
+    // Another process refuses it too.
     const later = await connectChat("legacy", { home });
     await connectedOnly(later);
     expect(
@@ -312,7 +321,7 @@ describe("sending", () => {
     await home.remove();
   });
 
-  it("CH-12 a source whose secret is missing says so, and the others work", async () => {
+  it("CH-12 a source whose secret is missing reports it, and the others work", async () => {
     const home = await makeChatHome({
       telegram: { entry: { kind: "telegram-bot", options: { token: "${env:NO_SUCH_TOKEN}" } } },
       other: { events: EVENTS },
@@ -334,7 +343,7 @@ describe("sending", () => {
   });
 });
 
-/** Just enough of the Bot API for sending: updates that wait for their turn, and a record of what was sent. */
+/** The part of the Bot API that sending needs: long polling for updates, and a record of sent messages. */
 async function botApi(sent: unknown[]) {
   const updates: object[] = [];
   let wake: () => void = () => undefined;
@@ -363,9 +372,9 @@ async function botApi(sent: unknown[]) {
       } else answer({ id: 1, is_bot: true, first_name: "Bot", username: "bot" });
     })();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     message: async (content: object) => {
       updates.push({ update_id: updates.length + 1, message: content });
       wake();

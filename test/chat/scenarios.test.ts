@@ -15,11 +15,11 @@ import {
   type ChatHome,
   type Era,
   type RunningChat,
-} from "../support/chat.ts";
+} from "../support/chat/client.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Antti: 1,000 messages of the last 30 days before the end of January 2025, by two people. */
+/** Antti: 1,000 messages of two people in the 30 days before the end of January 2025. */
 function anttiEvents(): object[] {
   const first = Date.parse("2025-01-01T00:00:00Z");
   const step = (30 * DAY_MS) / 1000;
@@ -56,7 +56,7 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
   beforeAll(async () => {
     home = await makeChatHome({
       telegram: { events: TELEGRAM },
-      // Nobody writes this file: it is configured, and not connected.
+      // A source whose file does not exist: configured and not connected.
       signal: {},
       whatsapp: { entry: { kind: "import" } },
     });
@@ -188,7 +188,7 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
     expect((await client.read("messages://telegram/News?since=7d&limit=1")).trimEnd()).toMatch(/1 days ago$/);
   });
 
-  it("CH-6 Scenario: Resource pagination: offset 100 is messages 101 to 200, and a cursor goes on", async () => {
+  it("CH-6 Scenario: Resource pagination: offset 100 is messages 101 to 200, and a cursor continues", async () => {
     const numbers = (text: string) =>
       text
         .trimEnd()
@@ -239,11 +239,13 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
     });
   });
 
-  it("CH-8 Scenario: Source not connected: the message has instructions; allow_stale gets what is stored", async () => {
+  it("CH-8 Scenario: Source not connected: the message has instructions; allow_stale returns stored messages", async () => {
     const { isError, json } = await client.call("list_chats", { source: "signal" });
     expect(isError).toBe(true);
     expect(json.error.code).toBe("SOURCE_NOT_CONNECTED");
-    expect(json.error.message).toMatch(/^Source 'signal' is not connected: .*To connect: Let the program that writes/);
+    expect(json.error.message).toMatch(
+      /^Source 'signal' is not connected: .*To connect: Start the program that writes/,
+    );
     const stale = await client.call("list_chats", { source: "signal", allow_stale: true });
     expect(stale.json.chats).toEqual([]);
   });
@@ -277,14 +279,16 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
 
   it("CH-2 Scenario: List resources: the template with its parameters, and the recent chats", async () => {
     const [messages] = await client.templates();
-    expect(messages?.uriTemplate).toBe("messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor}");
+    expect(messages?.uriTemplate).toBe(
+      "messages://{source}/{chat}{?since,before,sender,search,mode,include_system,allow_stale,limit,offset,cursor}",
+    );
     expect(messages?.description).toMatch(/since.*limit.*offset.*cursor/s);
     const uris = (await client.resources()).map(({ uri }) => uri);
     expect(uris).toEqual(
       expect.arrayContaining(["chats://telegram", "messages://telegram/*", "messages://telegram/antti"]),
     );
     expect(await client.read("chats://telegram")).toContain(
-      "Antti (direct, 3 participants, id antti): messages://telegram/antti",
+      "Antti (direct, 3 participants, awaiting reply, id antti): messages://telegram/antti",
     );
     expect((await client.prompts()).map(({ name }) => name)).toEqual(["analyze_conversation", "catch_up"]);
   });
@@ -304,6 +308,7 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
         id: `live-${era}`,
         sender: "Alice",
         timestamp: expect.any(String),
+        kind: "text",
         preview: "it works",
       },
     ]);
@@ -332,7 +337,7 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
         message: expect.stringContaining("does not support streaming"),
       });
     } else {
-      // The specification has no error for one URI of several: what is not taken is not acknowledged.
+      // The specification has no error for one URI of several: a refused URI is missing in the acknowledgement.
       expect(await client.watch("messages://whatsapp/*", "messages://telegram/*")).toEqual(["messages://telegram/*"]);
       await client.unwatch("messages://telegram/*");
     }
@@ -341,7 +346,7 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
     expect(json.error.code).toBe("STREAMING_NOT_SUPPORTED");
   });
 
-  it("CH-10 wait_for_messages answers when one comes, and misses none between two calls", async () => {
+  it("CH-10 wait_for_messages answers when a message arrives, and misses none between two calls", async () => {
     const first = client.call("wait_for_messages", { source: "telegram", search: `waited${era}`, timeout_s: 50 });
     await home.append(
       "telegram",
@@ -371,7 +376,7 @@ describe.each<{ era: Era; over: "stdio" | "http" }>([
 });
 
 describe("the life of the server", () => {
-  it("CH-1 CH-9 Scenario: Start embedded server: it listens on stdio and asks for no token", async () => {
+  it("CH-1 CH-9 Scenario: Start embedded server: it listens on stdio and requires no token", async () => {
     const home = await makeChatHome({ telegram: { events: TELEGRAM } });
     const client = await connectChat("legacy", { home });
     expect((await client.tools()).length).toBeGreaterThan(2);
@@ -379,7 +384,7 @@ describe("the life of the server", () => {
     await home.remove();
   });
 
-  it("CH-1 Scenario: Start standalone server: it listens on the port that was asked for", async () => {
+  it("CH-1 Scenario: Start standalone server: it listens on the given port", async () => {
     const home = await makeChatHome({ telegram: { events: TELEGRAM } });
     const free = await startChat(home);
     const port = new URL(free.url).port;
@@ -394,7 +399,7 @@ describe("the life of the server", () => {
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)(
-    "CH-1 Scenario: Graceful shutdown by %s over HTTP: what is under way is answered, exit 0",
+    "CH-1 Scenario: Graceful shutdown by %s over HTTP: open calls are answered, exit 0",
     async (signal) => {
       const home = await makeChatHome({ telegram: { events: TELEGRAM } });
       const server = await startChat(home);
@@ -405,7 +410,7 @@ describe("the life of the server", () => {
         [client, legacy].map((each) => each.call("wait_for_messages", { source: "telegram", timeout_s: 50 })),
       );
       await until(async () => (await fetch(new URL("/healthz", server.url))).ok);
-      // Both are under way when a request that was sent later is answered.
+      // Both calls are open once a later request is answered.
       await Promise.all([client.call("list_sources"), legacy.call("list_sources")]);
       server.process.kill(signal);
       for (const { json } of await waiting) expect(json).toMatchObject({ messages: [], timed_out: true });
@@ -415,7 +420,7 @@ describe("the life of the server", () => {
     },
   );
 
-  it("CH-1 Scenario: Graceful shutdown over stdio: what is under way is answered, exit 0", async () => {
+  it("CH-1 Scenario: Graceful shutdown over stdio: open calls are answered, exit 0", async () => {
     const home = await makeChatHome({ telegram: { events: TELEGRAM } });
     const child = spawn(process.execPath, [CHAT_BIN], { env: home.env });
     let stdout = "";
@@ -529,7 +534,7 @@ async function untilConnected(client: ChatClient, id: string): Promise<void> {
   });
 }
 
-/** Asks again and again: each question takes its time, so nothing is waited for beside. */
+/** Repeats a request until it holds. Each request takes time, so no delay is needed. */
 async function until(what: () => Promise<boolean>): Promise<void> {
   while (!(await what()));
 }

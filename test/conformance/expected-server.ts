@@ -1,5 +1,5 @@
-// What the fixture does not pass, and why; the hub before it passes all that it passes alone. An entry whose scenario passes is
-// an error: strike it out.
+// Scenarios that the fixture does not pass, with reasons; the hub passes all that the fixture passes. An entry whose scenario
+// passes fails the run: remove it.
 
 import type { SuiteEra } from "./suite.ts";
 

@@ -1,5 +1,5 @@
-// Lets the suite start on Node 20. One command of it that we never use imports `globSync` from "fs", which Node has since
-// 22 only; its own "fs" therefore gets one more name. Loaded with `node --import`.
+// Lets the suite start on Node 20. One of its commands, which we do not use, imports `globSync` from "fs"; Node has it since 22, so
+// it is added to "fs" here. Loaded with `node --import`.
 
 import * as fs from "node:fs";
 import { register } from "node:module";

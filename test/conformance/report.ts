@@ -1,4 +1,4 @@
-// One test per scenario, so that a report shows which of them failed; an expected failure that passes fails too.
+// One test per scenario, so that a report names the failed ones; an expected failure that passes fails too.
 
 import { expect, it } from "vitest";
 import type { Run, Scenario } from "./suite.ts";
@@ -15,17 +15,17 @@ export function testScenarios(
     const marks = [...(scored ? [] : ["not scored"]), ...(why === undefined ? [] : [`expected to fail: ${why}`])];
     it(`CL-2 GR-7 ${name}${marks.length === 0 ? "" : ` (${marks.join("; ")})`}`, async () => {
       if (why === undefined) expect(await complaintsOf(run(), name)).toEqual([]);
-      else expect(run()?.complaints(name), "It passes now: strike it out of the expected failures").not.toEqual([]);
+      else expect(run()?.complaints(name), "It passes now: remove it from the expected failures").not.toEqual([]);
     });
   }
 
-  it("CL-2 GR-7 what is expected to fail are scenarios of this revision", () => {
+  it("CL-2 GR-7 all expected failures are scenarios of this revision", () => {
     const known = new Set(scenarios.map(({ name }) => name));
     expect([...expected.keys()].filter((name) => !known.has(name))).toEqual([]);
   });
 }
 
-/** Some scenarios give an answer half a second, which a busy machine may not have. What is wrong is wrong again. */
+/** Repeats a failed scenario: some allow only half a second, which is too short on a busy machine. */
 async function complaintsOf(run: Run | undefined, scenario: string): Promise<readonly string[] | undefined> {
   let complaints = run?.complaints(scenario);
   for (let more = REPEATS; complaints?.length !== 0 && more > 0; more--) complaints = await run?.again(scenario);

@@ -1,5 +1,5 @@
-// The official suite as a client of the hub, in both revisions, before the fixture server in both eras: four cells, each
-// over stdio and HTTP. And before the fixture alone: what fails there says nothing about the hub.
+// The official suite as a client of the hub, in both revisions, with the fixture server in both eras, over stdio and HTTP. Also with
+// the fixture alone: what fails there is not the hub's fault.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,20 +11,20 @@ import { expectedOfFixture } from "./expected-server.ts";
 import { testScenarios } from "./report.ts";
 import { runServerSuite, scenariosOf, type Run, type SuiteEra } from "./suite.ts";
 
-const FIXTURE = fileURLToPath(new URL("fixture/server.mjs", import.meta.url));
+const FIXTURE = fileURLToPath(new URL("./fixture/server.mjs", import.meta.url));
 const ERAS: readonly SuiteEra[] = ["legacy", "modern"];
 const TRANSPORTS = ["stdio", "http"] as const;
 
-/** A server behind the hub, by its era and transport; it is alone in the group of its name. */
+/** A server behind the hub, by era and transport; the only one in the group of its name. */
 const BEHIND = ERAS.flatMap((era) => TRANSPORTS.map((transport) => ({ era, transport, name: `${era}-${transport}` })));
 
-/** A process for each call, so that on its pipe there is only one that a question can belong to. */
+/** A process for each call, so that a server request has only one possible owner. */
 const ALONE = "legacy-stdio-per-call";
 
-/** Servers of both eras whose tools ask as only legacy servers can. */
+/** Servers of both eras whose tools send requests, as only legacy servers can. */
 const PUSHING = TRANSPORTS.map((transport) => ({ transport, name: `both-${transport}` }));
 
-/** All runs together, on a machine that has much else to do. */
+/** For all runs together, on a busy machine. */
 const PATIENCE_MS = 900_000;
 
 const stops: (() => Promise<void>)[] = [];
@@ -66,7 +66,7 @@ beforeAll(async () => {
     ["direct", direct] as const,
     ...[...BEHIND, ...PUSHING].map(({ name }) => [name, `${hub?.url}/mcp/${name}`] as const),
   ];
-  // Every server is asked by one client at a time. Two lanes, as many as the machine may be expected to have.
+  // Every server has one client at a time. Two run concurrently.
   const left = [...targets];
   const lane = async () => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
@@ -94,9 +94,9 @@ describe.each(ERAS)("the suite as a %s client", (client) => {
     testScenarios(scenarios, () => runs.get(`${client} direct`), expectedOfFixture(client));
   });
 
-  // As before the fixture itself: each client is served in its own era.
+  // As with the fixture itself: each client is served in its own era.
   describe.each(PUSHING)(
-    "of the hub, with a server of both eras that pushes its questions, on $transport",
+    "of the hub, with a server of both eras that pushes its requests, on $transport",
     ({ name }) => {
       testScenarios(scenarios, () => runs.get(`${client} ${name}`), expectedOfFixture(client));
     },

@@ -1,11 +1,11 @@
-// The official conformance suite as a process: which scenarios a revision asks for, one run, and what each of them found.
+// Runs the official conformance suite as a process: the scenarios of a revision, one run, and the results of each scenario.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const REVISIONS = { legacy: "2025-11-25", modern: "2026-07-28" } as const;
@@ -13,7 +13,7 @@ export type SuiteEra = keyof typeof REVISIONS;
 export type Leg = "server" | "client";
 
 const PACKAGE = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol/conformance", import.meta.url));
-const ON_NODE_20 = fileURLToPath(new URL("glob-sync.mjs", import.meta.url));
+const ON_NODE_20 = fileURLToPath(new URL("./glob-sync.mjs", import.meta.url));
 
 export interface Scenario {
   readonly name: string;
@@ -21,7 +21,7 @@ export interface Scenario {
   readonly scored: boolean;
 }
 
-/** What the revision's frozen list asks of a server or a client, in its order. */
+/** The scenarios of a revision for a server or a client, in the suite's order. */
 export function scenariosOf(era: SuiteEra, leg: Leg): Scenario[] {
   const text = readFileSync(join(PACKAGE, "requirements", `${REVISIONS[era]}.yaml`), "utf8");
   const required = new RegExp(String.raw`^${leg}:\n((?: {2}- .+\n)+)`, "m").exec(text)?.[1] ?? "";
@@ -33,9 +33,9 @@ export function scenariosOf(era: SuiteEra, leg: Leg): Scenario[] {
 }
 
 export interface Run {
-  /** What a scenario complained about; nothing if it passed. One that left no result did not get so far. */
+  /** The failed checks of a scenario; empty if it passed. A scenario without a result counts as failed. */
   complaints(scenario: string): readonly string[];
-  /** Runs one scenario once more, by itself. */
+  /** Runs one scenario again, by itself. */
   again(scenario: string): Promise<readonly string[]>;
 }
 
@@ -46,6 +46,16 @@ export function runServerSuite(url: string, era: SuiteEra): Promise<Run> {
 /** All scenarios at once: each starts a server and runs the command with its address. */
 export function runClientSuite(command: string, era: SuiteEra, env: Readonly<Record<string, string>>): Promise<Run> {
   return run("client", era, { args: ["--command", command], env });
+}
+
+/** One scenario that no list of a revision has. */
+export async function runClientScenario(
+  scenario: string,
+  command: string,
+  env: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const target = { args: ["--command", command], env };
+  return (await start("client", ["--scenario", scenario, "--force"], target))(scenario);
 }
 
 interface Target {
@@ -86,16 +96,37 @@ async function start(leg: Leg, what: readonly string[], { args, env }: Target): 
   return (scenario) => found.get(scenario) ?? [`no result:\n${output.slice(-2000)}`];
 }
 
-/** Every scenario leaves a folder of its name and time, with its checks. Names may have a `/`. */
+/** Every scenario leaves a folder with its name, time and checks. Names may contain `/`. */
 async function readComplaints(dir: string, leg: Leg): Promise<ReadonlyMap<string, readonly string[]>> {
   const files = (await readdir(dir, { recursive: true })).filter((file) => file.endsWith("checks.json"));
   const found = files.map(async (file) => {
     const name = file.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z\/checks\.json$/, "");
     const scenario = leg === "server" ? name.replace(/^server-/, "") : name;
     const checks: unknown = JSON.parse(await readFile(join(dir, file), "utf8"));
-    return [scenario, (checks as Check[]).filter(({ status }) => status === "FAILURE").map(complaint)] as const;
+    const failed = (checks as Check[])
+      .filter(({ status }) => status === "FAILURE" || (leg === "client" && status === "WARNING"))
+      .map(complaint);
+    const ended = leg === "client" && !MAY_END_WITH_ERROR.has(scenario) ? await errorOf(join(dir, file)) : [];
+    return [scenario, [...failed, ...ended]] as const;
   });
   return new Map(await Promise.all(found));
+}
+
+/** Scenarios in which a conforming client gives up. */
+const MAY_END_WITH_ERROR: ReadonlySet<string> = new Set([
+  "auth/scope-retry-limit",
+  "auth/resource-mismatch",
+  "auth/iss-supported-missing",
+  "auth/iss-wrong-issuer",
+  "auth/iss-unexpected",
+  "auth/iss-normalized",
+  "auth/metadata-issuer-mismatch",
+]);
+
+/** What the client wrote to stderr: it writes nothing unless it fails. The suite's checks leave that out. */
+async function errorOf(checks: string): Promise<string[]> {
+  const text = await readFile(join(dirname(checks), "stderr.txt"), "utf8");
+  return text.trim() === "" ? [] : [`The client ended with an error: ${text.slice(0, 1000)}`];
 }
 
 interface Check {

@@ -1,5 +1,5 @@
-// The circuit breaker as callers meet it: rules 3.2 of the fault catalogue. Its state machine has tests of its own, with a
-// clock of their own; these see that it is in the path of every call, and of nothing else.
+// The circuit breaker as callers see it. Its state machine has unit tests with a fake clock; these tests prove that it is in the
+// path of every call and of nothing else.
 
 import { expect, it } from "vitest";
 import { family, requireSeen } from "./rows.ts";
@@ -10,14 +10,14 @@ const OPEN = { code: "SERVICE_UNAVAILABLE", kind: "CircuitOpen" } as const;
 const FAILURE: Fault = { do: "status", status: 500, ran: true };
 
 family("the circuit breaker", ({ hub }) => {
-  it("RS-2 after three failures in a row the server is left alone, and the caller is told for how long", async () => {
+  it("RS-2 three consecutive failures open the circuit, and the error has the remaining time", async () => {
     const { name, up } = await hub().add({ transport: "http", steps: [FAILURE] });
     for (let n = 0; n < 3; n++) requireSeen(await hub().call(name, "act"), { code: "NETWORK_ERROR" });
     for (let n = 0; n < 10; n++) requireSeen(await hub().call(name, "act"), { ...OPEN, message: /\d+ s/ });
     expect(up.count("heard", { tool: "act" })).toBe(3);
   });
 
-  it("RS-2 a success between failures begins the count anew", async () => {
+  it("RS-2 a success resets the failure count", async () => {
     const steps = [1, 2, 4, 5].map((nth) => ({ ...FAILURE, nth }));
     const { name, up } = await hub().add({ transport: "http", steps });
     for (let n = 0; n < 6; n++) await hub().call(name, "act", { id: `${n}` });
@@ -37,13 +37,13 @@ family("the circuit breaker", ({ hub }) => {
     expect(up.count("heard", { tool: "act" })).toBe(6);
   });
 
-  it("F7 calls to a server that is still starting wait for it within their time, and do not count against it", async () => {
+  it("calls to a server that is still starting wait for it within their time, and do not count against it", async () => {
     const up = new Upstream(hub().home.dir, { starts: [{ do: "hold", gate: "go" }] });
     const name = hub().nextName();
     hub().added.set(name, up);
     await hub().addEntry(name, { ...up.command, timeouts: { startMs: 30_000, requestMs: HANG_MS } });
     await up.until("waiting");
-    // Four that have not the time, one more than opens a circuit.
+    // Four calls with a short timeout, one more than opens the circuit.
     const impatient = await Promise.all([1, 2, 3, 4].map(() => hub().call(name, "act")));
     for (const outcome of impatient) requireSeen(outcome, { code: "SERVICE_UNAVAILABLE", kind: "ServerStarting" });
     expect(await hub().server(name)).toMatchObject({ status: "starting", circuit: "closed" });
@@ -53,9 +53,9 @@ family("the circuit breaker", ({ hub }) => {
     expect([up.ran(), up.count("start")]).toEqual([3, 1]);
   });
 
-  it("RS-2 when the time is over one probe goes out, and with its success everything works again", async () => {
+  it("RS-2 after the cooldown one probe is sent, and its success closes the circuit", async () => {
     const { name, up } = await hub().add({ transport: "http", steps: [{ ...FAILURE, first: 3 }] });
-    // At its start it is listed a second time: something may have changed while nobody listened.
+    // The hub lists the tools a second time after the start, because they may have changed before its stream was open.
     await hub().until(() => up.count("heard", { method: "tools/list" }) === 2);
     for (let n = 0; n < 3; n++) await hub().call(name, "act");
     requireSeen(await hub().call(name, "act"), OPEN);
@@ -65,7 +65,7 @@ family("the circuit breaker", ({ hub }) => {
     expect(up.count("heard", { method: "tools/list" })).toBe(lists + 1);
   });
 
-  it("RS-2 one server's open circuit is nobody else's", async () => {
+  it("RS-2 an open circuit affects no other server", async () => {
     const { name } = await hub().add({ transport: "http", steps: [FAILURE] });
     const { name: good } = await hub().add({ transport: "http" });
     for (let n = 0; n < 4; n++) await hub().call(name, "act");
@@ -73,7 +73,7 @@ family("the circuit breaker", ({ hub }) => {
     requireSeen(await hub().call(good, "act", { id: "x1" }), "answer");
   });
 
-  it("RS-2 a server's own errors, however many, never keep the next call from it", async () => {
+  it("RS-2 errors answered by the server never open the circuit", async () => {
     const { name, up } = await hub().add({ steps: [{ do: "toolError", first: 10 }] });
     for (let n = 0; n < 10; n++) requireSeen(await hub().call(name, "act"), "tool error");
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");

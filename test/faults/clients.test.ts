@@ -1,4 +1,4 @@
-// Faults of the hub's own clients: they vanish, cancel, close one side, send half a request. F46 of the catalogue.
+// F46: faults of the hub's own clients, which disconnect, cancel, close one side, or send half a request.
 
 import { connect as connectTcp, type Socket } from "node:net";
 import { once } from "node:events";
@@ -35,7 +35,7 @@ function requestBytes(hub: FaultHub, tool: string, args: object): Buffer {
 
 async function dial(port: string | number, options: { allowHalfOpen?: boolean } = {}): Promise<Socket> {
   const socket = connectTcp({ port: Number(port), host: "127.0.0.1", ...options });
-  socket.on("error", () => undefined); // what the other side does to it is the test's subject
+  socket.on("error", () => undefined); // the tests cause these errors
   await once(socket, "connect");
   return socket;
 }
@@ -49,14 +49,14 @@ family("a client of the hub", ({ hub }) => {
     ["http", { ...HELD, transport: "http" }],
     ["http", { ...HELD, transport: "http", era: "modern" }],
   ] satisfies [string, Scenario][])(
-    "F46 vanishes in the middle of a call: a server on %s %j is told",
+    "F46 disconnects during a call: a server on %s %j is notified",
     async (_, scenario) => {
       const { name, up } = await hub().add(scenario);
       const socket = await dial(port());
       socket.write(requestBytes(hub(), `${name}:act`, { id: "x1" }));
       await up.until("ran");
       socket.resetAndDestroy();
-      // The modern way to cancel over HTTP is to leave; all others are told.
+      // Over HTTP, a modern cancellation is the end of the connection; all others are a notification.
       const { transport, era } = scenario as Scenario;
       if (transport === "http" && era === "modern") await up.until("left", { method: "tools/call" });
       else await up.until("told", { method: "notifications/cancelled" });
@@ -65,7 +65,7 @@ family("a client of the hub", ({ hub }) => {
     },
   );
 
-  it("F46 200 of them vanish at once, in the middle of their calls", async () => {
+  it("F46 200 clients vanish at once during their calls", async () => {
     const { name, up } = await hub().add(HELD);
     const sockets = await Promise.all(Array.from({ length: 200 }, () => dial(port())));
     for (const [n, socket] of sockets.entries()) socket.write(requestBytes(hub(), `${name}:act`, { id: `${n}` }));
@@ -75,7 +75,7 @@ family("a client of the hub", ({ hub }) => {
     up.open("go");
   });
 
-  it("F46 a legacy client that cancels frees its call, and gets no answer to it", async () => {
+  it("F46 a legacy client that cancels releases its call and gets no answer", async () => {
     const { name, up } = await hub().add(HELD);
     const { headers } = await connect(`${hub().running.url}/mcp`);
     const call = {
@@ -93,7 +93,7 @@ family("a client of the hub", ({ hub }) => {
     up.open("go");
   });
 
-  it("F46 closes its own side in the middle of a call: as if it had left", async () => {
+  it("F46 half-closes during a call: treated as disconnected", async () => {
     const { name, up } = await hub().add(HELD);
     const socket = await dial(port(), { allowHalfOpen: true });
     socket.write(requestBytes(hub(), `${name}:act`, { id: "x1" }));

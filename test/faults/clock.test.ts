@@ -1,5 +1,4 @@
-// The time of day jumps: F40 of the catalogue. Whatever waits goes by the time that has passed, and what is told to people
-// by the time of day stays in order.
+// F40: the wall clock jumps. Timers follow the monotonic clock, and records stay in order.
 
 import { afterAll, describe, expect, it } from "vitest";
 import { connect } from "../support/rpc.ts";
@@ -9,7 +8,7 @@ import { family, requireSeen } from "./rows.ts";
 import { Upstream, type Fault } from "./scenario.ts";
 
 const DAY_MS = 86_400_000;
-/** No wait of these tests is as long. */
+/** Longer than any wait of these tests. */
 const MINUTE_MS = 60_000;
 const LONG_MS = 600_000;
 const SHORT_MS = 1000;
@@ -19,21 +18,21 @@ const FAILURE: Fault = { do: "status", status: 500, ran: true };
 const clock = new WallClock();
 afterAll(() => clock.remove());
 
-/** Seconds from now until a moment, as the clock is set. */
+/** Seconds from now until a moment, as an offset of the clock. */
 const until = (moment: string) => `+${Math.round((Date.parse(moment) - Date.now()) / 1000)}`;
 
-/** The time of day before and after. The hub is in Berlin. */
+/** The wall clock before and after the jump. The hub is in the Berlin time zone. */
 const JUMPS: readonly (readonly [what: string, before: string, after: string])[] = [
   ["a day ahead", "+0", "+1d"],
   ["three days back", "+0", "-3d"],
   ["over the end of summer time", until("2027-10-31T00:59:59Z"), until("2027-10-31T01:00:01Z")],
 ];
 
-describe.runIf(canSetClock)("the time of day", () => {
+describe.runIf(canSetClock)("clock jumps", () => {
   family(
     "the time of day jumps",
     ({ hub }) => {
-      it.each(JUMPS)("F40 %s: whatever waits does not notice", async (_, before, after) => {
+      it.each(JUMPS)("F40 %s: timers are not affected", async (_, before, after) => {
         clock.set(before);
         const [soon, late, call, hang, start, session] = await Promise.all([
           makeFour(hub(), SHORT_MS),
@@ -47,7 +46,7 @@ describe.runIf(canSetClock)("the time of day", () => {
         clock.set(after);
         await requireSoon(hub(), soon);
         await requireLate(hub(), late);
-        // A call and a start take as long as they take.
+        // Durations of a call and of a start are not affected.
         expect(await call()).toBeLessThan(MINUTE_MS);
         expect(await start()).toBeLessThan(MINUTE_MS);
         requireSeen(await hang(), { code: "NETWORK_ERROR", kind: "Timeout" });
@@ -57,7 +56,7 @@ describe.runIf(canSetClock)("the time of day", () => {
         expect(passedMs).toBeLessThan(5 * MINUTE_MS);
       });
 
-      it("F40 RS-4 calls are in the order in which they came, whatever the clock said", async () => {
+      it("F40 RS-4 calls stay in the order of arrival", async () => {
         const workflows: string[] = [];
         for (const offset of ["+0", "+1d", "-3d", "+0", until("2027-03-28T00:59:59Z"), "-1d"]) {
           clock.set(offset);
@@ -66,7 +65,7 @@ describe.runIf(canSetClock)("the time of day", () => {
         const { items } = (await hub().api(`/calls?limit=${workflows.length}`)).json;
         const newestFirst = items.map(({ workflow_id }: { workflow_id: string }) => workflow_id);
         expect(newestFirst).toEqual(workflows.toReversed());
-        // The clock did jump: the third call is days before the second.
+        // The clock has jumped: the third call is days before the second.
         const times = items.map(({ timestamp }: { timestamp: string }) => Date.parse(timestamp)).toReversed();
         expect(times[1] - times[2]).toBeGreaterThan(3 * DAY_MS);
         for (const { duration_ms: ms } of items) expect(ms).toBeGreaterThanOrEqual(0);
@@ -78,7 +77,7 @@ describe.runIf(canSetClock)("the time of day", () => {
 
 type Four = Awaited<ReturnType<typeof makeFour>>;
 
-/** A server whose circuit is open, one that waits to be started again, one that is checked, one that nobody calls. */
+/** Four servers: one with an open circuit, one that waits for a restart, one with health checks, one that is idle. */
 async function makeFour(hub: FaultHub, ms: number) {
   const resilience = {
     breaker_cooldown_ms: ms,
@@ -95,7 +94,7 @@ async function makeFour(hub: FaultHub, ms: number) {
   ]);
   await hub.call(idle.name, "act");
   await hub.call(crashing.name, "act");
-  // The first restart is at once, and crashes too.
+  // The first restart has no delay and crashes too.
   await hub.until(
     async () => (await hub.server(crashing.name)).next_try?.tries === 2 || crashing.up.count("start") > 2,
   );
@@ -107,7 +106,7 @@ const uptimeOf = async (hub: FaultHub): Promise<number> => (await hub.api("/stat
 
 const listings = (up: Upstream) => up.count("heard", { method: "tools/list" });
 
-/** What is due soon happens, wherever the clock went. */
+/** Requires that timers due soon fire, whatever the clock shows. */
 async function requireSoon(hub: FaultHub, { broken, crashing, checked, idle }: Four): Promise<void> {
   await hub.until(async () => (await hub.call(broken.name, "act", { id: "x" })).error === undefined);
   await hub.untilState(crashing.name, "running");
@@ -116,7 +115,7 @@ async function requireSoon(hub: FaultHub, { broken, crashing, checked, idle }: F
   await hub.untilState(idle.name, "stopped");
 }
 
-/** What is due in ten minutes does not happen, and the time that is left is said rightly. */
+/** Requires that timers due in ten minutes do not fire, and that the remaining time is reported correctly. */
 async function requireLate(hub: FaultHub, { broken, crashing, checked, idle }: Four): Promise<void> {
   const refused = await hub.call(broken.name, "act");
   requireSeen(refused, { code: "SERVICE_UNAVAILABLE", kind: "CircuitOpen" });
@@ -126,12 +125,12 @@ async function requireLate(hub: FaultHub, { broken, crashing, checked, idle }: F
   expect(down.error?.retry_after_ms).toBeGreaterThan(0);
   expect(down.error?.retry_after_ms).toBeLessThanOrEqual(2 * LONG_MS);
   expect(crashing.up.count("start")).toBe(2);
-  // At its start, and never again.
+  // Only the listing at the start.
   expect(listings(checked.up)).toBe(1);
   expect((await hub.server(idle.name)).status).toBe("running");
 }
 
-/** A call that is under way. What comes back lets it end, and gives how long it took by the hub's own record. */
+/** Starts a call. Returns a function that lets it end and resolves to its recorded duration. */
 async function openCall(hub: FaultHub): Promise<() => Promise<number>> {
   const { name, up } = await hub.add({ steps: [{ do: "hold", gate: "go" }] }, { timeouts: { requestMs: MINUTE_MS } });
   const call = hub.call(name, "act", { id: "x1", deadlineMs: MINUTE_MS });
@@ -146,7 +145,7 @@ async function openCall(hub: FaultHub): Promise<() => Promise<number>> {
   };
 }
 
-/** A call that is under way and never answered. */
+/** Starts a call that is never answered. */
 async function hangingCall(hub: FaultHub): Promise<() => Promise<Outcome>> {
   const { name, up } = await hub.add({ steps: [{ do: "silence" }] }, { timeouts: { requestMs: 5 * SHORT_MS } });
   const call = hub.call(name, "act", { deadlineMs: MINUTE_MS });
@@ -154,7 +153,10 @@ async function hangingCall(hub: FaultHub): Promise<() => Promise<Outcome>> {
   return () => call;
 }
 
-/** A server in the middle of its handshake. What comes back lets it go on, and gives how long the hub says it took. */
+/**
+ * Starts a server whose handshake waits. Returns a function that lets it finish and resolves to the duration that the hub
+ * reports.
+ */
 async function openStart(hub: FaultHub): Promise<() => Promise<number>> {
   const name = hub.nextName();
   const up = new Upstream(hub.home.dir, { steps: [{ on: "initialize", do: "hold", gate: "go" }] });

@@ -1,12 +1,12 @@
-// Faults of the disk, and of the files on it: F32 to F39 of the catalogue. Full disks are real ones, where the test may
-// mount them; elsewhere a limit on the size of files stands in.
+// F32 to F39: faults of the disk and of the files on it. Full disks are real file systems if the test may mount them; otherwise a
+// file size limit takes their place.
 
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../hub/src/store/driver.ts";
+import { connect } from "@plugboard/shared/sqlite/driver";
 import { fixture, makeHome, plugboard, startHub, type Home } from "../support/hub.ts";
 import { seesTags } from "../support/processes.ts";
 import { FaultHub, OTHER } from "./fault-hub.ts";
@@ -21,20 +21,20 @@ const canTrace = run("strace", "-o", "/dev/null", "true");
 const serverFile = (hub: FaultHub) => join(hub.home.dir, "config/mcp_server.json");
 const degraded = async (hub: FaultHub): Promise<string[]> => (await hub.api("/status")).json.degraded;
 
-/** Writes until nothing more fits; the function that comes back makes room again. */
+/** Writes until the disk is full. Returns a function that frees the space. */
 function fill(folder: string): () => void {
   const path = join(folder, "ballast");
   for (let size = 1 << 20; size >= 1; size = size >> 1) {
     try {
       for (;;) writeFileSync(path, Buffer.alloc(size), { flag: "a" });
     } catch {
-      // Full for this size.
+      // No room for a block of this size.
     }
   }
   return () => rmSync(path);
 }
 
-/** A hub of which one folder is a disk of its own, of two megabytes. */
+/** Runs a hub one of whose folders is a separate disk of two megabytes. */
 async function withDisk(folder: string, use: (hub: FaultHub, disk: string) => Promise<void>): Promise<void> {
   const home = await makeHome(undefined);
   const disk = join(home.dir, folder);
@@ -60,7 +60,7 @@ async function withDisk(folder: string, use: (hub: FaultHub, disk: string) => Pr
 }
 
 describe.runIf(canMount && seesTags)("a full disk", () => {
-  it("F32 C10 the config cannot be saved: that is said, the old one stays in force and on the disk", async () => {
+  it("F32 a config that cannot be saved is an error; the old one stays in force and on disk", async () => {
     await withDisk("config", async (hub, disk) => {
       const before = readFileSync(serverFile(hub), "utf8");
       const makeRoom = fill(disk);
@@ -84,10 +84,10 @@ describe.runIf(canMount && seesTags)("a full disk", () => {
     });
   });
 
-  it("F33 RS-4 calls cannot be recorded: they go on, that is said, and they are recorded when there is room", async () => {
+  it("F33 RS-4 calls that cannot be recorded continue, a warning is shown, and they are recorded when there is room", async () => {
     await withDisk("data", async (hub, disk) => {
       const makeRoom = fill(disk);
-      // More than the database still has room for inside its own pages.
+      // More than the free pages of the database can hold.
       const args = { text: "y".repeat(20_000) };
       await hub.until(async () => {
         expect((await hub.call(OTHER, "echo", { args })).text).toBe(args.text);
@@ -97,18 +97,18 @@ describe.runIf(canMount && seesTags)("a full disk", () => {
       expect((await hub.api("/status")).status).toBe(200);
       makeRoom();
       await hub.until(async () => (await degraded(hub)).length === 0);
-      // checkAfter finds the row of every call, those of the meantime included.
+      // checkAfter requires the row of every call, including those made while the disk was full.
     });
   });
 });
 
-family("a hub that can write to no file", ({ hub }) => {
+family("a hub that cannot write files", ({ hub }) => {
   const limit = (bytes: string) => expect(run("prlimit", "--pid", String(hub().pid), `--fsize=${bytes}:`)).toBe(true);
 
-  it.runIf(canLimit)("F34 calls go on, edits are refused, and it all works again when it can", async () => {
+  it.runIf(canLimit)("F34 calls continue, edits are refused, and everything recovers", async () => {
     const before = readFileSync(serverFile(hub()), "utf8");
     limit("0");
-    // More than the log file's buffer holds.
+    // More lines than the buffer of the log file holds.
     const calls = Array.from({ length: 200 }, (_, n) => hub().call(OTHER, "echo", { id: `${n}` }));
     for (const [n, call] of calls.entries()) expect((await call).text).toBe(`${n}`);
     const { status } = await hub().api("/servers", { method: "POST", body: { name: "new", ...fixture("echo") } });
@@ -120,7 +120,7 @@ family("a hub that can write to no file", ({ hub }) => {
   });
 });
 
-family("files that others change", ({ hub }) => {
+family("files changed by others", ({ hub }) => {
   it("F35 the call log is locked by another program: calls are answered, and recorded when it is free", async () => {
     const database = await connect(join(hub().home.dir, "data/calls.db"));
     database.exec("BEGIN IMMEDIATE");
@@ -133,7 +133,7 @@ family("files that others change", ({ hub }) => {
     await hub().until(async () => (await degraded(hub())).length === 0);
   });
 
-  it("F36 the call log is removed while it is written: a new one is begun", async () => {
+  it("F36 a call log that is removed while in use is created again", async () => {
     for (const name of readdirSync(join(hub().home.dir, "data"))) {
       if (name.startsWith("calls.")) rmSync(join(hub().home.dir, "data", name), { recursive: true });
     }
@@ -141,13 +141,13 @@ family("files that others change", ({ hub }) => {
       const { text, workflow } = await hub().call(OTHER, "echo", { id: "into the new one" });
       expect(text).toBe("into the new one");
       const found = (await hub().api(`/calls?workflow_id=${workflow}`)).json.items?.length === 1;
-      // Those before may be lost with the file.
+      // Earlier rows may be lost with the file.
       if (!found) hub().outcomes.splice(0);
       return found && existsSync(join(hub().home.dir, "data/calls.db"));
     });
   });
 
-  it("F37 a config that cannot be used is refused, whatever is wrong with it, and the next good one is taken", async () => {
+  it("F37 an invalid config is refused, and the next valid one is loaded", async () => {
     const path = serverFile(hub());
     const good = readFileSync(path, "utf8");
     const pid = (await hub().server(OTHER)).pid;
@@ -172,14 +172,14 @@ family("files that others change", ({ hub }) => {
     }
     const described = JSON.parse(good);
     described.mcpServers[OTHER].description = "taken again";
-    // As editors save: beside it, then in its place.
+    // An editor's save: write to a new file, then rename it.
     writeFileSync(`${path}.new`, JSON.stringify(described));
     renameSync(`${path}.new`, path);
     await hub().until(async () => (await hub().server(OTHER)).config.description === "taken again");
     expect((await hub().server(OTHER)).pid).toBe(pid);
   });
 
-  it("F38 a storm of 100 saves while calls run: nothing is restarted, no call fails", async () => {
+  it("F38 100 saves in a row while calls run: nothing restarts, no call fails", async () => {
     const path = serverFile(hub());
     const { name, up } = await hub().add({});
     const pids = [(await hub().server(OTHER)).pid, (await hub().server(name)).pid];
@@ -202,7 +202,7 @@ family("files that others change", ({ hub }) => {
     expect(up.ran()).toBe(100);
   });
 
-  it("F39 of two writers that saw the same config, one wins and the other is told", async () => {
+  it("F39 of two concurrent writers one wins and the other gets CONFLICT", async () => {
     const { headers } = await hub().api("/servers");
     const etag = String(headers["etag"]);
     const add = (name: string) =>
@@ -219,15 +219,15 @@ family("files that others change", ({ hub }) => {
   });
 });
 
-describe.runIf(canTrace && seesTags)("system calls that fail", () => {
+describe.runIf(canTrace && seesTags)("failing system calls", () => {
   it.each([
     ["fsync", "fsync,fdatasync:error=EIO"],
     ["rename", "rename,renameat,renameat2:error=EIO"],
     ["rename for want of room", "rename,renameat,renameat2:error=ENOSPC"],
-  ])("F34 %s fails while the config is saved: it is the old one, whole, and the caller is told", async (_, fault) => {
+  ])("F34 %s fails during a save: the old config is intact, and the caller gets the error", async (_, fault) => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
     const path = join(home.dir, "config/mcp_server.json");
-    // Started without; the fault comes when the hub runs.
+    // The fault begins while the hub runs.
     const hub = await FaultHub.open({ home });
     const calls = fault.split(":")[0];
     const strace = spawn("strace", [
@@ -244,7 +244,7 @@ describe.runIf(canTrace && seesTags)("system calls that fail", () => {
     ]);
     const detached = new Promise((resolve) => strace.once("exit", resolve));
     try {
-      // It is attached when a save fails; until then saves of no consequence go through.
+      // strace is attached once a save fails; earlier saves succeed.
       let tries = 0;
       await hub.until(async () => {
         const body = { name: `probe${++tries}`, ...fixture("echo"), enabled: false };
@@ -262,7 +262,7 @@ describe.runIf(canTrace && seesTags)("system calls that fail", () => {
 });
 
 describe.runIf(seesTags)("a database that is damaged before the hub starts", () => {
-  /** A call log, and the secrets that the config refers to, as a hub before this one left them. */
+  /** A home with a call log and secrets of an earlier hub. */
   let before: Home;
 
   beforeAll(async () => {
@@ -282,7 +282,7 @@ describe.runIf(seesTags)("a database that is damaged before the hub starts", () 
       (bytes) => Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(4096, 0xa5), bytes.subarray(8192)]),
     ],
     ["that is no database", () => Buffer.from("this is a letter to my mother\n".repeat(500))],
-  ])("F36 %s: the hub starts, config and secrets are untouched, calls are recorded", async (_, damage) => {
+  ])("F36 %s: the hub starts, config and secrets are intact, calls are recorded", async (_, damage) => {
     const home = await makeHome({ [OTHER]: { ...fixture("echo"), env: { KEY: { secretRef: "mine" } } } });
     await cp(join(before.dir, "data"), join(home.dir, "data"), { recursive: true });
     const path = join(home.dir, "data/calls.db");
@@ -292,7 +292,7 @@ describe.runIf(seesTags)("a database that is damaged before the hub starts", () 
     const config = readFileSync(join(home.dir, "config/mcp_server.json"));
     const hub = await FaultHub.open({ home });
     try {
-      // The damage may be found only now; what was said to be recorded before that may be lost with the file.
+      // The hub may find the damage only now, and lose rows that it has recorded before.
       await hub.until(async () => {
         const { workflow, text } = await hub.call(OTHER, "echo", { id: "recorded" });
         expect(text).toBe("recorded");
@@ -306,7 +306,7 @@ describe.runIf(seesTags)("a database that is damaged before the hub starts", () 
   });
 });
 
-/** The secret that the config refers to, put there as a user does. */
+/** Stores the secret that the config refers to. */
 async function withSecret(home: Home): Promise<Home> {
   const { code, stderr } = await plugboard(home, ["secret", "set", "mine"], { stdin: "a value of mine\n" });
   expect([code, stderr]).toEqual([0, expect.any(String)]);

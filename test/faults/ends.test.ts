@@ -1,4 +1,4 @@
-// How the hub itself ends: F21, F41 and F42 of the catalogue. Each test has a hub of its own.
+// F21, F41 and F42: how the hub itself ends. Each test has its own hub.
 
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -7,6 +7,7 @@ import { fixture, makeHome, plugboard, type Home, type StartOptions } from "../s
 import { processesWithMark, seesTags, untilNoneWithMark } from "../support/processes.ts";
 import { FaultHub, OTHER } from "./fault-hub.ts";
 import { requireSeen } from "./rows.ts";
+import { listen } from "../support/sockets.ts";
 
 const opened: FaultHub[] = [];
 
@@ -16,7 +17,7 @@ async function open(home: Home, options: StartOptions = {}): Promise<FaultHub> {
   return hub;
 }
 
-// Also where a test failed before it could.
+// Also ends the hub of a failed test.
 afterEach(async () => {
   for (const hub of opened.splice(0)) {
     hub.events.close();
@@ -26,9 +27,9 @@ afterEach(async () => {
 });
 
 describe.runIf(seesTags)("the end of a hub", () => {
-  it("F21 its port is in use: it says which, and has started nothing", async () => {
-    const holder = createServer().listen(0, "127.0.0.1");
-    await once(holder, "listening");
+  it("F21 a port in use is named, and nothing has been started", async () => {
+    const holder = createServer();
+    await listen(holder);
     const address = holder.address();
     const port = typeof address === "object" ? String(address?.port) : "";
     const home = await makeHome({ [OTHER]: fixture("echo") });
@@ -40,7 +41,7 @@ describe.runIf(seesTags)("the end of a hub", () => {
     await home.remove();
   });
 
-  it("F41 it is killed under load: no process is left, and every answered call is recorded", async () => {
+  it("F41 killed under load: no process is left, and every answered call is recorded", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
     const hub = await open(home);
     const endless = async () => {
@@ -50,14 +51,14 @@ describe.runIf(seesTags)("the end of a hub", () => {
     await hub.until(() => hub.outcomes.length > 200);
     await hub.running.kill();
     await lanes;
-    await untilNoneWithMark(home.mark, 1000);
+    await untilNoneWithMark(home.mark);
     const answered = hub.outcomes.splice(0);
     const next = await open(home);
     for (const { workflow } of answered) expect(await next.calls(workflow)).toMatchObject([{ success: true }]);
     expect(await next.end()).toBe(0);
   });
 
-  it("F41 it is killed while a config is saved: the next one starts with the old or the new", async () => {
+  it("F41 killed during a save: the next start has the old or the new config", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
     const hub = await open(home);
     let acknowledged = 0;
@@ -77,7 +78,7 @@ describe.runIf(seesTags)("the end of a hub", () => {
     expect(await next.end()).toBe(0);
   });
 
-  it("F41 a call that was open when it was killed is in the record, as unknown", async () => {
+  it("F41 a call that was running at the kill is logged with an unknown outcome", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
     const hub = await open(home);
     const { name, up } = await hub.add({ steps: [{ do: "silence" }] });
@@ -106,7 +107,7 @@ describe.runIf(seesTags)("the end of a hub", () => {
     expect(hub.running.stderr()).not.toMatch(/unhandled|uncaught/i);
   });
 
-  it("F42 SIGTERM with a call that is nearly done: it is answered, and no new one is taken", async () => {
+  it("F42 SIGTERM during a call that is nearly done: it is answered, and no new call is accepted", async () => {
     const home = await makeHome({ [OTHER]: fixture("echo") });
     const hub = await open(home, { args: ["--drain", "1h"] });
     const { name, up } = await hub.add({ steps: [{ do: "hold", gate: "go" }] });

@@ -1,11 +1,9 @@
-// The built hub under test, in a process of its own, beside one healthy server. Servers with faults come and go through the
-// management API, so that one hub has to survive all the faults of a family. What must hold afterwards is in
-// post-conditions.ts.
+// The built hub under test, in its own process, with one healthy server. Servers with faults are added and removed through the
+// management API, so that one hub has to survive all faults of a family. post-conditions.ts checks what must hold afterwards.
 
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { vi } from "vitest";
+import { tokenOf } from "../support/client.ts";
 import { fixture, makeHome, startHub, type Home, type RunningHub, type StartOptions } from "../support/hub.ts";
 import { answerOf, http, modern, post, type HttpResult } from "../support/rpc.ts";
 import { openStream, type OpenStream } from "../support/streams.ts";
@@ -22,21 +20,21 @@ interface HubFailure {
   readonly retry_after_ms?: number;
 }
 
-/** One call, as its caller saw it. */
+/** One call as its caller saw it. */
 export interface Outcome {
   readonly server: string;
   readonly tool: string;
-  /** Finds its row in the call log. */
+  /** Identifies its row in the call log. */
   readonly workflow: string;
-  /** How many answers came; 0 where the caller left before. */
+  /** The number of answers; 0 if the caller disconnected before. */
   readonly answers: number;
   readonly ms: number;
   readonly deadlineMs: number;
-  /** What the tool said. */
+  /** The text of the tool result. */
   readonly text: string | undefined;
-  /** A failure that the hub made. */
+  /** An error of the hub. */
   readonly error: HubFailure | undefined;
-  /** A JSON-RPC error that came through from the server. */
+  /** A JSON-RPC error passed on from the server. */
   readonly rpcError: { readonly code: number; readonly message: string } | undefined;
   readonly isError: boolean;
 }
@@ -45,7 +43,7 @@ export interface CallOptions {
   readonly id?: string;
   readonly deadlineMs?: number;
   readonly meta?: object;
-  /** In place of the usual ones, which are made of the id. */
+  /** Replaces the default arguments, which contain the id. */
   readonly args?: object;
 }
 
@@ -56,18 +54,18 @@ interface ApiRequest {
 }
 
 export const OTHER = "healthy";
-/** For a machine that is busy: added to every deadline. */
+/** Added to every deadline, for busy machines. */
 const SLACK_MS = 10_000;
 const END_MS = 30_000;
 
 export class FaultHub {
   readonly running: RunningHub;
   readonly home: Home;
-  /** Planted where credentials are; must never come out again. */
+  /** A secret in the credentials of servers, which must not appear in any output. */
   readonly marker: string;
-  /** What happens in the hub, as its API tells it. */
+  /** The event stream of the API. */
   readonly events: OpenStream;
-  /** Every byte of the API that was read. */
+  /** All API responses. */
   readonly read: string[] = [];
   readonly outcomes: Outcome[] = [];
   readonly added = new Map<string, Upstream>();
@@ -85,11 +83,11 @@ export class FaultHub {
   static async open(options: StartOptions & { home?: Home } = {}): Promise<FaultHub> {
     const home = options.home ?? (await makeHome({ [OTHER]: fixture("echo") }));
     const running = await startHub(home, { ...options, env: { ...fastEnvironment(), ...options.env } });
-    const token = (await readFile(join(home.dir, "data/token"), "utf8")).trim();
+    const token = await tokenOf(home);
     const headers = { authorization: `Bearer ${token}` };
     const events = await openStream(`${running.url}/api/v1/events?topics=server,catalog,config,warning`, { headers });
     const hub = new FaultHub(running, token, events, `secret-${randomUUID()}`);
-    // Everything that is loaded or opened late is there before anything is counted.
+    // Load lazy modules and open lazy files before anything is counted.
     await hub.call(OTHER, "echo");
     await hub.calls(hub.outcomes.splice(0)[0]?.workflow ?? "");
     return hub;
@@ -99,7 +97,7 @@ export class FaultHub {
     return this.running.process.pid ?? 0;
   }
 
-  /** Adds a server with these faults; on stdio unless told. Resolves when it runs or has failed. */
+  /** Adds a server with these faults, on stdio by default. Resolves when it runs or has failed. */
   async add(scenario: Scenario, more: Readonly<Record<string, unknown>> = {}): Promise<{ name: string; up: Upstream }> {
     const up = new Upstream(this.home.dir, scenario);
     const name = this.nextName();
@@ -133,7 +131,7 @@ export class FaultHub {
     this.added.delete(name);
   }
 
-  /** Calls a tool as a modern client does. Never rejects for what the hub or the server says. */
+  /** Calls a tool as a modern client. Errors of the hub or the server are part of the outcome. */
   async call(server: string, tool: string, options: CallOptions = {}): Promise<Outcome> {
     const { id = randomUUID(), deadlineMs = REQUEST_MS + SLACK_MS, meta = {} } = options;
     const workflow = randomUUID();
@@ -162,7 +160,7 @@ export class FaultHub {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    // Too slow for a hub whose clocks are sped up, and so not heard.
+    // The request was too slow for a hub with accelerated clocks, and was not processed.
     if (answer.status === 408) return this.api(path, asked);
     this.read.push(answer.body);
     const json: Json = answer.body === "" ? undefined : JSON.parse(answer.body);
@@ -173,7 +171,7 @@ export class FaultHub {
     return (await this.api(`/servers/${name}`)).json;
   }
 
-  /** Waits until a server is in one of these states, now or next. */
+  /** Resolves when a server is in one of these states. */
   async untilState(name: string, ...states: string[]): Promise<Json> {
     for (;;) {
       const seen = this.events.messages.all.length;
@@ -183,7 +181,7 @@ export class FaultHub {
     }
   }
 
-  /** Waits until a server was in this state, if only for an instant; gives the event. */
+  /** Resolves to the event when a server has entered this state, even for a moment. */
   passed(name: string, state: string): Promise<Json> {
     return this.events.messages.find(({ server, status }) => server === name && status === state);
   }
@@ -200,7 +198,7 @@ export class FaultHub {
     return body;
   }
 
-  /** The names that a group's clients see. */
+  /** The exposed tool names. */
   async tools(): Promise<string[]> {
     const { body } = await modern(`${this.running.url}/mcp`, "tools/list");
     return answerOf(body).result.tools.map(({ name }: { name: string }) => name);
@@ -210,12 +208,12 @@ export class FaultHub {
     return post(`${this.running.url}/mcp`, message, headers);
   }
 
-  /** Waits for something that the hub tells nobody about. */
-  async until(what: () => boolean | Promise<boolean>, timeout = 30_000): Promise<void> {
+  /** Polls for a condition that has no event. */
+  async until(what: () => boolean | Promise<boolean>, timeout = 60_000): Promise<void> {
     await vi.waitUntil(what, { timeout, interval: 20 });
   }
 
-  /** Stops the hub in good order; its exit code. One that does not end is killed, and has none. */
+  /** Stops the hub and returns its exit code; null if it had to be killed. */
   async end(): Promise<number | null> {
     for (const upstream of this.added.values()) await upstream.stop();
     this.events.close();
@@ -227,7 +225,7 @@ export class FaultHub {
   }
 }
 
-/** What a body says about a call: an answer, or several where something is wrong. */
+/** Parses a response body: an answer, or several, which is an error. */
 export function toAnswer(body: string): Pick<Outcome, "answers" | "text" | "error" | "rpcError" | "isError"> {
   const messages: Json[] = body.startsWith("{")
     ? [JSON.parse(body)]

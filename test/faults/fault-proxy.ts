@@ -1,31 +1,32 @@
-// A TCP proxy that spoils what passes through it, and can be switched while it runs: latency, slices, resets after a
-// number of bytes, silence, refusal, half-close. It knows nothing of what it carries.
+// A TCP proxy with faults that can be changed while it runs: latency, small packets, resets after a number of bytes, silence,
+// refusal, half-close. It does not parse the traffic.
 
 import { once } from "node:events";
-import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer, connect, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { portOf } from "../support/sockets.ts";
 
 export interface Trouble {
-  /** Before every piece. */
+  /** Delay before every chunk. */
   readonly latencyMs?: number;
-  /** Bytes go on in pieces of this size, each in a packet of its own. */
+  /** Splits the bytes into chunks of this size, each in its own packet. */
   readonly sliceBytes?: number;
-  /** The connection is reset when so many bytes have come this way. */
+  /** Resets the connection after this number of bytes in this direction. */
   readonly resetAfterBytes?: number;
-  /** Everything is taken and nothing goes on. */
+  /** Reads everything and forwards nothing. */
   readonly blackHole?: boolean;
-  /** This way is closed in good order when so many bytes have come; the other one stays. */
+  /** Closes this direction after this number of bytes; the other direction stays open. */
   readonly halfCloseAfterBytes?: number;
 }
 
 export interface Troubles {
-  /** What the client sends. */
+  /** From the client to the server. */
   readonly up?: Trouble;
-  /** What the server sends. */
+  /** From the server to the client. */
   readonly down?: Trouble;
 }
 
-/** Where it listens: on a port of its choice unless told. */
+/** The address to listen on; any free port by default. */
 export interface ProxyAddress {
   readonly host?: string;
   readonly port?: number;
@@ -44,7 +45,7 @@ export class FaultProxy {
     this.#target = target;
     this.#host = host;
     this.#port = port;
-    // Half-open, so that one side can end before the other.
+    // Half-open, so that each direction can end separately.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
   }
 
@@ -58,32 +59,32 @@ export class FaultProxy {
     return this.#port;
   }
 
-  /** The same address, through the proxy. */
+  /** The same URL, through the proxy. */
   through(url: string): string {
     const address = new URL(url);
     address.port = String(this.#port);
     return address.href;
   }
 
-  /** From now on, also for connections that are open. Bytes are counted from the beginning of each connection. */
+  /** Takes effect at once, also for open connections. Bytes are counted from the start of each connection. */
   set(troubles: Troubles): void {
     this.#troubles = troubles;
   }
 
-  /** Takes connections (again), on the port that it had. */
+  /** Accepts connections again, on the same port. */
   async accept(): Promise<void> {
     this.#server.listen(this.#port, this.#host);
     await once(this.#server, "listening");
-    this.#port = (this.#server.address() as AddressInfo).port;
+    this.#port = portOf(this.#server);
   }
 
-  /** Refuses new connections and resets those that are open. */
+  /** Refuses new connections and resets open ones. */
   async refuse(): Promise<void> {
     this.resetAll();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
-  /** Resets what is open; new connections are welcome. */
+  /** Resets open connections; new ones are accepted. */
   resetAll(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }

@@ -1,4 +1,4 @@
-// Faults of servers on Streamable HTTP and of the network before them: F22 to F30 of the catalogue, but for names and TLS.
+// F22 to F30: faults of servers on Streamable HTTP and of the network in front of them, except for names and TLS.
 
 import { expect, it } from "vitest";
 import { FaultProxy } from "./fault-proxy.ts";
@@ -22,12 +22,12 @@ interface Short {
   readonly heard?: number;
   readonly entry?: object;
   readonly tool?: string;
-  /** The fault is over after so many calls. */
+  /** The fault ends after this number of calls. */
   readonly first?: number;
   readonly heavy?: boolean;
 }
 
-/** A row for each era: they differ on the wire, never in what the caller sees. */
+/** A row for each era. The eras differ on the wire, not in what the caller sees. */
 const inBothEras = (table: readonly Short[]): Row[] =>
   table.flatMap(({ what, fault, first, entry, ...rest }) =>
     ERAS.map((era): Row => ({
@@ -49,7 +49,7 @@ const STATUS = inBothEras([
   })),
   {
     id: "F23",
-    what: "503 with Retry-After is tried again when it says",
+    what: "503 with Retry-After is retried at that time",
     fault: { do: "status", status: 503, headers: { "retry-after": "1" } },
     first: 2,
     sees: "answer",
@@ -75,7 +75,7 @@ const STATUS = inBothEras([
   })),
   {
     id: "F22",
-    what: "429 with a Retry-After that means nothing is tried again after the usual wait",
+    what: "429 with an invalid Retry-After is retried after the usual delay",
     fault: { do: "status", status: 429, headers: { "retry-after": "soon" } },
     first: 1,
     sees: "answer",
@@ -84,7 +84,7 @@ const STATUS = inBothEras([
   },
   {
     id: "F24",
-    what: "401 is said, and not tried again",
+    what: "401 is reported and not retried",
     fault: { do: "status", status: 401, headers: { "www-authenticate": "Bearer" } },
     sees: { code: "UNAUTHENTICATED", kind: "Unauthenticated" },
     ran: 0,
@@ -92,7 +92,7 @@ const STATUS = inBothEras([
   },
   {
     id: "F24",
-    what: "403 is said, and not tried again",
+    what: "403 is reported and not retried",
     fault: { do: "status", status: 403 },
     sees: { code: "FORBIDDEN", kind: "Forbidden" },
     ran: 0,
@@ -100,7 +100,7 @@ const STATUS = inBothEras([
   },
 ]);
 
-/** Status, tool, rule: how often the server hears a call where it fails once, and where it does not stop failing. */
+/** Status, tool, rule; how often the server receives a call if it fails once, and if it fails always. */
 const RETRIED = (
   [
     [502, "act", undefined, 2, 3],
@@ -120,7 +120,7 @@ const RETRIED = (
 ).flatMap(([status, tool, rule, heardOnce, heardAlways]): Row[] => {
   const fault = { do: "status", status } as const;
   const code = status === 429 ? "RATE_LIMITED" : "NETWORK_ERROR";
-  const row = { id: "R24 RS-1", tool, entry: rule === undefined ? {} : retrying(rule) };
+  const row = { id: "RS-1", tool, entry: rule === undefined ? {} : retrying(rule) };
   const what = `${status} to ${tool}, retry ${rule ?? "as usual"}`;
   const isRepeated = heardOnce > 1;
   return [
@@ -156,7 +156,7 @@ const ANSWERS = inBothEras([
   },
   {
     id: "F25",
-    what: "an event stream that ends in good order without an answer",
+    what: "an event stream that ends properly without an answer",
     fault: { do: "sseCut", hard: false },
     sees: BROKEN,
   },
@@ -167,7 +167,7 @@ const ANSWERS = inBothEras([
     sees: BROKEN,
   },
   { id: "F03", what: "never answers", fault: { do: "silence" }, entry: HANGS, sees: TIMED_OUT },
-  { id: "F43", what: "stands still (SIGSTOP)", fault: { do: "freeze" }, entry: HANGS, sees: TIMED_OUT },
+  { id: "F43", what: "is suspended (SIGSTOP)", fault: { do: "freeze" }, entry: HANGS, sees: TIMED_OUT },
   {
     id: "F06",
     what: "a page of HTML with 200",
@@ -191,11 +191,11 @@ const ANSWERS = inBothEras([
   },
   {
     id: "F16",
-    what: "an error of its own",
+    what: "a JSON-RPC error of the server",
     fault: { do: "error", error: { code: -32042, message: "no" } },
     sees: { rpc: -32042 },
   },
-  { id: "F16", what: "a tool's own failure", fault: { do: "toolError" }, sees: "tool error" },
+  { id: "F16", what: "a tool error", fault: { do: "toolError" }, sees: "tool error" },
   { id: "F01", what: "exits in the middle of a call", fault: { do: "exit" }, sees: BROKEN },
 ]);
 
@@ -206,11 +206,11 @@ const SSE = inBothEras([
   { id: "F26", what: "64 KB of keep-alive", fault: { do: "sse", pad: 64 << 10 }, sees: "answer" },
   {
     id: "F26",
-    what: "fields that nobody knows",
+    what: "unknown fields",
     fault: { do: "sse", before: "colour: red\nnonsense\n\n" },
     sees: "answer",
   },
-  { id: "F26", what: "an event that is no JSON", fault: { do: "sse", before: "data: hello\n\n" }, sees: "answer" },
+  { id: "F26", what: "an event that is not JSON", fault: { do: "sse", before: "data: hello\n\n" }, sees: "answer" },
   { id: "F26", what: "a byte order mark", fault: { do: "sse", before: "\uFEFF: x\n\n" }, sees: "answer" },
   {
     id: "F26",
@@ -233,11 +233,10 @@ family("a server on HTTP: statuses", (of) => rows([...STATUS, ...RETRIED, ...NOT
 family("a server on HTTP: answers", (of) => rows(ANSWERS, of));
 family("a server on HTTP: event streams", (of) => rows(SSE, of));
 
-/** A server behind a proxy. */
-/** In the modern era an address that is not there; in a session, one that the server has forgotten. */
+/** Modern: an unknown address. Legacy: a session that the server no longer knows. */
 const NOT_FOUND: readonly Row[] = [
-  { era: "modern" as const, what: "404 is not tried again, modern", heard: 1 },
-  { era: "legacy" as const, what: "404 that stays in a new session too is tried once more, legacy", heard: 2 },
+  { era: "modern" as const, what: "404 is not retried, modern", heard: 1 },
+  { era: "legacy" as const, what: "404 that persists in a new session is retried once, legacy", heard: 2 },
 ].map(({ era, ...row }) => ({
   ...row,
   id: "F23",
@@ -252,13 +251,13 @@ async function addBehindProxy(hub: FaultHub, scenario: Scenario, entry: object =
   const proxy = await FaultProxy.open(Number(new URL(url).port));
   const name = hub.nextName();
   hub.added.set(name, up);
-  // Many failures one after another are what these tests are about.
+  // These tests cause many consecutive failures, which must not open the circuit.
   await hub.addEntry(name, { url: proxy.through(url), resilience: { breaker_failures: 10_000 }, ...entry });
   await hub.untilState(name, "running");
   return { name, up, proxy };
 }
 
-family("the network before a server", (of) => {
+family("the network in front of a server", (of) => {
   const { hub } = of;
 
   it.each(ERAS)(
@@ -268,7 +267,7 @@ family("the network before a server", (of) => {
       let failures = 0;
       let calls = 0;
       for (let bytes = 0; bytes < 420; bytes += 7) {
-        // Counted from the beginning of a connection, so each call gets one of its own.
+        // Bytes are counted per connection, so each call needs a new one.
         proxy.resetAll();
         proxy.set({ down: { resetAfterBytes: bytes } });
         const id = `n${++calls}`;
@@ -299,7 +298,7 @@ family("the network before a server", (of) => {
     await proxy.close();
   });
 
-  it.each(ERAS)("F07 F26 everything in pieces of one byte (%s)", async (era) => {
+  it.each(ERAS)("F07 F26 every byte in its own packet (%s)", async (era) => {
     const { name, proxy } = await addBehindProxy(hub(), { era, steps: [{ do: "sse", reports: 2, nth: 2 }] });
     proxy.set({ up: { sliceBytes: 1 }, down: { sliceBytes: 1 } });
     requireSeen(await hub().call(name, "act", { id: "é✓" }), "answer", "é✓");
@@ -307,17 +306,20 @@ family("the network before a server", (of) => {
     await proxy.close();
   });
 
-  it.each(ERAS)("F03 a black hole: the time-out is kept, and the next call works when it is gone (%s)", async (era) => {
-    const { name, proxy } = await addBehindProxy(hub(), { era }, HANGS);
-    proxy.set({ down: { blackHole: true } });
-    requireSeen(await hub().call(name, "act"), TIMED_OUT);
-    proxy.set({});
-    proxy.resetAll();
-    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
-    await proxy.close();
-  });
+  it.each(ERAS)(
+    "F03 a network that drops all packets: the call times out, and the next call works afterwards (%s)",
+    async (era) => {
+      const { name, proxy } = await addBehindProxy(hub(), { era }, HANGS);
+      proxy.set({ down: { blackHole: true } });
+      requireSeen(await hub().call(name, "act"), TIMED_OUT);
+      proxy.set({});
+      proxy.resetAll();
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+      await proxy.close();
+    },
+  );
 
-  it.each(ERAS)("F25 a server that closes its side in the middle of an answer (%s)", async (era) => {
+  it.each(ERAS)("F25 a server that half-closes in the middle of an answer (%s)", async (era) => {
     const { name, proxy } = await addBehindProxy(hub(), { era });
     proxy.resetAll();
     proxy.set({ down: { halfCloseAfterBytes: 60 } });
@@ -325,34 +327,28 @@ family("the network before a server", (of) => {
     await proxy.close();
   });
 
-  it.each(ERAS)(
-    "F25 F30 refused connections: it is disconnected, and running again with nobody's help (%s)",
-    async (era) => {
-      const { name, up, proxy } = await addBehindProxy(hub(), { era });
-      await proxy.refuse();
-      const { error, isError } = await hub().call(name, "act");
-      // The hub may learn of it by the call, or by a stream that broke before it.
-      expect([isError, ["NETWORK_ERROR", "SERVICE_UNAVAILABLE"]]).toEqual([
-        true,
-        expect.arrayContaining([error?.code]),
-      ]);
-      await hub().passed(name, "disconnected");
-      expect(up.ran()).toBe(0);
-      await proxy.accept();
-      await hub().untilState(name, "running");
-      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
-      await proxy.close();
-    },
-  );
+  it.each(ERAS)("F25 F30 refused connections: it is disconnected, and reconnects automatically (%s)", async (era) => {
+    const { name, up, proxy } = await addBehindProxy(hub(), { era });
+    await proxy.refuse();
+    const { error, isError } = await hub().call(name, "act");
+    // The hub detects it by the call, or before by a broken stream.
+    expect([isError, ["NETWORK_ERROR", "SERVICE_UNAVAILABLE"]]).toEqual([true, expect.arrayContaining([error?.code])]);
+    await hub().passed(name, "disconnected");
+    expect(up.ran()).toBe(0);
+    await proxy.accept();
+    await hub().untilState(name, "running");
+    requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+    await proxy.close();
+  });
 
-  it("F03 latency is no fault", async () => {
+  it("F03 latency alone is not a failure", async () => {
     const { name, proxy } = await addBehindProxy(hub(), {});
     proxy.set({ up: { latencyMs: 50 }, down: { latencyMs: 50 } });
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
     await proxy.close();
   });
 
-  it("F25 nobody at the address", async () => {
+  it("F25 connection refused", async () => {
     const proxy = await FaultProxy.open(1);
     await proxy.close();
     const name = hub().nextName();
@@ -362,7 +358,7 @@ family("the network before a server", (of) => {
   });
 });
 
-/** Nobody gets in. */
+/** Every handshake is refused. */
 const LOCKED = ["server/discover", "initialize"].map((on) => ({
   on,
   do: "status" as const,
@@ -373,17 +369,17 @@ const LOCKED = ["server/discover", "initialize"].map((on) => ({
 family("a server on HTTP that comes and goes", (of) => {
   const { hub } = of;
 
-  it.each(ERAS)("F29 restarted with other tools: they are there, with nobody's help (%s)", async (era) => {
+  it.each(ERAS)("F29 restarted with other tools: the new tools appear automatically (%s)", async (era) => {
     const { name, up } = await hub().add({ transport: "http", era, toolsByStart: [["act"], ["act", "new"]] });
     await up.stop();
     await up.listen();
-    // The first call may be the one that finds out.
+    // The first call may be the one that detects the restart.
     await hub().call(name, "act");
     await hub().until(async () => (await hub().tools()).includes(`${name}__new`), 60_000);
     requireSeen(await hub().call(name, "new", { id: "x1" }), "answer");
   });
 
-  it("F29 a session that the server forgot: a new one, with nobody's help", async () => {
+  it("F29 a session that the server forgot is replaced automatically", async () => {
     const { name, up } = await hub().add({ transport: "http", steps: [{ do: "forget", nth: 1 }] });
     await hub().call(name, "act");
     await hub().untilState(name, "running");
@@ -391,13 +387,13 @@ family("a server on HTTP that comes and goes", (of) => {
     expect(up.ran()).toBeLessThanOrEqual(2);
   });
 
-  it("F29 a session that the server forgot: the caller does not notice", async () => {
+  it("F29 a session that the server forgot is invisible to the caller", async () => {
     const { name, up } = await hub().add({ transport: "http", steps: [{ do: "forget", nth: 1 }] });
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
     expect(up.ran()).toBe(1);
   });
 
-  it("F30 down at its start, back later: running with nobody's help", async () => {
+  it("F30 down at start, back later: running without intervention", async () => {
     const up = new Upstream(hub().home.dir, { transport: "http" });
     const url = await up.listen();
     await up.stop();
@@ -410,13 +406,13 @@ family("a server on HTTP that comes and goes", (of) => {
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
   });
 
-  it("F24 401 at the start is a status of its own, and nobody knocks again and again", async () => {
+  it("F24 401 at the start has its own status and is not retried", async () => {
     const { name, up } = await hub().add({ transport: "http", steps: LOCKED });
     expect((await hub().server(name)).status).toBe("unauthenticated");
     expect(up.count("heard")).toBeLessThanOrEqual(2);
   });
 
-  it.each([401, 403])("F24 a call that is refused with %d, but no list: the server stays as it is", async (status) => {
+  it.each([401, 403])("F24 a call refused with %d while lists work leaves the server running", async (status) => {
     const { name } = await hub().add({ transport: "http", steps: [{ on: "tools/call", do: "status", status }] });
     requireSeen(await hub().call(name, "act", { id: "x1" }), {
       code: status === 401 ? "UNAUTHENTICATED" : "FORBIDDEN",
@@ -424,7 +420,7 @@ family("a server on HTTP that comes and goes", (of) => {
     expect(await hub().server(name)).toMatchObject({ status: "running", circuit: "closed", next_try: null });
   });
 
-  it("F24 401 at the start is said", async () => {
+  it("F24 401 at the start is reported", async () => {
     const { name } = await hub().add({ transport: "http", steps: LOCKED });
     expect((await hub().server(name)).error).toMatchObject({ code: "UNAUTHENTICATED" });
   });

@@ -1,4 +1,4 @@
-// Faults of the machine around the hub: no descriptors left, little memory, a hub that stands still. F43 to F45.
+// F43 to F45: limits of the machine around the hub: no file descriptors, little memory, a suspended process.
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -13,43 +13,46 @@ import { HANG_MS } from "./settings.ts";
 
 const canLimit = spawnSync("prlimit", ["--version"]).status === 0;
 
-family("a hub without descriptors", ({ hub }) => {
+family("a hub out of file descriptors", ({ hub }) => {
   const limit = (count: number) =>
     expect(spawnSync("prlimit", ["--pid", String(hub().pid), `--nofile=${count}:`]).status).toBe(0);
 
-  it.runIf(canLimit)("F44 open calls go on, new servers fail with a reason, and it all works again", async () => {
-    const { name, up } = await hub().add({ steps: [{ do: "hold", gate: "go" }] });
-    const open = hub().call(name, "act", { id: "x1", deadlineMs: 60_000 });
-    await up.until("ran");
-    // What clients take, and not one more: a process needs three, and its pipes.
-    limit(fdsOf(hub().pid) + 4);
-    const late = hub().nextName();
-    await hub().addEntry(late, { ...up.command });
-    const { error } = await hub().passed(late, "error");
-    expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
-    // More clients than there is room for.
-    const port = Number(new URL(hub().running.url).port);
-    const crowd = Array.from({ length: 30 }, () => connectTcp(port, "127.0.0.1").on("error", () => undefined));
-    await Promise.all(crowd.map((socket) => Promise.race([once(socket, "connect"), once(socket, "close")])));
-    up.open("go");
-    requireSeen(await open, "answer");
-    for (const socket of crowd) socket.destroy();
-    limit(4096);
-    await hub().until(() =>
-      hub()
-        .call(OTHER, "echo")
-        .then(
-          ({ text }) => text !== undefined,
-          () => false,
-        ),
-    );
-    await hub().api(`/servers/${late}/start`, { method: "POST" });
-    await hub().untilState(late, "running");
-  });
+  it.runIf(canLimit)(
+    "F44 running calls continue, new servers fail with a reason, and everything recovers",
+    async () => {
+      const { name, up } = await hub().add({ steps: [{ do: "hold", gate: "go" }] });
+      const open = hub().call(name, "act", { id: "x1", deadlineMs: 60_000 });
+      await up.until("ran");
+      // Enough descriptors for clients, but not for the pipes of a process.
+      limit(fdsOf(hub().pid) + 4);
+      const late = hub().nextName();
+      await hub().addEntry(late, { ...up.command });
+      const { error } = await hub().passed(late, "error");
+      expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+      // More clients than descriptors.
+      const port = Number(new URL(hub().running.url).port);
+      const crowd = Array.from({ length: 30 }, () => connectTcp(port, "127.0.0.1").on("error", () => undefined));
+      await Promise.all(crowd.map((socket) => Promise.race([once(socket, "connect"), once(socket, "close")])));
+      up.open("go");
+      requireSeen(await open, "answer");
+      for (const socket of crowd) socket.destroy();
+      limit(4096);
+      await hub().until(() =>
+        hub()
+          .call(OTHER, "echo")
+          .then(
+            ({ text }) => text !== undefined,
+            () => false,
+          ),
+      );
+      await hub().api(`/servers/${late}/start`, { method: "POST" });
+      await hub().untilState(late, "running");
+    },
+  );
 });
 
-family("more calls than are taken on", ({ hub }) => {
-  it("C5 T48 400 calls at once to one server: 256 reach it, the others wait, and the next beyond that are told", async () => {
+family("more calls than the limit", ({ hub }) => {
+  it("T48 of 400 concurrent calls to one server 256 run, others queue, and the rest are refused", async () => {
     const { name, up } = await hub().add({ steps: [{ do: "hold", gate: "go" }] });
     const calls = together(hub(), name, 400);
     await hub().until(() => up.ran() === 256);
@@ -60,7 +63,7 @@ family("more calls than are taken on", ({ hub }) => {
     expect(up.ran()).toBe(400);
   });
 
-  it("AU-7 C5 a server's own limits: the error names the setting, and the circuit stays closed", async () => {
+  it("AU-7 a server's own limits: the error names the setting, and the circuit stays closed", async () => {
     const scenario = { steps: [{ do: "hold" as const, gate: "go" }] };
     const { name, up } = await hub().add(scenario, { resilience: { max_calls: 2, max_queued_calls: 1 } });
     const calls = together(hub(), name, 3);
@@ -68,7 +71,7 @@ family("more calls than are taken on", ({ hub }) => {
     for (let n = 0; n < 4; n++) {
       requireSeen(await hub().call(name, "act"), {
         code: "RATE_LIMITED",
-        message: /2 under way, 1 more wait already .*resilience.max_calls 2, resilience.max_queued_calls 1/,
+        message: /2 running, 1 waiting.*resilience.max_calls 2, resilience.max_queued_calls 1/,
       });
     }
     const { status, headers, json } = await hub().api(`/servers/${name}/tools/act/call`, { method: "POST", body: {} });
@@ -79,7 +82,7 @@ family("more calls than are taken on", ({ hub }) => {
     expect((await hub().server(name)).circuit).toBe("closed");
   });
 
-  it("AU-7 C5 a server's rate, and then the hub's, changed while it runs", async () => {
+  it("AU-7 a server's rate, and then the hub's, changed while it runs", async () => {
     const { name, up } = await hub().add({}, { resilience: { calls_per_second: 0.001, calls_burst: 3 } });
     const outcomes = await together(hub(), name, 5);
     expect([outcomes.filter(({ error }) => error === undefined).length, up.ran()]).toEqual([3, 3]);
@@ -112,7 +115,7 @@ family(
       for (const { text } of await Promise.all(calls)) expect(text?.length).toBe(1 << 20);
     });
 
-    it("F45 two lines without an end at once, and a flood of notifications", async () => {
+    it("F45 two endless lines at once, and a flood of notifications", async () => {
       const wide = { timeouts: { requestMs: 60_000 } };
       const bombs = [1, 2].map(() => hub().add({ steps: [{ do: "huge", bytes: 256 << 20 }] }, wide));
       const flood = await hub().add({ steps: [{ do: "flood", count: 40_000 }] }, wide);
@@ -129,7 +132,7 @@ family(
       for (let round = 0; round < 20; round++) {
         const outcomes = await together(hub(), name, 100);
         expect(outcomes.filter(({ error }) => error !== undefined)).toEqual([]);
-        // Their rows are looked up one by one otherwise.
+        // Otherwise the post-conditions would look up every row.
         if (round > 0) hub().outcomes.splice(0);
       }
       expect(up.ran()).toBe(2000);
@@ -138,8 +141,8 @@ family(
   { node: ["--max-old-space-size=128"] },
 );
 
-family("a hub that stands still", ({ hub }) => {
-  it("F43 for longer than its time-outs: then it goes on, and no server is lost", async () => {
+family("a suspended hub", ({ hub }) => {
+  it("F43 resumes after more than its timeouts, and no server is lost", async () => {
     const { name, up } = await hub().add({ steps: [{ do: "hold", gate: "go" }] }, { timeouts: { requestMs: HANG_MS } });
     const calls = together(hub(), name, 5);
     await hub().until(() => up.ran() === 5);
@@ -147,7 +150,7 @@ family("a hub that stands still", ({ hub }) => {
     up.open("go");
     await new Promise((resolve) => setTimeout(resolve, HANG_MS * 2));
     process.kill(hub().pid, "SIGCONT");
-    // Answered in time or not: each of them once.
+    // Each call has exactly one outcome, an answer or a timeout.
     for (const outcome of await calls) {
       if (outcome.error !== undefined) requireSeen(outcome, { code: "NETWORK_ERROR", kind: "Timeout" });
     }

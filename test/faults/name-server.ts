@@ -1,24 +1,24 @@
-// A DNS server that says what a test wants, over UDP: addresses, that there is no such name, that it failed, or nothing.
+// A scripted DNS server over UDP: addresses, NXDOMAIN, SERVFAIL, or no answer.
 
 import { createSocket, type Socket } from "node:dgram";
 import { Resolver } from "node:dns";
 import { once } from "node:events";
 import type { LookupFunction } from "node:net";
 
-/** `silence`: the question is heard and never answered. */
+/** `silence`: the query is received and not answered. */
 export type Answer = readonly string[] | "no such name" | "failure" | "silence";
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
 const CODES = { "no such name": 3, failure: 2 } as const;
-/** Longer than anybody waits for a connection: what ends the wait is the hub's own clock. */
+/** Longer than the connection timeout, so that the hub's own timer ends the wait. */
 const PATIENCE_MS = 60_000;
 
 /** @example const names = await NameServer.open(); names.set("server.test", ["127.0.0.2"]); */
 export class NameServer {
   readonly #socket: Socket;
   readonly #answers = new Map<string, Answer>();
-  /** The names that were asked for, one for each question about IPv4. */
+  /** The queried names, one for each A query. */
   readonly asked: string[] = [];
 
   private constructor(socket: Socket) {
@@ -36,7 +36,7 @@ export class NameServer {
     return new NameServer(socket);
   }
 
-  /** From now on. What nobody set does not exist. */
+  /** Sets the answer for a name. Names that are not set do not exist. */
   set(name: string, answer: Answer): void {
     this.#answers.set(name, answer);
   }
@@ -45,7 +45,7 @@ export class NameServer {
     return this.asked.filter((asked) => asked === name).length;
   }
 
-  /** Asks this server, as a program asks the system. */
+  /** A lookup function that queries this server. */
   get lookup(): LookupFunction {
     const resolver = new Resolver({ timeout: PATIENCE_MS, tries: 1 });
     const { address, port } = this.#socket.address();
@@ -74,7 +74,7 @@ export class NameServer {
     if (isAddress) this.asked.push(name);
     const answer = this.#answers.get(name) ?? "no such name";
     if (answer === "silence") return undefined;
-    // There is no IPv6 here, whatever the name.
+    // No name has an IPv6 address.
     const addresses = typeof answer === "string" || !isAddress ? [] : answer;
     const code = typeof answer === "string" ? CODES[answer] : 0;
     const header = Buffer.from(question.subarray(0, HEADER_BYTES));
@@ -85,7 +85,7 @@ export class NameServer {
   }
 }
 
-/** The name of the first question, and where its type begins. */
+/** The name of the first question, and the offset of its type. */
 function nameIn(question: Buffer): { name: string; end: number } {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -96,7 +96,7 @@ function nameIn(question: Buffer): { name: string; end: number } {
   return { name: labels.join(".").toLowerCase(), end: at + 1 };
 }
 
-/** The name of the question, type A, class IN, not to be kept, four bytes. */
+/** An answer record: pointer to the name, type A, class IN, TTL 0, four bytes. */
 function record(address: string): Buffer {
   return Buffer.from([0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]);
 }

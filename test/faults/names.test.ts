@@ -1,5 +1,5 @@
-// Faults of the names that remote servers are found by: F28 of the catalogue. Once with the system's own resolver, which is
-// sent to a name server of the test's where it may be, and once with a lookup that is handed to the hub.
+// F28: faults of name resolution. Once with the system resolver, pointed to the test's name server if the test may do so, and
+// once with a lookup function passed to the hub.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { NameServer } from "./name-server.ts";
 import { family, requireSeen } from "./rows.ts";
 import { Upstream } from "./scenario.ts";
 
-/** What the catalogue allows, and what a busy machine takes beside it. */
+/** The limit for an error, and slack for a busy machine. */
 const SOON_MS = 5000;
 const SLACK_MS = 4000;
 const NOT_FOUND = { code: "NETWORK_ERROR", message: "The server cannot be reached" } as const;
@@ -22,7 +22,7 @@ const NOT_FOUND = { code: "NETWORK_ERROR", message: "The server cannot be reache
 const dir = mkdtempSync(join(tmpdir(), "plugboard-names-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Where a resolver looks on the port that only root may have. */
+/** The address of the name server on port 53, which only root may use. */
 const ADDRESS = "127.0.0.153";
 const resolvConf = join(dir, "resolv.conf");
 writeFileSync(resolvConf, `nameserver ${ADDRESS}\n`);
@@ -30,7 +30,7 @@ const WITH_OUR_NAMES = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/res
 const [program = "", ...args] = WITH_OUR_NAMES;
 const canSend = process.getuid?.() === 0 && spawnSync(program, [...args, "true"]).status === 0;
 
-/** The same port at several addresses, all of them doors to one server. */
+/** The same port at two addresses, both of which lead to one server. */
 async function openDoors(up: Upstream): Promise<{ first: FaultProxy; second: FaultProxy }> {
   const { port } = new URL(await up.listen());
   const first = await FaultProxy.open(Number(port), { host: "127.0.0.2" });
@@ -38,7 +38,7 @@ async function openDoors(up: Upstream): Promise<{ first: FaultProxy; second: Fau
   return { first, second };
 }
 
-describe.runIf(canSend)("with the resolver of the system", () => {
+describe.runIf(canSend)("with the system resolver", () => {
   let names: NameServer;
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe.runIf(canSend)("with the resolver of the system", () => {
   family(
     "the names of servers",
     ({ hub }) => {
-      /** How long it took until an entry with this name had failed. */
+      /** Adds an entry with this name and waits for its error. */
       const failing = async (host: string) => {
         const name = hub().nextName();
         const startedAt = performance.now();
@@ -59,7 +59,7 @@ describe.runIf(canSend)("with the resolver of the system", () => {
         return { error, ms: performance.now() - startedAt };
       };
 
-      it("F28 a name that nobody knows is a failure of the network", async () => {
+      it("F28 an unknown name is a NETWORK_ERROR", async () => {
         const { error, ms } = await failing("nobody.test");
         expect(error).toMatchObject({ ...NOT_FOUND, detail: expect.stringContaining("ENOTFOUND") });
         expect(ms).toBeLessThan(SOON_MS + SLACK_MS);
@@ -71,14 +71,14 @@ describe.runIf(canSend)("with the resolver of the system", () => {
         expect((await failing("failing.test")).error).toMatchObject({ ...NOT_FOUND, detail: "EAI_AGAIN" });
       });
 
-      it("F28 a name server that never answers: in five seconds, and nobody else waits for it", async () => {
-        // What it takes without that, on this machine and now.
+      it("F28 a silent name server: an error after five seconds, and no other server waits", async () => {
+        // The usual time on this machine.
         const usualMs = await timed(() => local(hub()));
         const silent = Array.from({ length: 6 }, (_, n) => `silent${n}.test`);
         for (const host of silent) names.set(host, "silence");
         const failed = Promise.all(silent.map(failing));
         await hub().until(() => silent.some((host) => names.count(host) > 0));
-        // Files, names of this machine, other names: all of them share the threads that wait for the silent ones.
+        // The lookup of localhost shares the thread pool with the silent lookups.
         expect(await timed(() => local(hub()))).toBeLessThan(5 * usualMs + SOON_MS);
         for (const { error, ms } of await failed) {
           expect(error).toMatchObject(NOT_FOUND);
@@ -86,7 +86,7 @@ describe.runIf(canSend)("with the resolver of the system", () => {
         }
       });
 
-      it("F28 the first of two addresses is dead: the second is used", async () => {
+      it("F28 if the first of two addresses is dead, the second is used", async () => {
         const up = new Upstream(hub().home.dir, { transport: "http" });
         const { first, second } = await openDoors(up);
         await first.refuse();
@@ -121,7 +121,7 @@ async function addAt(hub: FaultHub, up: Upstream, url: string): Promise<string> 
   return name;
 }
 
-/** Adds a server on this machine, by the name that people write, and calls it. */
+/** Adds a server at localhost and calls it. */
 async function local(hub: FaultHub): Promise<void> {
   const up = new Upstream(hub.home.dir, { transport: "http" });
   const { port, pathname } = new URL(await up.listen());
@@ -135,7 +135,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-describe("with a lookup of the test's own", () => {
+describe("with an injected lookup", () => {
   let names: NameServer;
   let inProcess: InProcess;
   let up: Upstream;
@@ -153,7 +153,7 @@ describe("with a lookup of the test's own", () => {
     await names.close();
   });
 
-  /** Adds a server and tries to start it; gives the state that it is in then. */
+  /** Adds a server, tries to start it, and returns its state. */
   const start = async (url: string) => {
     const { hub } = inProcess;
     const resilience = { restart_first_ms: 50, restart_max_ms: 200 };
@@ -161,12 +161,12 @@ describe("with a lookup of the test's own", () => {
     return untilState(hub, "far", "running", "error");
   };
 
-  it("F28 a name that nobody knows", async () => {
+  it("F28 an unknown name", async () => {
     expect(await start("http://nobody.test/mcp")).toMatchObject({ state: "error", error: NOT_FOUND });
     expect(names.count("nobody.test")).toBeGreaterThan(0);
   });
 
-  it("F28 a name server that never answers is an error in five seconds, and one that answers again is found", async () => {
+  it("F28 a silent name server is an error after five seconds, and recovery is noticed", async () => {
     const { port } = new URL(await up.listen());
     names.set("silent.test", "silence");
     const startedAt = performance.now();
@@ -179,7 +179,7 @@ describe("with a lookup of the test's own", () => {
     expect(await callText(inProcess.hub, "far", "act", { id: "x1" })).toBe("act x1");
   });
 
-  it("F28 an answer that changes: the first address is dead, and the name is looked up again for the next", async () => {
+  it("F28 if the address is dead, the name is looked up again for the next attempt", async () => {
     const { first, second } = await openDoors(up);
     await first.refuse();
     names.set("moving.test", ["127.0.0.2"]);

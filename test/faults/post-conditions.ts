@@ -1,4 +1,4 @@
-// What must hold after every fault, whatever it was: P1 to P7 of the fault catalogue, and that nothing went wrong unnoticed.
+// P1 to P7: what must hold after every fault.
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { formsOf } from "../support/api.ts";
 import { isRunning, processesWithMark } from "../support/processes.ts";
 import { OTHER, type FaultHub, type Outcome } from "./fault-hub.ts";
 
-/** What a hub uses when nothing is wrong. */
+/** The resources that a hub without faults uses. */
 export interface Baseline {
   readonly processes: readonly number[];
   readonly fds: number;
@@ -18,7 +18,7 @@ export interface Baseline {
 const FD_TOLERANCE = 5;
 const BACK_MS = 10_000;
 const OTHER_CALLS = 5;
-/** A heap that has not been collected yet is no leak; one that keeps what a fault sent is. */
+/** The heap may grow by garbage that is not collected yet, but not by the data that a fault sent. */
 const RSS_GROWTH_BYTES = 160 << 20;
 
 export async function takeBaseline(hub: FaultHub): Promise<Baseline> {
@@ -30,7 +30,7 @@ export async function takeBaseline(hub: FaultHub): Promise<Baseline> {
   };
 }
 
-/** Removes the servers that a test added, and requires that the hub is as it was before. */
+/** Removes the servers that a test added, and requires that the hub is in the same state as before. */
 export async function checkAfter(hub: FaultHub, before: Baseline): Promise<void> {
   await p1SameHub(hub);
   await p2OthersWork(hub);
@@ -66,16 +66,16 @@ function p3OneAnswer({ server, tool, answers, ms, deadlineMs }: Outcome): void {
 async function p4OneRow(hub: FaultHub, { server, tool, workflow, error, isError, rpcError }: Outcome): Promise<void> {
   const success = error === undefined && rpcError === undefined && !isError;
   const rows = await hub.calls(workflow);
-  const code = error?.code ?? (success ? null : expect.stringMatching(/^(SERVICE_UNAVAILABLE|VALIDATION_ERROR)$/));
+  const code = error?.code ?? (success ? null : expect.stringMatching(/^(NETWORK_ERROR|VALIDATION_ERROR)$/));
   expect(rows).toMatchObject([{ server_name: server, tool_name: tool, success, error_code: code }]);
 }
 
-/** Children, descriptors and streams, all within ten seconds. What the hub holds in memory shows in them, or not at all. */
+/** Requires that children, descriptors and streams are back to the baseline within ten seconds. */
 async function p5NothingLeft(hub: FaultHub, before: Baseline): Promise<void> {
   const left = () => processesWithMark(hub.home.mark).filter((pid) => !before.processes.includes(pid));
   await vi.waitUntil(() => left().length === 0, { timeout: BACK_MS, interval: 20 }).catch(() => undefined);
   expect(left()).toEqual([]);
-  // For an instant there may be more: the hub looks through all processes when one of its own has ended.
+  // The hub briefly opens /proc files when one of its processes has ended.
   let fds = Infinity;
   const isBack = () => (fds = fdsOf(hub.pid) - before.fds) <= FD_TOLERANCE;
   await vi.waitUntil(isBack, { timeout: BACK_MS, interval: 50 }).catch(() => undefined);
@@ -84,10 +84,10 @@ async function p5NothingLeft(hub: FaultHub, before: Baseline): Promise<void> {
   expect(memoryOf(hub.pid, "VmRSS") - before.rssBytes, "the hub has grown").toBeLessThan(RSS_GROWTH_BYTES);
 }
 
-/** The status says what is true of the process, and the metrics say what the status says. */
+/** The status must match the process, and the metrics must match the status. */
 async function p6TrueStatus(hub: FaultHub): Promise<void> {
   for (const name of [OTHER, ...hub.added.keys()]) {
-    // It may change between two questions; then both are asked again.
+    // The state may change between the two requests; then both are repeated.
     await vi.waitFor(
       async () => {
         const { status, pid, error, tools, config } = await hub.server(name);
@@ -134,7 +134,7 @@ export function fdsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** What they are, and how many of each. */
+/** The targets of open descriptors, with their counts. */
 function describeFds(pid: number): string {
   const counts = new Map<string, number>();
   for (const fd of readdirSync(`/proc/${pid}/fd`)) {
@@ -152,7 +152,7 @@ function fdTarget(path: string): string {
   }
 }
 
-/** VmRSS is what a process uses now, VmHWM the most that it ever used. */
+/** VmRSS is the current resident memory of a process, VmHWM its peak. */
 export function memoryOf(pid: number, what: "VmRSS" | "VmHWM"): number {
   const text = readFileSync(`/proc/${pid}/status`, "utf8");
   return 1024 * Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, "m").exec(text)?.[1]);

@@ -1,12 +1,12 @@
-// When a call may be sent again (RS-1). The upstream does the work and then fails in every way that leaves the outcome
-// unknown: what a tool does must not be done twice, unless the tool says that this is no harm. Statuses are in http.test.ts.
+// RS-1: when a call may be sent again. The upstream does the work and then fails in every way that leaves the outcome unknown: a
+// tool must not run twice unless it declares that this is harmless. Statuses are in http.test.ts.
 
 import { expect, it } from "vitest";
 import { family, requireSeen, rows, type Row } from "./rows.ts";
 import type { Fault, Scenario, Upstream } from "./scenario.ts";
 import { DISTRUSTED, HANG_MS, NEVER_OPEN } from "./settings.ts";
 
-/** The work is done; whether it was, the caller cannot know. */
+/** The work is done, but the caller cannot know it. */
 const AMBIGUOUS: readonly (readonly [what: string, transport: "stdio" | "http", fault: Fault])[] = [
   ["exits", "stdio", { do: "exit", code: 7 }],
   ["is killed", "stdio", { do: "signal", signal: "SIGKILL" }],
@@ -51,7 +51,7 @@ const table = AMBIGUOUS.flatMap(([what, transport, fault]): Row[] => {
 family("a call whose outcome is unknown", (of) => {
   rows(table, of);
 
-  it("F23 figure 13: 200 ambiguous failures, every tool without hints ran once", async () => {
+  it("F23 200 ambiguous failures: every tool without hints ran once", async () => {
     const faults = AMBIGUOUS.filter(([, transport, fault]) => transport === "http" && fault.do !== "silence");
     const steps = Array.from({ length: 200 }, (_, n) => ({ ...(faults[n % faults.length]?.[2] as Fault), nth: n + 1 }));
     const { name, up } = await of.hub().add({ transport: "http", steps }, NEVER_OPEN);
@@ -62,7 +62,7 @@ family("a call whose outcome is unknown", (of) => {
     expect(ids).toEqual(steps.map((_, n) => `n${n}`));
   });
 
-  it("R24 RS-1 retries come after 500 ms and 1,000 ms, and after what Retry-After says", async () => {
+  it("RS-1 retries wait 500 ms and 1,000 ms, or as long as Retry-After says", async () => {
     const { name, up } = await of.hub().add({ transport: "http", steps: [{ do: "status", status: 503, first: 2 }] });
     requireSeen(await of.hub().call(name, "act", { id: "x1" }), "answer");
     const [first = 0, second = 0, third = 0] = heardAt(up);
@@ -75,14 +75,14 @@ family("a call whose outcome is unknown", (of) => {
     expect(after - before).toBeGreaterThanOrEqual(1995);
   });
 
-  it("R25 RS-1 a retry opens a connection of its own: a server that was away for a moment answers", async () => {
-    // Its own reconnects come too late for the call.
+  it("RS-1 a retry reconnects: a server that was briefly away answers", async () => {
+    // Automatic reconnects come too late for the call.
     const late = { restart_first_ms: 60_000, restart_max_ms: 60_000 };
     const { name, up } = await of.hub().add({ transport: "http" }, { resilience: late });
     await up.stop();
     requireSeen(await of.hub().call(name, "act", { id: "x0" }), { code: "NETWORK_ERROR", kind: "ConnectionFailed" });
     await of.hub().untilState(name, "disconnected");
-    // Several at once share one attempt to connect.
+    // Concurrent calls share one connection attempt.
     const calls = Array.from({ length: 5 }, (_, n) => of.hub().call(name, "act", { id: `x${n}` }));
     await up.listen();
     for (const [n, outcome] of (await Promise.all(calls)).entries()) requireSeen(outcome, "answer", `x${n}`);
@@ -91,7 +91,7 @@ family("a call whose outcome is unknown", (of) => {
     expect(await of.hub().server(name)).toMatchObject({ status: "running", next_try: null });
   });
 
-  it("MG-3 RS-1 requests that were sent again are counted, with the reason", async () => {
+  it("MG-3 RS-1 retries are counted with their reason", async () => {
     const busy: Fault = { do: "status", status: 429, headers: { "retry-after": "0" } };
     const { name } = await of.hub().add({ transport: "http", steps: [{ ...busy, first: 2 }] });
     requireSeen(await of.hub().call(name, "act", { id: "x1" }), "answer");
@@ -111,16 +111,16 @@ family("a call whose outcome is unknown", (of) => {
     expect(await of.hub().metrics()).not.toContain(`"${name}"`);
   });
 
-  it("F25 a list that is cut off is asked for again", async () => {
+  it("F25 a list that is cut off is requested again", async () => {
     const { name, up } = await of.hub().add({ transport: "http", steps: [{ on: "tools/list", do: "reset", nth: 1 }] });
     await of.hub().untilState(name, "running");
-    // Once more where the stream for announcements was opened meanwhile.
+    // One more listing if the GET stream was opened in the meantime.
     expect(up.count("heard", { method: "tools/list" })).toBeGreaterThanOrEqual(2);
     requireSeen(await of.hub().call(name, "act", { id: "x1" }), "answer");
   });
 });
 
-/** When calls reached the server, in milliseconds of one clock. */
+/** The times at which calls reached the server, in milliseconds. */
 function heardAt(up: Upstream): number[] {
   return up.seen.filter(({ what, tool }) => what === "heard" && tool !== undefined).map(({ at }) => at);
 }

@@ -1,5 +1,5 @@
-// A fault as a row of a table: what the server does, what the caller must see, how often the tool may have run. And the
-// hub that all rows of a family share.
+// A fault as a table row: what the server does, what the caller must see, and how often the tool may run. Also the hub that all
+// rows of a family share.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode, ErrorKind } from "../../hub/src/errors.ts";
@@ -8,7 +8,7 @@ import { FaultHub, type Outcome } from "./fault-hub.ts";
 import { checkAfter, takeBaseline, type Baseline } from "./post-conditions.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** What the caller gets: the tool's answer, the server's own error unchanged, or a failure of the hub. */
+/** The caller gets the answer of the tool, the server's own error unchanged, or an error of the hub. */
 export type Sees =
   | "answer"
   | "tool error"
@@ -19,20 +19,20 @@ export interface Row {
   readonly id: string;
   readonly what: string;
   readonly scenario: Scenario;
-  /** Settings of this server, beside the usual ones. */
+  /** Settings of this server, added to the defaults. */
   readonly entry?: Readonly<Record<string, unknown>>;
-  /** `act`, which has no hints, unless told. */
+  /** Default: `act`, which has no hints. */
   readonly tool?: string;
   readonly sees: Sees;
-  /** How often the tool ran: once, unless told. */
+  /** How often the tool ran. Default: once. */
   readonly ran?: number;
-  /** How many requests reached the server: once, unless told. */
+  /** How many requests reached the server. Default: one. */
   readonly heard?: number;
   /** A state that the server must have been in. */
   readonly passes?: "error" | "disconnected";
-  /** The next call is answered, with nobody having done anything. */
+  /** The next call succeeds without any intervention. */
   readonly thenWorks?: boolean;
-  /** Needs so much of the machine that it is run by itself. */
+  /** Runs alone, because it uses much of the machine. */
   readonly heavy?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Family {
   readonly hub: () => FaultHub;
 }
 
-/** A family of tests around one hub. After each of them the hub must be as it was. */
+/** A family of tests around one hub. After each test the hub must be in the same state as before. */
 export function family(
   name: string,
   tests: (family: Family) => void,
@@ -65,10 +65,10 @@ export function family(
   });
 }
 
-/** So many rows run side by side in one test: most of their time is waiting. ROWS=1 gives each a test of its own. */
-const AT_ONCE = Number(process.env["ROWS"] ?? 6);
+/** The number of concurrent rows, which mostly wait. */
+const BATCH_SIZE = 6;
 
-/** A test for every few rows. What holds after a test holds after all of them. */
+/** A test for every row. */
 export function rows(table: readonly Row[], { hub }: Family): void {
   const title = ({ id, what }: Row) => `${id} ${what}`;
   inBatches(
@@ -76,22 +76,20 @@ export function rows(table: readonly Row[], { hub }: Family): void {
     title,
     (row) => runRow(hub(), row),
   );
-  for (const row of table.filter(({ heavy }) => heavy === true)) {
-    it(`${row.id} ${row.what}`, () => runRow(hub(), row));
-  }
+  for (const row of table.filter(({ heavy }) => heavy === true)) it(`${row.id} ${row.what}`, () => runRow(hub(), row));
 }
 
-/** A test for every few rows of any table; a failure says which of them it was. */
+/**
+ * A test for every row of any table. The first test of a batch runs all its rows concurrently, and the others report their own
+ * outcome: the checks after each test need an idle hub, so rows cannot be concurrent tests.
+ */
 export function inBatches<T>(table: readonly T[], title: (row: T) => string, run: (row: T) => Promise<void>): void {
-  for (let at = 0; at < table.length; at += AT_ONCE) {
-    const some = table.slice(at, at + AT_ONCE);
-    it(`side by side: ${some.map(title).join("; ")}`, async () => {
-      const results = await Promise.allSettled(some.map(run));
-      for (const [n, result] of results.entries()) {
-        if (result.status === "fulfilled") continue;
-        if (result.reason instanceof Error) result.reason.message = `${title(some[n] as T)}: ${result.reason.message}`;
-        throw result.reason;
-      }
+  for (let at = 0; at < table.length; at += BATCH_SIZE) {
+    const batch = table.slice(at, at + BATCH_SIZE);
+    let running: Promise<PromiseSettledResult<void>[]> | undefined;
+    it.each(batch.map((row, index) => [title(row), index] as const))("%s", async (_title, index) => {
+      const result = (await (running ??= Promise.allSettled(batch.map(run))))[index];
+      if (result?.status === "rejected") throw result.reason;
     });
   }
 }
@@ -120,7 +118,7 @@ export function requireSeen(outcome: Outcome, sees: Sees, id = "x1"): void {
   }
 }
 
-/** Calls that all run at once. */
+/** Concurrent calls. */
 export function together(hub: FaultHub, name: string, count: number, tool = "act"): Promise<Outcome[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => hub.call(name, tool, { id: `x${n}` })));
 }

@@ -1,5 +1,5 @@
-// The scripted upstream as tests see it: the shape of a scenario, how it is started, and what its spy saw.
-// What each fault does on the wire is upstream/'s.
+// The scripted upstream as tests see it: the shape of a scenario, how it is started, and what it recorded. The folder upstream/
+// implements the faults.
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -10,9 +10,9 @@ import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
 import { nextLine } from "../support/processes.ts";
 
-export const UPSTREAM = fileURLToPath(new URL("upstream.mjs", import.meta.url));
+export const UPSTREAM = fileURLToPath(new URL("./upstream.mjs", import.meta.url));
 
-/** What a step does in place of the right answer. `hold` and `late` answer in the end. */
+/** What a step does instead of answering. `hold` and `late` answer in the end. */
 export type Fault =
   | { do: "answer" | "silence" | "crlf" | "twice" | "toolError" | "closeStdout" | "deaf" | "freeze" | "forget" }
   | { do: "exit"; code?: number; stderr?: string }
@@ -35,7 +35,7 @@ export type Fault =
   | { do: "sse"; before?: string; pad?: number; reports?: number; crlf?: boolean }
   | { do: "sseCut"; reports?: number; hard?: boolean; tail?: string };
 
-/** Which messages meet it: all calls unless told. `nth` and `first` count over all starts of the upstream. */
+/** The messages that a step applies to; all calls by default. `nth` and `first` count over all starts of the upstream. */
 export type Step = Fault & {
   on?: string;
   tool?: string;
@@ -48,15 +48,15 @@ export interface Scenario {
   readonly transport?: "stdio" | "http";
   readonly era?: "legacy" | "modern";
   readonly steps?: readonly Step[];
-  /** What the process does before it listens to anybody: on its first start, its second, and so on. */
+  /** What the process does before it reads any message: on its first start, its second, and so on. */
   readonly starts?: readonly (Fault | null)[];
   readonly tools?: readonly string[];
   readonly toolsByStart?: readonly (readonly string[])[];
-  /** Legacy: what it says in the handshake. */
+  /** Legacy: members of the initialize result. */
   readonly hello?: { readonly protocolVersion?: string; readonly capabilities?: unknown };
   readonly ignoreEof?: boolean;
   readonly ignoreSigterm?: boolean;
-  /** A variable whose value it writes to stderr at its start. */
+  /** A variable whose value it writes to stderr at the start. */
   readonly shout?: string;
   readonly tls?: object;
   readonly port?: number;
@@ -91,7 +91,7 @@ export class Upstream {
     return { command: process.execPath, args: [UPSTREAM, this.#scenario] };
   }
 
-  /** Runs it on HTTP; again on the same port, if it ran before. */
+  /** Runs it on HTTP, on its former port if it ran before. */
   async listen(): Promise<string> {
     if (this.#url !== undefined) this.#usePort(Number(new URL(this.#url).port));
     const child = spawn(process.execPath, [UPSTREAM, this.#scenario], {
@@ -109,7 +109,7 @@ export class Upstream {
     return this.#url;
   }
 
-  /** Ends it as a crash does, where it was started by listen(). */
+  /** Kills it, like a crash, if it was started by listen(). */
   async stop(): Promise<void> {
     await this.#child?.stop();
     this.#child = undefined;
@@ -126,7 +126,7 @@ export class Upstream {
     return this.seen.filter((event) => wanted.every(([key, value]) => event[key as keyof Seen] === value)).length;
   }
 
-  /** How often a tool did its work: the effect that must not be doubled. */
+  /** How often a tool did its work, which must not be repeated. */
   ran(tool?: string): number {
     return this.count("ran", tool === undefined ? {} : { tool });
   }

@@ -1,9 +1,8 @@
-// The settings under which faults are tested, in one place: short where a user's are long. What is not set here is tested
-// as users have it.
+// The settings of fault tests: shorter than the defaults. Everything else is tested with its default.
 
-/** A request is given up on after this: long enough for a busy machine. */
+/** The request timeout: long enough for a busy machine. */
 export const REQUEST_MS = 10_000;
-/** For servers that never answer: nobody wants to wait for them. */
+/** The request timeout for servers that never answer. */
 export const HANG_MS = 1500;
 
 const RESILIENCE = { breaker_cooldown_ms: 3000, restart_first_ms: 100, restart_max_ms: 1000 };
@@ -18,15 +17,15 @@ export function fastEnvironment(): Readonly<Record<string, string>> {
   return {};
 }
 
-/** Of an entry that fails again and again, and is to be asked all the same. */
+/** For entries that fail repeatedly and must still be called. */
 export const NEVER_OPEN: Readonly<Record<string, unknown>> = {
   resilience: { ...RESILIENCE, breaker_failures: 100_000 },
 };
 
-/** Of an entry whose tools' hints are not believed. */
+/** For entries whose tool hints are ignored. */
 export const DISTRUSTED: Readonly<Record<string, unknown>> = { resilience: { ...RESILIENCE, trusted: false } };
 
-/** Of an entry with a rule for retries. */
+/** For entries with a retry rule. */
 export const retrying = (retry: string): Readonly<Record<string, unknown>> => ({
   resilience: { ...RESILIENCE, retry },
 });

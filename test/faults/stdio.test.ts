@@ -1,4 +1,4 @@
-// Faults of servers on stdio: what they write, how they end, how they do not end. F01 to F20 and F43 of the catalogue.
+// F01 to F20 and F43: faults of servers on stdio: invalid output, crashes, and processes that do not end.
 
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -33,7 +33,7 @@ const ENDINGS: Row[] = [
   },
   {
     id: "F01",
-    what: "exits with 0 in the middle of a call: no answer is no success",
+    what: "exits with 0 in the middle of a call: the call fails",
     scenario: does({ do: "exit", code: 0 }),
     sees: { ...GONE, message: "The server exited with code 0" },
     passes: "error",
@@ -54,7 +54,7 @@ const ENDINGS: Row[] = [
   })),
   {
     id: "F01",
-    what: "closes its stdout and goes on running",
+    what: "closes its stdout and keeps running",
     scenario: does({ do: "closeStdout" }),
     entry: { timeouts: { requestMs: 20_000 } },
     sees: { ...GONE, message: "The server closed its output" },
@@ -65,7 +65,7 @@ const ENDINGS: Row[] = [
 const RESTARTS: Row[] = [
   {
     id: "F01",
-    what: "exits once in the middle of a call: it is started again, and the call is not repeated",
+    what: "exits once in the middle of a call: it is restarted, and the call is not retried",
     scenario: { steps: [{ do: "exit", code: 7, nth: 1 }] },
     sees: { ...GONE },
     passes: "error",
@@ -73,7 +73,7 @@ const RESTARTS: Row[] = [
   },
   {
     id: "F08",
-    what: "is started again after a line without an end",
+    what: "is restarted after an endless line",
     heavy: true,
     scenario: { steps: [{ do: "huge", bytes: 20 << 20, nth: 1 }] },
     sees: { code: "NETWORK_ERROR", kind: "ProtocolError" },
@@ -110,7 +110,7 @@ const OUTPUT: Row[] = [
   },
   {
     id: "F09",
-    what: "answers to ids that nobody asked with",
+    what: "answers with unknown ids",
     scenario: does({ do: "wrongId", ids: [0, 999_999, -1, 1.5, null, "x"] }),
     sees: "answer",
     thenWorks: true,
@@ -124,7 +124,7 @@ const OUTPUT: Row[] = [
   },
   {
     id: "F11",
-    what: "the right id as a text: it is another id",
+    what: "the right id as a string does not match",
     scenario: does({ do: "wrongId", ids: ["text"] }),
     sees: "answer",
     thenWorks: true,
@@ -139,7 +139,7 @@ const OUTPUT: Row[] = [
   },
   {
     id: "F12",
-    what: "100,000 progress reports that nobody asked for",
+    what: "100,000 unsolicited progress notifications",
     heavy: true,
     scenario: does({
       do: "flood",
@@ -161,19 +161,19 @@ const OUTPUT: Row[] = [
   },
   {
     id: "F16",
-    what: "an error of its own passes unchanged, and is no fault",
+    what: "a JSON-RPC error of the server passes unchanged and is no failure of the server",
     scenario: does({ do: "error", error: { code: -32042, message: "no such luck" } }),
     sees: { rpc: -32042 },
   },
   {
     id: "F16",
-    what: "a tool's own failure passes unchanged, and is no fault",
+    what: "a tool error passes unchanged and is no failure of the server",
     scenario: does({ do: "toolError" }),
     sees: "tool error",
   },
 ];
 
-/** By fault and not by era, so that those that take longest run side by side. */
+/** Ordered by fault and not by era, so that the slowest rows run concurrently. */
 const TIME: Row[] = [
   (era: Era): Row => ({
     id: "F03",
@@ -213,7 +213,7 @@ family("a server on stdio", (of) => {
   rows(OUTPUT, of);
   rows(TIME, of);
 
-  it("F01 every call that is open fails once, and the tools leave the lists", async () => {
+  it("F01 every running call fails once, and the tools leave the lists", async () => {
     const { name, up } = await hub().add({
       steps: [
         { do: "silence", first: 4 },
@@ -229,7 +229,7 @@ family("a server on stdio", (of) => {
     expect(up.ran("act")).toBe(4);
   });
 
-  it("F03 a call that is given up on is cancelled at the server", async () => {
+  it("F03 a call that times out is cancelled at the server", async () => {
     const { name, up } = await hub().add(does({ do: "silence" }), HANGS);
     requireSeen(await hub().call(name, "act"), TIMED_OUT);
     await up.until("told", { method: "notifications/cancelled" });
@@ -246,7 +246,7 @@ family("a server on stdio", (of) => {
     }
   });
 
-  it("F06 F09 random garbage between answers disturbs nobody", async () => {
+  it("F06 F09 random garbage between answers is ignored", async () => {
     const lines = fc.sample(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))), {
       numRuns: 20,
       seed: 43,
@@ -257,7 +257,7 @@ family("a server on stdio", (of) => {
     for (let n = 0; n < lines.length; n++) requireSeen(await hub().call(name, "act", { id: `${n}` }), "answer", `${n}`);
   });
 
-  it("F08 T24 of a gigabyte without a line end 16 MB are read, and the hub does not grow by it", async () => {
+  it("F08 T24 of a gigabyte without a newline 16 MB are read, and memory stays bounded", async () => {
     const peakBefore = memoryOf(hub().pid, "VmHWM");
     const { name } = await hub().add(does({ do: "huge", bytes: 1 << 30 }), { timeouts: { requestMs: 60_000 } });
     requireSeen(await hub().call(name, "act", { deadlineMs: 60_000 }), {
@@ -276,7 +276,7 @@ family("a server on stdio", (of) => {
     await up.until("answered", { error: -32601 });
   });
 
-  it("F03 a server that reads nothing any more blocks nobody else", async () => {
+  it("F03 a server that stops reading blocks no other", async () => {
     const { name } = await hub().add({ steps: [{ do: "deaf" }] }, HANGS);
     const deaf = together(hub(), name, 3);
     const { text } = await hub().call(OTHER, "echo", { id: "not blocked" });
@@ -284,7 +284,7 @@ family("a server on stdio", (of) => {
     for (const outcome of await deaf) requireSeen(outcome, TIMED_OUT);
   });
 
-  it("F20 crashes again and again: that is said, and it is still tried, more and more rarely", async () => {
+  it("F20 a crash loop is reported, and restarts back off", async () => {
     const crash = { do: "exit", code: 3 } as const;
     const { name, up } = await hub().add({
       starts: [null, ...Array.from({ length: 50 }, () => crash)],
@@ -298,7 +298,7 @@ family("a server on stdio", (of) => {
     requireSeen(await hub().call(name, "act"), { code: "SERVICE_UNAVAILABLE" });
   });
 
-  it("F20 a server that crashes at its first two restarts and then works is back by itself", async () => {
+  it("F20 a server that crashes twice and then works recovers by itself", async () => {
     const crash = { do: "exit", code: 3 } as const;
     const { name, up } = await hub().add({ starts: [null, crash, crash], steps: [{ ...crash, nth: 1 }] });
     await hub().call(name, "act");
@@ -400,7 +400,7 @@ family("a server on stdio that starts", (of) => {
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
   });
 
-  it("F14 LC-8 one that is switched on and does not start is switched off again", async () => {
+  it("F14 LC-8 a server that is enabled and does not start is disabled again", async () => {
     const { name } = await hub().add({ steps: [{ on: "initialize", do: "exit", code: 4 }] }, { enabled: false });
     const { status, json } = await hub().api(`/servers/${name}/enable`, { method: "POST" });
     expect([status, json.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
@@ -408,7 +408,7 @@ family("a server on stdio that starts", (of) => {
     expect(readFileSync(`${hub().home.dir}/config/mcp_server.json`, "utf8")).toMatch(/"enabled": ?false/);
   });
 
-  it("F16 tools may be others at the next start", async () => {
+  it("F16 tools may change at the next start", async () => {
     const { name } = await hub().add({ toolsByStart: [["act"], ["act", "new"]] });
     await hub().untilState(name, "running");
     expect(await hub().tools()).not.toContain(`${name}__new`);
@@ -421,7 +421,7 @@ family("a server on stdio that starts", (of) => {
 family("a server on stdio that is stopped", (of) => {
   const { hub } = of;
 
-  it("F18 ignores the end of its input and SIGTERM: it is killed, within 5.5 seconds and the slowness of the machine", async () => {
+  it("F18 a server that ignores EOF and SIGTERM is killed", async () => {
     const { name, up } = await hub().add({ ignoreEof: true, ignoreSigterm: true });
     await hub().untilState(name, "running");
     const startedAt = performance.now();
@@ -430,14 +430,14 @@ family("a server on stdio that is stopped", (of) => {
     expect(json.status).toBe("stopped");
     expect(up.count("eof")).toBe(1);
     process.stderr.write(`a stubborn server was stopped after ${Math.round(ms)} ms\n`);
-    // Not before it had its chance.
+    // Not before the grace period has ended.
     expect(ms).toBeGreaterThan(4500);
   });
 
   it.each([
     ["in its group", false],
     ["in a session of its own", true],
-  ])("F19 has a helper %s that ignores SIGTERM: no process is left", async (_, detached) => {
+  ])("F19 a helper %s that ignores SIGTERM: no process is left", async (_, detached) => {
     const { name, up } = await hub().add({ steps: [{ do: "fork", detached }] });
     requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
     const helper = up.seen.find(({ what }) => what === "helper")?.helper ?? 0;
@@ -447,7 +447,7 @@ family("a server on stdio that is stopped", (of) => {
     expect(processesWithMark(hub().home.mark)).not.toContain(helper);
   });
 
-  it("F19 crashes and leaves a helper behind: the helper goes too", async () => {
+  it("F19 a helper left by a crash is killed too", async () => {
     const { name, up } = await hub().add({
       steps: [
         { do: "fork", detached: true, nth: 1 },
@@ -458,10 +458,10 @@ family("a server on stdio that is stopped", (of) => {
     await hub().call(name, "act");
     await hub().passed(name, "error");
     const helper = up.seen.find(({ what }) => what === "helper")?.helper ?? 0;
-    await hub().until(() => !processesWithMark(hub().home.mark).includes(helper), 10_000);
+    await hub().until(() => !processesWithMark(hub().home.mark).includes(helper));
   });
 
-  it("F18 is frozen (SIGSTOP): it is killed all the same", async () => {
+  it("F18 a suspended server (SIGSTOP) is killed", async () => {
     const { name } = await hub().add({ steps: [{ do: "freeze" }] }, HANGS);
     await hub().call(name, "act");
     const { json } = await hub().api(`/servers/${name}/stop`, { method: "POST" });

@@ -1,10 +1,8 @@
-// Faults of TLS before a server: F27 of the catalogue. The certificates are made for the run, by openssl.
+// F27: faults of TLS. The certificates are created for the run with openssl.
 
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { createServer, type ServerOptions } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it, onTestFinished } from "vitest";
@@ -13,11 +11,12 @@ import { startProxy } from "../support/forward-proxy.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { family, requireSeen } from "./rows.ts";
 import { Upstream } from "./scenario.ts";
+import { listen, portOf } from "../support/sockets.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "plugboard-tls-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Whether it could do what it was asked. */
+/** Whether the command succeeded. */
 function openssl(...args: string[]): boolean {
   return spawnSync("openssl", args, { cwd: dir }).status === 0;
 }
@@ -68,7 +67,7 @@ const canMake =
   makeCertificate("good", { host: HERE }) &&
   makeCertificate("elsewhere", { host: "DNS:elsewhere.example" }) &&
   openssl("req", "-x509", ...KEY, "-keyout", "own.key", "-out", "own.pem", "-days", "2", "-subj", "/CN=127.0.0.1");
-/** Newer versions make no certificate that has ended. */
+/** Newer versions of openssl refuse to create an expired certificate. */
 const canExpire = canMake && makeCertificate("expired", { host: HERE, days: "-1" });
 if (!canMake) process.stderr.write("F27 is skipped: it needs openssl (apt-get install -y openssl)\n");
 
@@ -77,7 +76,7 @@ family(
   ({ hub }) => {
     const tls = (name: string) => ({ key: join(dir, `${name}.key`), cert: join(dir, `${name}.pem`) });
 
-    it.runIf(canMake)("F27 a certificate of a known authority is fine", async () => {
+    it.runIf(canMake)("F27 a certificate of a trusted authority is accepted", async () => {
       const { name } = await hub().add({ transport: "http", tls: tls("good") });
       requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
     });
@@ -85,10 +84,10 @@ family(
     it.runIf(canMake).each([
       ["for another host", "elsewhere", "ERR_TLS_CERT_ALTNAME_INVALID", /another host name/, /"servername"/, true],
       ["signed by itself", "own", "DEPTH_ZERO_SELF_SIGNED_CERT", /self-signed/, /"ca".*NODE_EXTRA_CA_CERTS/, true],
-      ["of an unknown authority", "foreign", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", /not known here/, /"ca"/, true],
+      ["of an unknown authority", "foreign", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", /does not trust/, /"ca"/, true],
       ["that has ended", "expired", "CERT_HAS_EXPIRED", /has expired/, /clock/, canExpire],
     ])(
-      "R29 F27 a certificate %s is refused, and what helps is named",
+      "F27 a certificate %s is refused, and what helps is named",
       async (_, certificate, cause, said, help, possible) => {
         if (!possible) return;
         const { name, up } = await hub().add({ transport: "http", tls: tls(certificate) });
@@ -100,7 +99,7 @@ family(
     );
 
     it.runIf(canMake)(
-      "R29 a server's own authority, over HTTP and WebSocket; a file that is not there is said",
+      "a server with its own authority, over HTTP and WebSocket; a missing file is reported",
       async () => {
         const ca = join(dir, "other-ca.pem");
         const { name } = await hub().add({ transport: "http", tls: tls("foreign") }, { ca });
@@ -118,13 +117,34 @@ family(
       },
     );
 
-    it.runIf(canMake)("R29 a name for the certificate that is not the address's", async () => {
+    it.runIf(canMake)("a server name for the certificate that differs from the address", async () => {
       const servername = "elsewhere.example";
       const { name } = await hub().add({ transport: "http", tls: tls("elsewhere") }, { tls: { servername } });
       requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
     });
 
-    it.runIf(canMake)("R30 through a proxy: a tunnel, in which the certificate is checked", async () => {
+    it.runIf(canMake)("a client certificate, over HTTP and WebSocket", async () => {
+      const asking = {
+        ...tls("good"),
+        requestCert: true,
+        rejectUnauthorized: true,
+        ca: readFileSync(join(dir, "other-ca.pem"), "utf8"),
+      };
+      const without = await hub().add({ transport: "http", tls: asking });
+      expect((await hub().server(without.name)).error).toMatchObject({ code: "NETWORK_ERROR" });
+      const { name, up } = await hub().add({ transport: "http", tls: asking }, { tls: tls("foreign") });
+      requireSeen(await hub().call(name, "act", { id: "x1" }), "answer");
+      expect(up.count("heard")).toBeGreaterThan(0);
+      const [refused, accepted] = [hub().nextName(), hub().nextName()];
+      const url = await serveWebSocket("good", [], asking);
+      await hub().addEntry(refused, { url });
+      expect((await hub().passed(refused, "error")).error).toMatchObject({ code: "NETWORK_ERROR" });
+      await hub().addEntry(accepted, { url, tls: tls("foreign") });
+      await hub().untilState(accepted, "running");
+      for (const each of [refused, accepted]) await hub().remove(each);
+    });
+
+    it.runIf(canMake)("through a proxy: the certificate is checked inside the tunnel", async () => {
       const proxy = await startProxy();
       const up = new Upstream(hub().home.dir, { transport: "http", tls: tls("elsewhere") });
       const url = (await up.listen()).replace("127.0.0.1", "elsewhere.example");
@@ -143,10 +163,10 @@ family(
       await proxy.stop();
     });
 
-    /** A legacy server over WebSocket; gives its address. */
-    async function serveWebSocket(certificate: string, heard: string[]): Promise<string> {
+    /** A legacy server over WebSocket with TLS. Returns its address. */
+    async function serveWebSocket(certificate: string, heard: string[], options: ServerOptions = {}): Promise<string> {
       const { key, cert } = tls(certificate);
-      const https = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
+      const https = createServer({ ...options, key: readFileSync(key), cert: readFileSync(cert) });
       const sockets = new WebSocketServer({ server: https });
       sockets.on("connection", (socket) =>
         socket.on("message", (data: Buffer) => {
@@ -164,16 +184,15 @@ family(
           if (id !== undefined) socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...reply }));
         }),
       );
-      https.listen(0, "127.0.0.1");
-      await once(https, "listening");
+      await listen(https);
       onTestFinished(() => {
         for (const socket of sockets.clients) socket.terminate();
         https.close();
       });
-      return `wss://127.0.0.1:${(https.address() as AddressInfo).port}/mcp`;
+      return `wss://127.0.0.1:${portOf(https)}/mcp`;
     }
 
-    it.runIf(canMake)("F27 CL-7 a WebSocket too: a certificate of a known authority is fine", async () => {
+    it.runIf(canMake)("F27 CL-7 a WebSocket certificate of a trusted authority is accepted", async () => {
       const heard: string[] = [];
       const name = hub().nextName();
       await hub().addEntry(name, { url: await serveWebSocket("good", heard) });
@@ -196,7 +215,7 @@ family(
       await hub().remove(name);
     });
 
-    it.runIf(canMake)("F27 a server that speaks nothing newer than TLS 1.1 is refused", async () => {
+    it.runIf(canMake)("F27 a server limited to TLS 1.1 is refused", async () => {
       const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" };
       const { name, up } = await hub().add({ transport: "http", tls: { ...tls("good"), ...old } });
       expect((await hub().server(name)).error).toMatchObject({ code: "NETWORK_ERROR" });
@@ -213,7 +232,7 @@ family(
         await hub().addEntry(name, { url: proxy.through(url) });
         expect((await hub().passed(name, "error")).error).toMatchObject({ code: "NETWORK_ERROR" });
       }
-      // Never in plain text after that.
+      // No retry in plain text.
       expect(up.count("heard")).toBe(0);
       await up.stop();
       await proxy.close();

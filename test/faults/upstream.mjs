@@ -1,5 +1,5 @@
-// A scripted server for the fault tests: `upstream.mjs <scenario.json>`. It answers as an ordinary server of its era does,
-// except where a step of the scenario says otherwise. scenario.ts has the shape of a scenario and what each fault does.
+// A scripted server for the fault tests: `upstream.mjs <scenario.json>`. It is an ordinary server of its era, except where a step
+// of the scenario applies. scenario.ts defines the shape of a scenario and the faults.
 
 import { readFileSync } from "node:fs";
 import { serveHttp } from "./upstream/http.mjs";

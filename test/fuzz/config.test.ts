@@ -1,8 +1,8 @@
-// The config loader on files that are half written, torn, or somebody's joke: a config, or a HubError that says why.
+// The config parser on files that are half written, truncated or mutated: a config, or a HubError with the reason.
 
 import { expect, it } from "vitest";
-import { parseGroupDocument, parseServerDocument, toServers } from "../../hub/src/config/documents.ts";
-import { addServer } from "../../hub/src/config/changes.ts";
+import { parseGroupDocument, parseServerDocument, toServers } from "../../hub/src/config/parse/documents.ts";
+import { addServer } from "../../hub/src/config/edit/server-changes.ts";
 import { HubError } from "../../hub/src/errors.ts";
 import { fuzz, FUZZ_MS } from "./fuzz.ts";
 
@@ -16,36 +16,32 @@ const CORPUS = [
   "",
 ];
 
-it(
-  "SE-5 CF-8 F37 any text is a config or an error that was foreseen; no prototype changes",
-  { timeout: FUZZ_MS },
-  () => {
-    const keys = Object.keys(Object.getOwnPropertyDescriptors(Object.prototype)).join();
-    const outcomes = fuzz({
-      name: "config",
-      corpus: CORPUS,
-      quickRuns: 5000,
-      check: (input) => {
-        const text = input.toString();
-        const groups = outcome(() => parseGroupDocument(text));
-        const servers = outcome(() => toServers(parseServerDocument(text)));
-        if (Object.keys(Object.getOwnPropertyDescriptors(Object.prototype)).join() !== keys) expect.fail("polluted");
-        if (servers === undefined) return groups === undefined ? "refused" : "groups";
-        // What can be loaded can be edited, and keeps what it had.
-        const entry = { name: "fuzz-new", command: "x" };
-        const [added] = toServers(parseServerDocument(JSON.stringify({ mcpServers: { "fuzz-new": entry } })));
-        if (added === undefined) return expect.fail("no server");
-        const edited = outcome(() => addServer(text, added, entry));
-        if (edited !== undefined) {
-          const names = toServers(parseServerDocument(edited)).map(({ name }) => name);
-          expect(names).toEqual([...servers.map(({ name }) => name), "fuzz-new"]);
-        }
-        return servers.length > 0 ? "servers" : "empty";
-      },
-    });
-    expect(new Set(outcomes.keys())).toEqual(new Set(["refused", "groups", "servers", "empty"]));
-  },
-);
+it("SE-5 CF-8 F37 any text is a config or a defined error, and no prototype changes", { timeout: FUZZ_MS }, () => {
+  const keys = Object.keys(Object.getOwnPropertyDescriptors(Object.prototype)).join();
+  const outcomes = fuzz({
+    name: "config",
+    corpus: CORPUS,
+    quickRuns: 5000,
+    check: (input) => {
+      const text = input.toString();
+      const groups = outcome(() => parseGroupDocument(text));
+      const servers = outcome(() => toServers(parseServerDocument(text)));
+      if (Object.keys(Object.getOwnPropertyDescriptors(Object.prototype)).join() !== keys) expect.fail("polluted");
+      if (servers === undefined) return groups === undefined ? "refused" : "groups";
+      // A config that can be loaded can be edited, and the edit keeps its content.
+      const entry = { name: "fuzz-new", command: "x" };
+      const [added] = toServers(parseServerDocument(JSON.stringify({ mcpServers: { "fuzz-new": entry } })));
+      if (added === undefined) return expect.fail("no server");
+      const edited = outcome(() => addServer(text, added, entry));
+      if (edited !== undefined) {
+        const names = toServers(parseServerDocument(edited)).map(({ name }) => name);
+        expect(names).toEqual([...servers.map(({ name }) => name), "fuzz-new"]);
+      }
+      return servers.length > 0 ? "servers" : "empty";
+    },
+  });
+  expect(new Set(outcomes.keys())).toEqual(new Set(["refused", "groups", "servers", "empty"]));
+});
 
 function outcome<T>(run: () => T): T | undefined {
   try {

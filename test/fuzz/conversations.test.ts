@@ -1,5 +1,5 @@
-// Clients that keep one pipe open: broken frames of WebSocket, good frames with broken messages, broken messages of HTTP+SSE. In
-// this process, so that nothing the hub throws is missed. Each is answered or closed, and the hub goes on.
+// Clients with one open connection: broken WebSocket frames, valid frames with broken messages, broken messages over HTTP+SSE. In
+// this process, so that no uncaught error is missed. Each input is answered or its connection closed, and the hub keeps working.
 
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
@@ -12,7 +12,7 @@ import { closed } from "../support/streams.ts";
 import { FUZZ_MS } from "./fuzz.ts";
 import { fuzzWire } from "./wire.ts";
 
-/** Each opens a connection, and many wait for the other side to close it. */
+/** Each input opens a connection, and many wait until the other side closes it. */
 const MAX_RUNS = 50_000;
 
 let inProcess: InProcess;
@@ -66,14 +66,14 @@ const UPGRADE = [
   "\r\n",
 ].join("\r\n");
 
-/** A masked frame, as clients send them; a mask of zeros leaves the text as it is. */
+/** A masked frame, as clients send it; a mask of zeros leaves the text readable. */
 function frame(payload: Buffer, opcode = 1): Buffer {
   const size = payload.length;
   const head = size < 126 ? [0x80 | size] : [0x80 | 126, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([0x80 | opcode, ...head, 0, 0, 0, 0]), payload]);
 }
 
-/** All that a client says on one WebSocket. What comes of it: how its request for one was answered. */
+/** Sends everything on one WebSocket. Returns the status of the upgrade. */
 async function converse(said: Buffer, random: Random): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   let head = "";
@@ -88,7 +88,7 @@ async function converse(said: Buffer, random: Random): Promise<string> {
   return /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? "closed";
 }
 
-it("SE-5 T20 CL-9 broken frames of WebSocket end that connection at most", { timeout: FUZZ_MS }, async () => {
+it("SE-5 T20 CL-9 malformed WebSocket frames end that connection at most", { timeout: FUZZ_MS }, async () => {
   const first = frame(Buffer.from(JSON.stringify(HELLO)));
   const corpus = [
     ...MESSAGES.map((text) => Buffer.concat([first, frame(Buffer.from(text))])),
@@ -108,7 +108,7 @@ it("SE-5 T20 CL-9 broken frames of WebSocket end that connection at most", { tim
   expect(missing).toEqual([]);
 });
 
-it("SE-5 T20 CL-9 broken messages in good frames are answered or passed over", { timeout: FUZZ_MS }, async () => {
+it("SE-5 T20 CL-9 malformed messages in valid frames are answered or ignored", { timeout: FUZZ_MS }, async () => {
   const missing = await fuzzWire({
     name: "websocket messages",
     quickRuns: 500,
@@ -129,7 +129,7 @@ it("SE-5 T20 CL-9 broken messages in good frames are answered or passed over", {
   expect(missing).toEqual([]);
 });
 
-/** Opens a stream of HTTP+SSE, and gives the address for its messages. What the stream says is read, and dropped. */
+/** Opens an HTTP+SSE stream and returns the address for messages. The events are discarded. */
 function openSse(): Promise<{ address: string; close: () => void }> {
   return new Promise((resolve, reject) => {
     const outgoing = request(`${url}/sse`, { headers: { accept: "text/event-stream" } }, (response) => {
@@ -139,13 +139,13 @@ function openSse(): Promise<{ address: string; close: () => void }> {
         const address = /^data: (\/messages\S+)/m.exec(text)?.[1];
         if (address !== undefined) resolve({ address, close: () => outgoing.destroy() });
       });
-      response.on("error", () => undefined); // closed by us
+      response.on("error", () => undefined); // closed by the test
     });
     outgoing.on("error", reject).end();
   });
 }
 
-it("SE-5 T20 CL-9 broken messages of HTTP+SSE are refused in good order", { timeout: FUZZ_MS }, async () => {
+it("SE-5 T20 CL-9 malformed messages over HTTP+SSE are refused", { timeout: FUZZ_MS }, async () => {
   let stream: Awaited<ReturnType<typeof openSse>> | undefined;
   const missing = await fuzzWire({
     name: "sse messages",

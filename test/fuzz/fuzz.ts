@@ -1,27 +1,27 @@
-// Runs one target over many broken inputs. FUZZ_RUNS says how many (the quick run has a few thousand each), FUZZ_SEED which;
-// FUZZ_FIRST, over sockets, with which number to begin: one that failed can be sent alone.
-// What must not happen: a throw that is no answer, a hang, memory that is not given back.
+// Runs one target over many mutated inputs: a few thousand in `npm test`, a million in the long lane. It fails on an unexpected
+// throw, a hang, or memory that is not released.
 
 import { expect } from "vitest";
 import { reachableBytes } from "../support/memory.ts";
 import { Mutator, randomFrom, type Random } from "../support/mutator.ts";
+import { scaled, testSeed } from "../support/scale.ts";
 
 export interface Target {
   readonly name: string;
   /** Valid examples. */
   readonly corpus: readonly (string | Buffer)[];
   readonly quickRuns: number;
-  /** Throws where a property does not hold. What it returns is counted: a target must see every kind of outcome. */
+  /** Throws if a property does not hold. The returned outcomes are counted: a target must see every kind. */
   readonly check: (input: Buffer, random: Random) => string;
 }
 
-/** What a good machine does in a millisecond. Slow machines are not punished, a quadratic parser is. */
+/** A fast machine needs a millisecond for an input. The bound allows slow machines but not a quadratic parser. */
 const HANG_MS = 5000;
 const MAX_GROWTH_BYTES = 16_000_000;
-/** Of a long run. */
+/** The timeout of a long run. */
 export const FUZZ_MS = 3_600_000;
 
-/** The outcomes that were seen, and how often. */
+/** The outcomes, with their counts. */
 export function fuzz({ name, corpus, quickRuns, check }: Target): Map<string, number> {
   const { runs, seed } = settings(quickRuns);
   const random = randomFrom(seed);
@@ -31,7 +31,7 @@ export function fuzz({ name, corpus, quickRuns, check }: Target): Map<string, nu
   let slowestMs = 0;
   let baseline = 0;
   for (let run = 0; run < runs; run++) {
-    // Caches and compiled code are there by then.
+    // Caches are filled and code is compiled by then.
     if (run === Math.floor(runs / 4)) baseline = reachableBytes();
     const input = mutator.next();
     const from = performance.now();
@@ -54,9 +54,8 @@ export function fuzz({ name, corpus, quickRuns, check }: Target): Map<string, nu
   return outcomes;
 }
 
-export function settings(quickRuns: number): { runs: number; seed: number; first: number } {
-  const { FUZZ_RUNS, FUZZ_SEED, FUZZ_FIRST } = process.env;
-  return { runs: Number(FUZZ_RUNS ?? quickRuns), seed: Number(FUZZ_SEED ?? 20261116), first: Number(FUZZ_FIRST ?? 0) };
+export function settings(quickRuns: number): { runs: number; seed: number } {
+  return { runs: scaled(quickRuns, 1_000_000), seed: testSeed(20261116) };
 }
 
 interface Report {

@@ -1,4 +1,5 @@
-// The headers of the modern era: any text goes through one and back, nothing else decodes to it, no schema makes them throw.
+// The headers of the modern era: any text is encoded and decoded unchanged, no other input decodes to it, and no schema makes
+// them throw.
 
 import { validateHeaderValue } from "node:http";
 import { expect, it } from "vitest";
@@ -8,10 +9,10 @@ import {
   headerMismatch,
   headerParams,
   requestHeaders,
-} from "../../hub/src/wire/headers.ts";
+} from "../../hub/src/protocol/revisions/headers.ts";
 import { fuzz, FUZZ_MS } from "./fuzz.ts";
 
-it("T35 SE-5 any text comes back from a header, and one that decodes has one meaning", { timeout: FUZZ_MS }, () => {
+it("T35 SE-5 any text survives encoding as a header, and decoding is unambiguous", { timeout: FUZZ_MS }, () => {
   const outcomes = fuzz({
     name: "headers",
     corpus: [
@@ -41,7 +42,7 @@ it("T35 SE-5 any text comes back from a header, and one that decodes has one mea
 });
 
 it(
-  "T35 T49 SE-5 a tool's schema gives headers or a reason, and a request made by it passes its own check",
+  "T35 T49 SE-5 a tool's schema yields headers or a reason, and a request built from it passes validation",
   { timeout: FUZZ_MS },
   () => {
     const outcomes = fuzz({

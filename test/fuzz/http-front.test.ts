@@ -1,11 +1,11 @@
-// The hub's front door, in this process so that nothing it throws is missed: broken requests over raw sockets, and broken
-// bodies in good requests to every kind of endpoint. Each is answered or closed, and none is the hub's own fault.
+// The hub's HTTP front, in this process so that no uncaught error is missed: broken requests over raw sockets, and broken bodies
+// in valid requests to every kind of endpoint. Each input is answered or its connection closed, and none causes an internal
+// error.
 
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readManagementToken } from "../../hub/src/auth/management-token.ts";
-import { hubPaths } from "../../hub/src/config/paths.ts";
+import { tokenOf } from "../support/client.ts";
 import { fixture } from "../support/hub.ts";
 import { openInProcess, type InProcess } from "../support/in-process.ts";
 import { cutUp, Mutator, type Random } from "../support/mutator.ts";
@@ -28,8 +28,7 @@ beforeAll(async () => {
   const { hub, home } = inProcess;
   url = await hub.listen({ host: "127.0.0.1", port: 0 });
   await hub.start();
-  token =
-    (await readManagementToken(hubPaths({ env: home.env, platform: process.platform, home: home.dir }).data)) ?? "";
+  token = await tokenOf(home);
   session = await connectMcp(`${url}/mcp`);
 });
 
@@ -38,7 +37,7 @@ afterAll(async () => {
   expect(await inProcess.end()).toEqual([]);
 });
 
-/** Still there, and still doing its work. */
+/** Requires that the hub still works. */
 async function requireHealthy(): Promise<void> {
   expect((await http(`${url}/healthz`, { method: "GET" })).status).toBe(200);
   const again = await connectMcp(`${url}/mcp`);
@@ -46,7 +45,7 @@ async function requireHealthy(): Promise<void> {
   expect(result.content).toEqual([{ type: "text", text: "ok" }]);
 }
 
-/** Inputs are the same in every run; what only this hub knows is put in as they are sent. */
+/** Inputs are the same in every run; values that only this hub knows are inserted when they are sent. */
 const SESSION = "00000000-5e55-4000-8000-000000000000";
 const TOKEN = `pb_${"t".repeat(43)}`;
 
@@ -55,7 +54,7 @@ function filledIn(input: Buffer): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-/** Among a thousand inputs is one that ends the session. */
+/** About one input in a thousand ends the session. */
 async function renewSession(): Promise<void> {
   session = await connectMcp(`${url}/mcp`);
 }
@@ -74,7 +73,7 @@ const MODERN_CALL = { ...CALL, params: { ...CALL.params, _meta: ENVELOPE } };
 const HELLO = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } };
 const OFF = { name: "off", command: "plugboard-no-such-command", disabled: true };
 
-/** A request as it goes over the wire. */
+/** A request as bytes. */
 function rawRequest(line: string, headers: Readonly<Record<string, string>>, body?: unknown): string {
   const text = body === undefined ? "" : JSON.stringify(body);
   const all = { Host: "localhost", ...headers, ...(text === "" ? {} : { "Content-Length": Buffer.byteLength(text) }) };
@@ -82,7 +81,7 @@ function rawRequest(line: string, headers: Readonly<Record<string, string>>, bod
   return `${line} HTTP/1.1\r\n${head.join("")}\r\n${text}`;
 }
 
-it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS }, async () => {
+it("SE-5 SE-3 T20 malformed requests are answered or closed", { timeout: FUZZ_MS }, async () => {
   const json = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
   const admin = { Authorization: `Bearer ${TOKEN}` };
   const modern = { "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "echo__echo" };
@@ -123,7 +122,7 @@ it("SE-5 SE-3 T20 broken requests are answered or closed", { timeout: FUZZ_MS },
       await end;
       if (head === "") return "closed";
       const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? `5xx: ${head.slice(0, 80)}`;
-      // All of it was there, and the end too: nothing to wait for.
+      // Every request is complete, so the hub must not wait for more of it.
       return status === "408" ? "5xx: the hub waited for more" : status;
     },
   });
@@ -156,12 +155,14 @@ const BODIES: readonly Endpoint[] = [
   ["POST", "/mcp", { ...CALL, method: "resources/read", params: { uri: "test://static" } }],
 ];
 
-/** Edits wait for the disk, and for each other: as many of them as of the others, and nearly all lanes would stand in their queue. */
+/**
+ * Edits wait for the disk and for each other. With as many edits as other requests, nearly all lanes would wait in their queue.
+ */
 function endpointFrom(random: Random): number {
   return random(30) === 0 ? random(EDITS.length) : EDITS.length + random(BODIES.length - EDITS.length);
 }
 
-/** Edits add servers and give them other names: without this the config would grow, and what is to be edited be gone. */
+/** Edits add and rename servers. Without a reset the config would grow, and the servers to be edited would be missing. */
 async function restoreServers(): Promise<void> {
   const { body } = await exchange("GET", "/api/v1/servers", Buffer.alloc(0));
   const names = [...body.matchAll(/"name":("(?:[^"\\]|\\.)*")/g)].map(([, name = ""]): string => JSON.parse(name));
@@ -173,14 +174,14 @@ async function restoreServers(): Promise<void> {
 }
 
 it(
-  "SE-5 MG-3 T20 T50 broken bodies are refused in good order, at every kind of endpoint",
+  "SE-5 MG-3 T20 T50 malformed bodies get a well-formed error at every kind of endpoint",
   { timeout: FUZZ_MS },
   async () => {
     const missing = await fuzzWire({
       name: "bodies",
       quickRuns: 2500,
       expected: ["200", "400"],
-      // The first byte says where it goes; now and then that is not where it belongs.
+      // The first byte selects the address; sometimes a wrong one.
       inputs: (random) => {
         const mutators = BODIES.map(([, , body]) => new Mutator([JSON.stringify(body)], random));
         return {
@@ -201,7 +202,7 @@ it(
         if (status === 202 || status === 204) return String(status);
         if (!/json|event-stream/.test(type)) return `5xx: ${type}`;
         if (/^\s+at |node:internal|\/hub\/src\//m.test(body)) return `5xx with a stack: ${body}`;
-        // What a server is not up to is not the hub's fault.
+        // Errors of a server are not errors of the hub.
         return status === 503 && body.includes("SERVICE_UNAVAILABLE") ? "unavailable" : String(status);
       },
     });

@@ -1,15 +1,15 @@
-// What is dribbled byte by byte takes memory by its bytes, not by their number.
+// The memory for a message that arrives byte by byte depends on its size, not on the number of chunks.
 
 import { describe, expect, it } from "vitest";
-import { LineReader } from "../../hub/src/wire/lines.ts";
-import { SseParser } from "../../hub/src/wire/sse.ts";
+import { LineReader } from "../../hub/src/lib/streams/lines.ts";
+import { SseParser } from "@plugboard/shared/streams/sse";
 import { reachableBytes } from "../support/memory.ts";
 
-/** A buffer of its own, as a read from a pipe gives it. */
+/** A chunk with its own buffer, as a read from a pipe returns it. */
 const oneByte = () => Buffer.from(new Uint8Array([0x78]));
 const ignore = () => undefined;
 
-describe("a million pieces of one byte", () => {
+describe("a million chunks of one byte", () => {
   const COUNT = 1_000_000;
 
   it.each([
@@ -29,10 +29,10 @@ describe("a million pieces of one byte", () => {
         return parser;
       },
     ],
-  ])("%s take little more memory than one piece of a million", (_, hold) => {
+  ])("%s use little more memory than one chunk of a megabyte", (_, hold) => {
     const before = reachableBytes();
     const held = hold();
-    // Each in a buffer of its own would be more than 100 MB.
+    // With a buffer per chunk it would be more than 100 MB.
     expect(reachableBytes() - before).toBeLessThan(20_000_000);
     expect(held).toBeDefined();
   });

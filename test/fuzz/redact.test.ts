@@ -1,7 +1,7 @@
-// What is recorded: always valid JSON within its bound, without the secret, whatever the bytes were.
+// Recorded payloads are valid JSON of bounded size without the secret, for any bytes.
 
 import { expect, it } from "vitest";
-import { Redactor } from "../../hub/src/calls/redact.ts";
+import { Redactor } from "../../hub/src/redaction/redactor.ts";
 import { fuzz, FUZZ_MS } from "./fuzz.ts";
 
 const SECRET = "s3cr3t/T0ken+Value";
@@ -18,7 +18,7 @@ const CORPUS = [
   '{"plain":[1,2,3.5,true,null,"ä€\u{1f600}"]}',
 ];
 
-it("T12 SE-1 SE-5 what is kept is JSON on one line, bounded, without the secret", { timeout: FUZZ_MS }, () => {
+it("T12 SE-1 SE-5 stored payloads are bounded JSON on one line without the secret", { timeout: FUZZ_MS }, () => {
   const redactor = new Redactor({ maxBytes: MAX_BYTES });
   redactor.setSecrets("server", [SECRET]);
   const outcomes = fuzz({
@@ -27,7 +27,7 @@ it("T12 SE-1 SE-5 what is kept is JSON on one line, bounded, without the secret"
     quickRuns: 8000,
     check: (input) => {
       requireClean(redactor.redactText(input.toString()));
-      // Only JSON gets as far as the record.
+      // Only JSON is recorded.
       const value = parse(input);
       if (value === undefined) return "no JSON";
       const { json, truncated } = redactor.redact(input);
@@ -35,7 +35,7 @@ it("T12 SE-1 SE-5 what is kept is JSON on one line, bounded, without the secret"
       requireClean(text);
       if (/[\r\n]/.test(text)) expect.fail("more than one line");
       if (parse(Buffer.from(text)) === undefined) expect.fail(`no JSON any more: ${text}`);
-      // The mask of what is cut may be a little longer than what it stands for.
+      // The mask of truncated text may be slightly longer than the text.
       if (text.length > MAX_BYTES + 100) expect.fail(`${text.length} characters`);
       return truncated ? "cut" : json?.equals(input) === true ? "same" : "masked";
     },

@@ -1,7 +1,7 @@
-// Event streams: the parser on any bytes, however they are cut, against the specification's algorithm on the whole text.
+// Event streams: the parser on any bytes in any chunks, compared with the algorithm of the specification on the whole text.
 
 import { expect, it } from "vitest";
-import { sseEvent, SseParser } from "../../hub/src/wire/sse.ts";
+import { sseEvent, SseParser } from "@plugboard/shared/streams/sse";
 import { cutUp } from "../support/mutator.ts";
 import { fuzz, FUZZ_MS } from "./fuzz.ts";
 
@@ -35,16 +35,16 @@ function parse(chunks: readonly Buffer[], maxBytes: number): Seen {
   return seen;
 }
 
-/** HTML, section 9.2.6, word by word; the text is one of bytes. */
+/** HTML, section 9.2.6, literally; the text is one character per byte. */
 function interpret(text: string): Seen {
   const seen: Seen = { events: [], retries: [], overflows: 0 };
   const utf8 = (value: string) => Buffer.from(value, "latin1").toString();
   let [data, type, id] = ["", "", ""];
   const lines = text.replace(/^\xef\xbb\xbf/, "").split(/\r\n|\r|\n/);
-  lines.pop(); // an unfinished line is none
+  lines.pop(); // an incomplete line is ignored
   for (const line of lines) {
     if (line === "") {
-      // Ours: an event whose data is empty says nothing to MCP.
+      // Differs from HTML: an event with empty data is ignored.
       if (data.length > 1)
         seen.events.push({ event: type === "" ? "message" : utf8(type), data: data.slice(0, -1), id });
       data = "";
@@ -60,7 +60,7 @@ function interpret(text: string): Seen {
   return seen;
 }
 
-it("F26 F07 events are the specification's, the same however the bytes come", { timeout: FUZZ_MS }, () => {
+it("F26 F07 events follow the specification for any split of the bytes", { timeout: FUZZ_MS }, () => {
   const outcomes = fuzz({
     name: "sse",
     corpus: CORPUS,
@@ -79,13 +79,13 @@ it("F26 F07 events are the specification's, the same however the bytes come", { 
   expect(new Set(outcomes.keys())).toEqual(new Set(["events", "none", "too long"]));
 });
 
-it("F26 what the hub writes is read back", { timeout: FUZZ_MS }, () => {
+it("F26 written events are read back", { timeout: FUZZ_MS }, () => {
   const outcomes = fuzz({
     name: "sse writer",
     corpus: ['{"jsonrpc":"2.0","id":1,"result":{"text":"ä"}}'],
     quickRuns: 2000,
     check: (input, random) => {
-      // Messages are on one line.
+      // Each message is on one line.
       const message = Buffer.from(input.toString("latin1").replaceAll(/[\r\n]/g, " "), "latin1");
       const { events } = parse(cutUp(sseEvent(message), random), 1 << 20);
       const expected = message.length === 0 ? [] : [message.toString("latin1")];

@@ -1,5 +1,4 @@
-// Counts the work that a parser does on bytes: every byte that it looks at or has copied, so that a bound on it holds on
-// any machine.
+// Counts the work of a parser: every byte that it reads or copies, so that a bound does not depend on the machine.
 
 export interface Counted {
   readonly bytes: Buffer;

@@ -1,5 +1,5 @@
-// Like fuzz.ts, for targets at the other end of a socket. Many inputs are under way at once, in lanes that do not wait for
-// each other; an input follows from the seed and its own number, whatever the others do.
+// Like fuzz.ts, for targets behind a socket. Many inputs are sent concurrently, in independent lanes; an input depends only on
+// the seed and its number.
 
 import { expect } from "vitest";
 import { reachableBytes } from "../support/memory.ts";
@@ -9,14 +9,14 @@ import { report, settings } from "./fuzz.ts";
 export interface WireTarget {
   readonly name: string;
   readonly quickRuns: number;
-  /** Where each input takes long. */
+  /** For targets whose inputs take long. */
   readonly maxRuns?: number;
   readonly inputs: (random: Random) => { next(): Buffer };
-  /** Gives what came of one input. What begins with a 5 is a fault of whoever answered. */
+  /** Returns the outcome of one input. An outcome that begins with 5 is an internal error. */
   readonly send: (input: Buffer, random: Random) => Promise<string>;
-  /** Outcomes that a whole run must see. */
+  /** Outcomes that a full run must see. */
   readonly expected: readonly string[];
-  /** Comes before every thousandth input. */
+  /** Runs before every thousandth input. */
   readonly freshen?: () => Promise<void>;
 }
 
@@ -26,27 +26,27 @@ interface Lane {
   since: number;
 }
 
-/** Enough to leave no pause. With more, each waits longer: what takes many turns of the event loop, as an edit does, most. */
+/** Enough concurrency to keep the hub busy. With more, inputs that take many turns, such as edits, would take too long. */
 const LANES = 8;
-/** A loaded machine is not punished: what has not ended by then never does. */
+/** An input without an outcome by then is a hang, also on a busy machine. */
 const HANG_MS = 60_000;
 const MAX_GROWTH_BYTES = 32_000_000;
-/** A long run says how far it is. */
+/** Interval of progress reports of a long run. */
 const PROGRESS = 50_000;
-/** Neighbouring numbers give unlike inputs. */
+/** Consecutive numbers give unrelated inputs. */
 const APART = 0x9e3779b1;
 
-/** Gives which of the expected outcomes were not seen; a run of few inputs need not see them. */
+/** Returns the expected outcomes that were not seen; a short run need not see them. */
 export async function fuzzWire(target: WireTarget): Promise<string[]> {
   const { name, quickRuns, maxRuns = Infinity, inputs, send, expected, freshen } = target;
-  const { runs: wanted, seed, first } = settings(quickRuns);
+  const { runs: wanted, seed } = settings(quickRuns);
   const runs = Math.min(wanted, maxRuns);
   let numbers = randomFrom(seed);
   const source = inputs((below) => numbers(below));
   const outcomes = new Map<string, number>();
   const lanes = new Set<Lane>();
   const startedAt = performance.now();
-  let next = first;
+  let next = 0;
   let baseline = 0;
   let slowestMs = 0;
   let failure: Error | undefined;
@@ -62,11 +62,11 @@ export async function fuzzWire(target: WireTarget): Promise<string[]> {
   const work = async () => {
     const lane: Lane = { run: 0, input: Buffer.alloc(0), since: performance.now() };
     lanes.add(lane);
-    while (next < first + runs) {
-      // Another lane's: the run is over.
+    while (next < runs) {
+      // Another lane has failed: the run is over.
       if (failure !== undefined) break;
       lane.run = next++;
-      const done = lane.run - first;
+      const done = lane.run;
       if (done === Math.floor(runs / 2)) baseline = reachableBytes();
       lane.since = performance.now();
       if (done % 1000 === 0) await freshen?.();

@@ -1,20 +1,25 @@
-// A hub inside the test's own process with its management API on a real socket, and every byte that comes out of it kept,
-// so that a test can say at the end what must not have been there.
+// A hub in the test process with its management API on a real socket. It records every byte that it sends, so that a test can
+// search the output for values that must not appear.
 
+import { join } from "node:path";
 import { expect } from "vitest";
-import { createApi, type Api, type ApiOptions } from "../../hub/src/api/app.ts";
-import { HubClient } from "../../hub/src/api/client.ts";
-import { EventLog } from "../../hub/src/api/live/event-log.ts";
-import { EventStreams } from "../../hub/src/api/live/event-streams.ts";
-import type { Route } from "../../hub/src/api/route.ts";
-import { createRoutes } from "../../hub/src/api/routes.ts";
+import { createApi, type Api, type ApiOptions } from "../../hub/src/api/server/app.ts";
+import { BrowserAccess } from "../../hub/src/api/server/browser/access.ts";
+import { HubClient } from "../../hub/src/api/client/client.ts";
+import { EventLog } from "../../hub/src/api/server/live/event-log.ts";
+import { EventStreams } from "../../hub/src/api/server/live/event-streams.ts";
+import type { Route } from "../../hub/src/api/server/route.ts";
+import { createRoutes } from "../../hub/src/api/server/route-table.ts";
 import { problem } from "../../hub/src/api/schemas/error.ts";
+import { Authenticator } from "../../hub/src/auth/authenticator.ts";
 import { ManagementToken, readManagementToken } from "../../hub/src/auth/management-token.ts";
-import { Redactor } from "../../hub/src/calls/redact.ts";
-import { hubPaths, type HubPaths } from "../../hub/src/config/paths.ts";
-import { Listener } from "../../hub/src/listener.ts";
+import { Redactor } from "../../hub/src/redaction/redactor.ts";
+import { hubPaths, type HubPaths } from "../../hub/src/config/files/paths.ts";
+import type { PlatformContext } from "../../hub/src/config/files/system-folders.ts";
+import { Listener } from "../../hub/src/http/listener.ts";
 import { append } from "./calls.ts";
-import { MemoryCallLog } from "../../hub/src/store/memory-call-log.ts";
+import type { CallLog } from "../../hub/src/call-log/port.ts";
+import { MemoryCallLog } from "../../hub/src/call-log/memory-call-log.ts";
 import { openInProcess, type InProcess } from "./in-process.ts";
 import { http, type HttpResult } from "./rpc.ts";
 import type { Servers } from "./hub.ts";
@@ -34,6 +39,7 @@ export interface ManagedHub extends Omit<InProcess, "end"> {
   readonly url: string;
   readonly token: string;
   readonly paths: HubPaths;
+  readonly user: PlatformContext;
   readonly api: Api;
   readonly client: HubClient;
   /** Every answer so far: its headers and its body. */
@@ -46,7 +52,7 @@ export interface ManagedHub extends Omit<InProcess, "end"> {
 interface Options extends Partial<ApiOptions> {
   readonly groups?: unknown;
   readonly variables?: Readonly<Record<string, string>>;
-  /** How many wrong tokens a minute. */
+  /** The number of wrong tokens allowed per minute. */
   readonly wrongTokens?: number;
 }
 
@@ -55,22 +61,27 @@ export async function openManaged(servers: Servers | undefined, options: Options
   const inProcess = await openInProcess(servers, { groups, variables });
   const { hub, home } = inProcess;
   const paths = hubPaths({ env: home.env, platform: process.platform, home: home.dir });
-  const edge = createApi({
-    hub,
-    paths,
-    token: await ManagementToken.open(paths.data, { limit: wrongTokens }),
-    callLog: hub.callLog,
-    ...api,
+  // Clients' files are in the test's own folder.
+  const user = { env: { ...home.env, PATH: process.env["PATH"] }, platform: process.platform, home: home.dir };
+  const managementToken = await ManagementToken.open(paths.data, { limit: wrongTokens });
+  const ui = { sessionsPath: () => join(paths.data, "ui-sessions.json"), onWarning: () => undefined };
+  const authenticator = new Authenticator({
+    management: managementToken,
+    tokens: hub.accessTokens,
+    isMcpOpen: true,
   });
+  const edge = createApi({ hub, paths, user, authenticator, callLog: hub.callLog, ui, ...api });
   const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [edge] });
   const token = (await readManagementToken(paths.data)) ?? "";
   const seen: string[] = [];
-  const routes = createRoutes({ hub, paths, callLog: hub.callLog }, noStreams());
+  const browser = new BrowserAccess({ ...ui, token: managementToken });
+  const routes = createRoutes({ hub, paths, user, callLog: hub.callLog }, noStreams(), browser);
   return {
     ...inProcess,
     url: listener.url,
     token,
     paths,
+    user,
     api: edge,
     client: new HubClient({ url: listener.url, token }),
     seen,
@@ -106,7 +117,7 @@ interface Given {
   readonly json: unknown;
 }
 
-/** MG-3: an answer is what the route's schema says, no less and no more. */
+/** Checks that an answer matches the route's schema exactly. */
 function requireDocumented(routes: readonly Route[], { method, path, status, json }: Given): void {
   if (status === 304) return;
   if (status >= 300) return expectShape(problem, json, `${method} ${path}: ${status}`);
@@ -115,7 +126,7 @@ function requireDocumented(routes: readonly Route[], { method, path, status, jso
     (each) =>
       each.method === method.toLowerCase() &&
       new RegExp(`^${each.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(asked) &&
-      // "test" is also what a server may be called.
+      // A server may be named "test", too.
       (asked !== "/servers/test" || each.path === asked),
   );
   if (route === undefined || route.answer === undefined) return;
@@ -124,13 +135,19 @@ function requireDocumented(routes: readonly Route[], { method, path, status, jso
 }
 
 function expectShape(schema: Route["answer"] & object, json: unknown, where: string): void {
-  // Members that a schema does not know are left out by it.
+  // Parsing drops members that the schema does not know.
   expect([where, schema.parse(json)]).toEqual([where, json]);
 }
 
 const isBytes = (body: unknown): body is string | Buffer => typeof body === "string" || Buffer.isBuffer(body);
 
-/** A log in memory with so many calls, the even ones of the server "even". */
+/** A log in memory, of which some members behave differently. */
+export function logWith(members: Partial<CallLog>): CallLog {
+  const log = new MemoryCallLog({ redactor: new Redactor() });
+  return Object.defineProperties(log, Object.getOwnPropertyDescriptors(members));
+}
+
+/** A log in memory with the given number of calls; the even ones belong to the server "even". */
 export function filledLog(count: number): MemoryCallLog {
   const log = new MemoryCallLog({ redactor: new Redactor() });
   for (let n = 1; n <= count; n++) {

@@ -1,5 +1,5 @@
-// Clients that can be asked, on the official SDKs: the first generation speaks the legacy protocol, the second is pinned to the
-// modern one. They answer at once unless a test says otherwise, and keep what they were asked.
+// Clients of the official SDKs that answer requests of servers: the first generation speaks the legacy protocol, the second is
+// pinned to the modern one. They answer at once unless a test says otherwise, and record the requests.
 
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
@@ -26,14 +26,14 @@ export type Reply = (params: Params, signal: AbortSignal) => unknown;
 export interface AskedOptions {
   readonly capabilities?: Params;
   readonly elicit?: Reply;
-  /** How often a modern client brings back what it is asked. */
+  /** How often a modern client retries a call with the requested input. */
   readonly rounds?: number;
 }
 
 export interface AskedClient {
-  /** Every question, as its method and its params. */
+  /** The method and params of every request. */
   readonly asked: Messages;
-  /** Elicitations that it heard the end of. */
+  /** Elicitations whose completion the client was notified of. */
   readonly completed: Messages;
   call(
     name: string,
@@ -58,13 +58,13 @@ export const ABLE = {
 
 const ROOTS = { roots: [{ uri: "file:///home", name: "home" }] };
 const SAMPLED = { role: "assistant", model: "none", content: { type: "text", text: "sampled" } } as const;
-/** What a client says to a form: whose question it was. */
+/** The answer of a client to a form, with the name of the server that sent it. */
 const sayBack: Reply = (params) =>
   params["mode"] === "url"
     ? { action: "accept" }
     : { action: "accept", content: { said: `you asked: ${String(params["message"])}` } };
 
-/** A question as its server put it: the name that the hub put before it is `asker`. */
+/** A request as its server sent it: the name that the hub added is `asker`. */
 function unnamed<P extends Params>(params: P): P & { asker?: string } {
   const [, asker, message] = /^\[(\w+)\] (.*)$/s.exec(String(params["message"])) ?? [];
   return asker === undefined ? params : { ...params, message, asker };

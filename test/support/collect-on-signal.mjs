@@ -1,5 +1,5 @@
-// Loaded into a hub whose memory is watched: at SIGUSR2 it collects its garbage, so that what is left is what it holds. Its
-// threads have heaps of their own and hear no signals, so they are told.
+// Loaded into a hub whose memory is measured: at SIGUSR2 it collects garbage. Worker threads have their own heaps and get no
+// signals, so they are notified by message.
 
 import { BroadcastChannel, isMainThread } from "node:worker_threads";
 
@@ -14,6 +14,6 @@ if (isMainThread) {
   });
 } else {
   threads.addEventListener("message", () => globalThis.gc?.());
-  // Listening makes it count again.
+  // A message listener keeps the thread alive; unref it again.
   threads.unref();
 }

@@ -1,10 +1,11 @@
-// An OTLP collector that keeps what it is sent: spans in JSON, and everything else as bytes.
+// An OTLP collector that records its input: spans as JSON, and everything else as bytes.
 
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { Messages } from "./streams.ts";
+import { listen } from "./sockets.ts";
 
 export interface CollectedSpan {
   readonly traceId: string;
@@ -29,13 +30,13 @@ export interface Received {
 export interface Collector {
   readonly url: string;
   readonly received: Received[];
-  /** What the next posts are answered with; 200 where nothing is said. */
+  /** The answers to the next posts; the default is 200. */
   readonly statuses: number[];
-  /** The spans of a trace, the outer one first; waits until there are so many. */
+  /** The spans of a trace, the outer one first; waits for the given number. */
   trace(traceId: string, count?: number): Promise<CollectedSpan[]>;
-  /** Waits for more posts than so many. */
+  /** Waits until there are more posts than the given number. */
   more(than: number): Promise<void>;
-  /** Resolves when nobody is connected. */
+  /** Resolves when no client is connected. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -56,15 +57,14 @@ export async function startCollector(): Promise<Collector> {
     response.writeHead(status, { "content-type": "application/json" }).end("{}");
     posts.push(status);
   };
-  // Never closes an idle connection: that is for the other side to do.
+  // The collector never closes an idle connection; the hub must do so.
   const server = createServer({ keepAliveTimeout: 3_600_000 }, (request, response) => void take(request, response));
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     received,

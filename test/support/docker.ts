@@ -24,7 +24,7 @@ export interface Output {
 export class DockerEngine {
   readonly #folder: string;
   readonly #daemon: ChildProcess;
-  /** For the hub's environment: what leads its docker client here. */
+  /** Variables for the hub's environment that point its docker client to this engine. */
   readonly env: { readonly DOCKER_HOST: string };
 
   constructor(folder: string, daemon: ChildProcess) {
@@ -43,7 +43,7 @@ export class DockerEngine {
     return stdout.split("\n").filter((name) => name !== "");
   }
 
-  /** An image of the everything server, made of files that are already here. Its entry point is the server. */
+  /** An image of the everything server, built from local files. Its entry point is the server. */
   async importEverything(): Promise<string> {
     const image = "plugboard-test/everything:1";
     const main = join("/", "node_modules", EVERYTHING, "dist/index.js");
@@ -70,7 +70,7 @@ export class DockerEngine {
   }
 }
 
-/** An engine that answers, or why there is none and the line that would install it. */
+/** A running engine, or the reason why it is missing and the command that installs it. */
 export async function startDocker(): Promise<DockerEngine | { readonly missing: string }> {
   const absent = ["docker", "dockerd"].filter((name) => !isOnPath(name));
   if (absent.length > 0) return { missing: `no ${absent.join(" and ")} on PATH: ${INSTALL}` };
@@ -80,7 +80,7 @@ export async function startDocker(): Promise<DockerEngine | { readonly missing: 
   const daemon = await startDaemon(folder, log);
   const answers = async () => (await run("docker", ["version"], { DOCKER_HOST: socketIn(folder) })).code === 0;
   const deadline = performance.now() + READY_MS;
-  // An engine does not tell when it is ready.
+  // The engine does not report when it is ready.
   while (!(await answers())) {
     if (daemon.exitCode === null && performance.now() < deadline) {
       await delay(50);
@@ -108,7 +108,7 @@ async function startDaemon(folder: string, log: string): Promise<ChildProcess> {
   ];
   const noNetwork = ["--iptables=false", "--ip6tables=false", "--bridge=none"];
   const daemon = spawn("dockerd", [...places, "-H", socketIn(folder), ...noNetwork], {
-    // Out of the tests' group: an interrupt from the keyboard must leave it to close().
+    // The engine has its own process group, so that Ctrl-C does not end it before close().
     detached: true,
     stdio: ["ignore", output.fd, output.fd],
   });
@@ -128,7 +128,7 @@ async function removeFolder(folder: string): Promise<void> {
   const mounts = readFileSync("/proc/self/mounts", "utf8")
     .split("\n")
     .map((line) => line.split(" ")[1] ?? "");
-  // Inner ones first.
+  // Inner mounts come first.
   for (const mount of mounts.filter((path) => path.startsWith(`${folder}/`)).toReversed())
     await run("umount", ["-l", mount]);
   await rm(folder, { recursive: true, force: true });
@@ -154,12 +154,12 @@ function packageFolders(root: string): string[] {
     for (const dependency of dependencyNames(manifest)) visit(dependency, folder);
   };
   visit(root, "");
-  // A nested package travels with the one that holds it.
+  // A nested package is copied with its parent.
   const folders = [...found];
   return folders.filter((folder) => !folders.some((outer) => folder.startsWith(`${outer}/`)));
 }
 
-/** As Node looks for it: in the package's own node_modules, then further out. Optional ones may be nowhere. */
+/** Node's resolution: the package's own node_modules, then the parents'. Optional packages may be missing. */
 function findPackage(name: string, from: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     const candidate = join(folder, "node_modules", name);

@@ -1,17 +1,18 @@
-// A small forward proxy, as companies have them: requests with a whole address, and tunnels. Every name is this machine.
+// A small forward proxy for absolute-form requests and CONNECT tunnels. Every name resolves to this machine.
 
 import { once } from "node:events";
 import { createServer, request as forward } from "node:http";
-import { connect as connectTcp, type AddressInfo, type Socket } from "node:net";
+import { connect as connectTcp, type Socket } from "node:net";
+import { listen } from "./sockets.ts";
 
 export interface ForwardProxy {
   readonly url: string;
-  /** `GET http://…` or `CONNECT host:port`, in the order in which they came. */
+  /** `GET http://…` or `CONNECT host:port`, in order of arrival. */
   readonly log: string[];
   readonly stop: () => Promise<void>;
 }
 
-/** With credentials it lets nobody else through. */
+/** If credentials are given, the proxy requires them. */
 export async function startProxy(credentials?: string): Promise<ForwardProxy> {
   const log: string[] = [];
   const sockets = new Set<Socket>();
@@ -42,9 +43,7 @@ export async function startProxy(credentials?: string): Promise<ForwardProxy> {
     sockets.add(onward);
   });
   server.on("connection", (socket) => sockets.add(socket));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://${credentials === undefined ? "" : `${credentials}@`}127.0.0.1:${port}`,
     log,

@@ -1,4 +1,4 @@
-// Runs the built hub as a user does: a process of its own, an empty home, a config written to files.
+// Runs the built hub as a user does: in its own process, with an empty home and a config written to files.
 
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -17,7 +17,7 @@ export function fixture(name: string, ...args: string[]) {
   return { command: process.execPath, args: [join(FIXTURES, `${name}.mjs`), ...args] };
 }
 
-/** One that exits at once, and is tried once: a restart would show as "starting" now and then. */
+/** An entry that exits at once and has no retries, because a restart would sometimes show as "starting". */
 export function failing(...args: string[]) {
   return { ...fixture("exit-at-start", ...args), resilience: { restart: false } };
 }
@@ -40,7 +40,7 @@ export interface Home {
 
 export type Servers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** A fresh PLUGBOARD_HOME. Every server gets a mark in its environment, by which its processes are found again. */
+/** A fresh PLUGBOARD_HOME. Every server gets a mark in its environment, which identifies its processes. */
 export async function makeHome(servers: Servers | undefined, groups?: unknown): Promise<Home> {
   const dir = await mkdtemp(join(tmpdir(), "plugboard-test-"));
   const mark = `TEST_MARK=${randomUUID()}`;
@@ -56,7 +56,7 @@ export async function makeHome(servers: Servers | undefined, groups?: unknown): 
   return { dir, env, mark, remove: () => rm(dir, { recursive: true, force: true }) };
 }
 
-/** What a launcher needs to find its registry on this machine, and nothing else of the tests' own environment. */
+/** The variables that a launcher needs to find its registry, and nothing else of the test environment. */
 function registryAccess(): Record<string, string> {
   const needed =
     /^(PATH|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|UV_\w+|npm_config_(registry|cafile)|https?_proxy|no_proxy)$/i;
@@ -78,9 +78,9 @@ export interface RunningHub {
   readonly home: Home;
   stdout(): string;
   stderr(): string;
-  /** SIGTERM, and wait for the end. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<number | null>;
-  /** SIGKILL, and wait for the end. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export interface StartOptions {
   /** Arguments of node itself. */
   readonly node?: readonly string[];
   readonly umask?: string;
-  /** Another build of it. */
+  /** The program of another build. */
   readonly bin?: string;
 }
 
@@ -103,7 +103,7 @@ export async function startHub(
   home: Home,
   { ready = true, args = [], env = {}, through = [], node = [], umask, bin = BIN }: StartOptions = {},
 ): Promise<RunningHub> {
-  // A test that leaves a call hanging need not wait for it; one about waiting says so in its arguments.
+  // Open calls do not delay the stop by default; tests of the drain limit pass their own argument.
   const up = [process.execPath, ...node, bin, "up", "--port", "0", "--drain", "0s", ...args];
   const masked = umask === undefined ? [] : ["sh", "-c", `umask ${umask}; exec "$@"`, "sh"];
   const [command = "", ...rest] = [...masked, ...through, ...up];
@@ -116,7 +116,7 @@ export async function startHub(
   child.stdout.on("data", (chunk) => (stdout += chunk));
   child.stderr.on("data", (chunk) => (stderr += chunk));
   const exited = once(child, "exit");
-  // A test that failed before it could stop it must not leave it behind.
+  // A test that fails before it stops the hub must not leave it running.
   const killLast = () => void child.kill("SIGKILL");
   process.once("exit", killLast);
   void exited.then(() => process.off("exit", killLast));
@@ -131,7 +131,7 @@ export async function startHub(
       check();
     });
   await seen(() => /^MCP\s+http\S+\/mcp$/m.test(stdout));
-  if (ready) await seen(() => stderr.includes("Ctrl-C stops."));
+  if (ready) await seen(() => stderr.includes("Press Ctrl-C to stop."));
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     await exited;
@@ -160,11 +160,11 @@ export interface Launched {
   readonly finished: Promise<Finished>;
 }
 
-/** A command that is left running: for signals, and for talking to it. */
+/** Starts a command without waiting for its exit, for tests that send signals or write to stdin. */
 export function launch(home: Home, args: readonly string[], env: Readonly<Record<string, string>> = {}): Launched {
   const child = spawn(process.execPath, [BIN, ...args], {
     env: { ...home.env, ...env },
-    // A command that should have ended must not outlive the test that fails over it.
+    // A command that hangs must not outlive its failed test.
     timeout: 50_000,
     killSignal: "SIGKILL",
   });
@@ -172,18 +172,30 @@ export function launch(home: Home, args: readonly string[], env: Readonly<Record
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (chunk) => (stdout += chunk));
   child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk));
-  // It may end before it has read everything.
+  // The command may exit before it has read all of stdin.
   child.stdin.on("error", () => {});
   const finished = once(child, "close").then(() => ({ code: child.exitCode, stdout, stderr }));
   return { process: child, finished };
 }
 
-/** One command to its end. */
-export function plugboard(
-  home: Home,
-  args: readonly string[],
-  { stdin, env }: { stdin?: string; env?: Readonly<Record<string, string>> } = {},
-): Promise<Finished> {
+/** The first text that matches, in what the command has written to stderr so far and will write. */
+export async function seenInStderr({ process: { stderr } }: Launched, pattern: RegExp): Promise<string> {
+  let text = "";
+  for await (const chunk of stderr.iterator({ destroyOnReturn: false })) {
+    text += String(chunk);
+    const found = pattern.exec(text)?.[1];
+    if (found !== undefined) return found;
+  }
+  throw new Error(`The command ended without it: ${text}`);
+}
+
+export interface CommandOptions {
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs one command until it exits. */
+export function plugboard(home: Home, args: readonly string[], { stdin, env }: CommandOptions = {}): Promise<Finished> {
   const { process: child, finished } = launch(home, args, env);
   child.stdin.end(stdin ?? "");
   return finished;

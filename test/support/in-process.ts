@@ -1,13 +1,13 @@
-// A hub inside the test's own process, for tests that look at its state: statuses, events, what a server heard.
+// A hub in the test process, for tests that inspect its state: statuses, events, and what a server received.
 
 import { once } from "node:events";
 import type { LookupFunction } from "node:net";
-import { hubPaths } from "../../hub/src/config/paths.ts";
+import { hubPaths } from "../../hub/src/config/files/paths.ts";
 import { Hub } from "../../hub/src/hub.ts";
-import { LOCAL } from "../../hub/src/servers/caller.ts";
+import { LOCAL } from "../../hub/src/servers/instances/caller.ts";
 import type { Status } from "../../hub/src/servers/status.ts";
-import type { Ask } from "../../hub/src/servers/upstream.ts";
-import { rawParams, type Reply } from "../../hub/src/wire/jsonrpc.ts";
+import type { ForwardRequest } from "../../hub/src/servers/connection/upstream.ts";
+import { rawParams, type Reply } from "../../hub/src/protocol/rpc/jsonrpc.ts";
 import { processesWithMark } from "./processes.ts";
 import { makeHome, type Home, type Servers } from "./hub.ts";
 
@@ -16,7 +16,7 @@ export interface InProcess {
   readonly hub: Hub;
   /** Every status that a server took, in order. */
   readonly statuses: (server: string) => Status[];
-  /** Stops the hub, removes the home, and says which of its processes are still there. */
+  /** Stops the hub, removes the home, and returns the processes that are still running. */
   readonly end: () => Promise<number[]>;
 }
 
@@ -55,13 +55,13 @@ export function callTool(
   server: string,
   name: string,
   args: Readonly<Record<string, unknown>> = {},
-  more: Partial<Ask> = {},
+  more: Partial<ForwardRequest> = {},
 ): Promise<Reply> {
   const params = rawParams({ name, arguments: args });
-  return hub.calls.tool({ method: "tools/call", params, group: "default", server, name, caller: LOCAL, ...more });
+  return hub.calls.callTool({ method: "tools/call", params, group: "default", server, name, caller: LOCAL, ...more });
 }
 
-/** The text that a tool gave back. */
+/** The text of a tool result. */
 export async function callText(...args: Parameters<typeof callTool>): Promise<string> {
   return textOf(await callTool(...args));
 }

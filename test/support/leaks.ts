@@ -1,9 +1,9 @@
-// Everything that came out of a hub, and which of the planted markers are in it, in any form.
+// Collects the output of a hub and searches it for planted markers in any encoding.
 
 import { readFile, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 
-/** A marker in the forms in which it could slip through, each with its name; forms that look the same are one. */
+/** A marker in every encoding in which it could leak, by name, without duplicates. */
 export function encodingsOf(marker: string): ReadonlyMap<string, string> {
   const bytes = Buffer.from(marker);
   const hex = bytes.toString("hex");
@@ -33,7 +33,7 @@ export function encodingsOf(marker: string): ReadonlyMap<string, string> {
   return new Map(forms.toReversed().map(([form, name]) => [form, name]));
 }
 
-/** The letters that do not depend on what stands before and after. */
+/** The characters that do not depend on the text before and after. */
 function base64Core(bytes: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64");
   return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
@@ -54,17 +54,17 @@ export class Outputs {
     for (const piece of pieces) this.#pieces.push({ where, bytes: Buffer.from(piece) });
   }
 
-  /** Every file below a folder, but those whose path a pattern fits. */
+  /** Adds every file below a folder, except paths that match a pattern. */
   async addFiles(folder: string, when: string, skipped: RegExp): Promise<string[]> {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     const read = paths.map((path) => relative(folder, path)).filter((path) => !skipped.test(path));
-    // A temporary file may be gone meanwhile.
+    // A temporary file may have been removed meanwhile.
     for (const path of read) this.add(`${path} ${when}`, await readFile(join(folder, path)).catch(() => ""));
     return read;
   }
 
-  /** What was found where, with what stands around it. */
+  /** The markers found, with their source and the surrounding text. */
   hits(markers: Readonly<Record<string, string>>): string[] {
     const hits = new Map<string, string>();
     for (const [name, marker] of Object.entries(markers)) {

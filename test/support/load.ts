@@ -1,10 +1,10 @@
-// Many calls at once against a running hub, over connections that are kept: what was answered, by its marker.
+// Sends concurrent calls to a running hub over keep-alive connections, and records the answered ones by marker.
 
 import { Agent } from "node:http";
 import { answerOf, modern } from "./rpc.ts";
 
 export class Load {
-  /** Markers of the calls whose answers arrived whole. */
+  /** Markers of the calls whose answers arrived completely. */
   readonly answered: string[] = [];
   readonly #url: string;
   readonly #agent: Agent;
@@ -14,17 +14,17 @@ export class Load {
   #next = 0;
   #stopped = false;
 
-  /** Calls the tool echo of the only server at this address, so many at a time, each with a marker of its own. */
+  /** Calls the tool echo of the only server at this address with the given concurrency, each call with a unique marker. */
   constructor(url: string, { inFlight, prefix }: { inFlight: number; prefix: string }) {
     this.#url = url;
     this.#prefix = prefix;
     this.#agent = new Agent({ keepAlive: true, maxSockets: inFlight });
     this.#lanes = Array.from({ length: inFlight }, () => this.#lane());
-    // Whoever waits for them hears of it.
+    // The methods below report the failure.
     for (const lane of this.#lanes) lane.catch(() => undefined);
   }
 
-  /** Resolves when so many calls are answered; rejects where a call fails before. */
+  /** Resolves when the given number of calls are answered; rejects if a call fails before. */
   async untilAnswered(count: number): Promise<void> {
     if (this.answered.length >= count) return;
     const reached = new Promise<void>((resolve) => {
@@ -33,14 +33,14 @@ export class Load {
     await Promise.race([reached, ...this.#lanes]);
   }
 
-  /** No new calls; resolves when those on their way are answered. Rejects where one failed. */
+  /** Sends no new calls, and resolves when the open ones are answered. Rejects if one failed. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#lanes);
     this.#agent.destroy();
   }
 
-  /** The hub is gone: resolves when every call has its answer or knows that none will come. */
+  /** For a killed hub: resolves when every call is answered or has failed. */
   async broken(): Promise<void> {
     await Promise.allSettled(this.#lanes);
     this.#agent.destroy();

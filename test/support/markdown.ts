@@ -1,9 +1,9 @@
-// The examples of a document: its fenced blocks, each with what a comment above it says about running it.
+// The examples of a document: its fenced blocks, each with the comment above it that says how to run it.
 
 import { readFileSync } from "node:fs";
 
 export interface Block {
-  /** Where it stands, for a test's name: `docs/api.md:7`. */
+  /** The position for the test title: `docs/api.md:7`. */
   readonly at: string;
   readonly language: string;
   readonly text: string;
@@ -42,11 +42,11 @@ export function readBlocks(root: string, path: string): Block[] {
 
 export interface Step {
   readonly command: string;
-  /** What the document shows below it. */
+  /** The output that the document shows. */
   readonly output: string;
 }
 
-/** A block of `$ command` lines and what they print; a command goes on after a backslash. */
+/** Parses a block of `$ command` lines and their output; a backslash continues a command. */
 export function parseConsole(text: string): Step[] {
   const steps: { command: string; output: string }[] = [];
   let open = false;

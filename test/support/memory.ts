@@ -1,4 +1,4 @@
-// How much memory there is in use: of this process after a collection, of another one as the system sees it.
+// Memory use of this process after a garbage collection, and of another process as reported by the system.
 
 import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
@@ -11,14 +11,14 @@ export function collectGarbage(): void {
   collect();
 }
 
-/** What is reachable in this process, in bytes: objects, and the bytes of buffers. */
+/** The reachable bytes of this process: objects and buffers. */
 export function reachableBytes(): number {
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
 
-/** The memory of a process that is resident now, and the most that ever was, in bytes; 0 where the system does not tell. */
+/** The current and peak resident memory of a process in bytes; 0 if the system does not report it. */
 export function residentBytes(pid: number | undefined): { now: number; peak: number } {
   let status = "";
   try {

@@ -1,4 +1,4 @@
-// Breaks valid examples in the ways that wires, programs and people do. Repeatable: the same seed gives the same inputs.
+// Mutates valid examples. The same seed gives the same inputs.
 
 export type Random = (below: number) => number;
 
@@ -13,7 +13,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Bytes and words on which parsers decide something. */
+/** Bytes and words that are significant to parsers. */
 const TELLING = [
   ...Array.from('{}[]":,\\/0-.eE \t\r\n;=?&%+*#', (letter) => Buffer.from(letter)),
   ...[0x00, 0x7f, 0x80, 0xc3, 0xed, 0xff].map((byte) => Buffer.from([byte])),
@@ -31,7 +31,7 @@ export class Mutator {
     this.#random = random;
   }
 
-  /** One of the examples, with up to four things wrong with it; now and then nothing, or everything. */
+  /** One of the examples with up to four mutations; sometimes unchanged, sometimes random. */
   next(): Buffer {
     const random = this.#random;
     if (random(50) === 0) return noise(random, 300);
@@ -95,7 +95,7 @@ function noise(random: Random, most: number): Buffer {
   return Buffer.from(Array.from({ length: random(most) }, () => random(256)));
 }
 
-/** The same bytes in pieces, as a socket may give them; empty pieces and single bytes among them. */
+/** The same bytes in chunks, as a socket may deliver them, including empty chunks and single bytes. */
 export function cutUp(bytes: Buffer, random: Random): Buffer[] {
   const most = [1, 3, 17, 200][random(4)] ?? 1;
   const pieces: Buffer[] = [];

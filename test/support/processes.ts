@@ -1,8 +1,11 @@
-// What tests need to know about real processes: which of them are still there.
+// Finds real processes, so that tests can check which are still running.
 
 import { readFileSync, readdirSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+
+/** Detects a process that is left behind, not a slow machine. */
+const PATIENCE_MS = 60_000;
 
 /** Environments of other processes can be read in /proc only. */
 export const seesTags = process.platform === "linux";
@@ -12,14 +15,14 @@ export function program(name: string): string {
   return new URL(`../fixtures/programs/${name}`, import.meta.url).pathname;
 }
 
-/** Ids of the processes whose environment holds this setting, written `NAME=value`. Zombies have none. */
+/** Ids of the processes with this setting, written `NAME=value`, in their environment. Zombies have no environment. */
 export function processesWithMark(mark: string): number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(mark)).map(Number);
 }
 
-/** Waits until no process has the mark and returns how long it took; throws, with their command lines, past the limit. */
-export async function untilNoneWithMark(mark: string, withinMs: number): Promise<number> {
+/** Waits until no process has the mark and returns how long it took; after the limit it throws, with their command lines. */
+export async function untilNoneWithMark(mark: string, withinMs = PATIENCE_MS): Promise<number> {
   const start = performance.now();
   for (;;) {
     const left = processesWithMark(mark);
@@ -38,11 +41,11 @@ export function processesWithTag(tag: string): number[] {
   return processesWithMark(`PLUGBOARD_INSTANCE=${tag}`);
 }
 
-export function untilNoneWithTag(tag: string, withinMs: number): Promise<number> {
+export function untilNoneWithTag(tag: string, withinMs = PATIENCE_MS): Promise<number> {
   return untilNoneWithMark(`PLUGBOARD_INSTANCE=${tag}`, withinMs);
 }
 
-/** The arguments of a process as everyone on the machine can see them. */
+/** The arguments of a process, as all users of the machine can see them. */
 export function commandLine(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 const TEST = fileURLToPath(new URL("..", import.meta.url));
 const OWN = `${TEST}.venv/bin/python`;
-/** What installs it, from the root of the checkout. */
+/** The command that installs it, run from the root of the checkout. */
 const INSTALL = "python3 -m venv test/.venv && test/.venv/bin/pip install -r test/clients/python/requirements.txt";
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ export type Python =
   /** `reason` says what to install. */
   | { readonly kind: "missing"; readonly reason: string };
 
-/** One that can import all of these modules. Says on stderr what is skipped where there is none. */
+/** A Python that can import all of these modules. If there is none, stderr names the skipped tests. */
 export async function findPython(...modules: readonly string[]): Promise<Python> {
   const path = process.env["PLUGBOARD_TEST_PYTHON"] ?? OWN;
   const wanted = modules.map((name) => `import ${name}`).join("\n");

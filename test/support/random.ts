@@ -1,18 +1,20 @@
-// Random decisions that can be had again: a test that fails says its seed, and SEED=… repeats what it decided.
+// Repeatable random decisions: a test that fails prints its seed, and TEST_SEED repeats them.
+
+import { testSeed } from "./scale.ts";
 
 /** Runs a test with random numbers from 0 to 1, without 1. */
 export async function withSeed(test: (random: () => number, seed: number) => Promise<void>): Promise<void> {
-  const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+  const seed = testSeed();
   try {
     await test(seededRandom(seed), seed);
   } catch (error) {
-    if (error instanceof Error) error.message = `SEED=${seed}: ${error.message}`;
+    if (error instanceof Error) error.message = `TEST_SEED=${seed}: ${error.message}`;
     throw error;
   }
 }
 
 /** mulberry32 */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,4 +1,4 @@
-// A client of `plugboard stdio` that looks at every line.
+// A client of `plugboard stdio` that checks every line.
 
 import { expect } from "vitest";
 import { launch, type Home } from "./hub.ts";
@@ -8,7 +8,7 @@ import { Messages, onLines } from "./streams.ts";
 export class RawClient {
   readonly home: Home;
   readonly messages = new Messages();
-  /** Lines of stdout that are no JSON-RPC. */
+  /** Lines of stdout that are not JSON-RPC. */
   readonly strays: string[] = [];
   readonly process;
   readonly finished;
@@ -52,7 +52,7 @@ export class RawClient {
     return this.request("tools/call", { name, arguments: args });
   }
 
-  /** Closes stdin and waits for the end. A hub of its own leaves no servers behind; those of a hub that runs stay. */
+  /** Closes stdin and waits for the exit. A hub of its own must leave no servers; those of a running hub stay. */
   async end({ leaves = 0 }: { leaves?: number } = {}) {
     this.process.stdin.end();
     const finished = await this.finished;

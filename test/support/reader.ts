@@ -1,5 +1,5 @@
-// Somebody who reads a document and types what it says: a shell in an empty home, with `plugboard` installed and nothing of
-// this machine's own settings. The hub gets a free port; to the reader it looks as if it had the usual one.
+// Runs the commands of a document in a shell with an empty home, `plugboard` installed and none of the machine's settings.
+// The hub gets a free port, which is replaced by the default port in the output.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -16,50 +16,68 @@ const USUAL = "127.0.0.1:7430";
 
 export interface Printed {
   readonly code: number;
-  /** stdout and stderr as they came, with the paths and the address that the documents use. */
+  /** stdout and stderr in order, with the paths and the address that the documents use. */
   readonly output: string;
+}
+
+export interface ReaderOptions {
+  /** Texts of the document and their values in this run. */
+  readonly places?: readonly [shown: string, here: string][];
+  /** Files in the reader's folder; those in `bin/` are programs. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Commands may open a browser: `bin/xdg-open`. */
+  readonly hasScreen?: boolean;
 }
 
 export class Reader {
   /** The folder that the reader is in, which is also the home folder. */
   readonly folder: string;
-  /** Marks every process that comes of what is typed. */
+  /** Marks every process that the commands start. */
   readonly mark: string;
   readonly #shell: ChildProcessWithoutNullStreams;
   readonly #lines = new Messages();
 
-  private constructor(folder: string) {
+  readonly #options: ReaderOptions;
+
+  private constructor(folder: string, options: ReaderOptions) {
     this.folder = folder;
+    this.#options = options;
     const id = randomUUID();
     this.mark = `TEST_MARK=${id}`;
     this.#shell = spawn("sh", { cwd: folder, env: this.#env(id) });
-    // A pipe of its own for each would lose the order.
+    // Separate pipes would lose the order.
     this.#shell.stdin.write("exec 2>&1\n");
     onLines(this.#shell.stdout, (line) => this.#lines.push(line));
     this.#shell.stdout.on("close", () => this.#lines.end());
   }
 
-  static async open(): Promise<Reader> {
+  static async open(options: ReaderOptions = {}): Promise<Reader> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "plugboard-reader-")));
-    // npx looks here first: an example must not depend on a registry.
+    // npx finds packages here without a registry.
     await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
     const server = "node_modules/@modelcontextprotocol/server-memory/dist/index.js";
     await symlink(server, join(folder, "server.js"));
     await mkdir(join(folder, "bin"));
     await writeFile(join(folder, "bin/server"), `#!/bin/sh\nexec node "${folder}/server.js"\n`);
     await chmod(join(folder, "bin/server"), 0o755);
-    return new Reader(folder);
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      await writeFile(join(folder, name), text, { mode: name.startsWith("bin/") ? 0o755 : 0o600 });
+    }
+    return new Reader(folder, options);
   }
 
   #env(id: string): Record<string, string> {
     return {
-      PATH: [join(ROOT, "node_modules/.bin"), process.env["PATH"]].join(delimiter),
+      PATH: [join(this.folder, "bin"), join(ROOT, "node_modules/.bin"), process.env["PATH"]].join(delimiter),
       HOME: this.folder,
       PLUGBOARD_HOME: this.#home,
       TEST_MARK: id,
       // No look for a newer npm, and none of its settings.
       npm_config_update_notifier: "false",
       npm_config_registry: "http://127.0.0.1:9",
+      // npx finds the packages of the folder; an install would ask the registry.
+      PLUGBOARD_NPM: "npx",
+      ...(this.#options.hasScreen === true ? { DISPLAY: ":0" } : {}),
     };
   }
 
@@ -75,24 +93,25 @@ export class Reader {
     return new URL(url).host;
   }
 
-  /** What stands in the documents, and what it is here. */
+  /** Texts of the documents and their values in this run. */
   #places(): [shown: string, here: string][] {
     const places: [string, string][] = [
       ["~/.config/plugboard", join(this.#home, "config")],
       ["~/.local/share/plugboard", join(this.#home, "data")],
       ["~/.local/state/plugboard", join(this.#home, "state")],
+      ...(this.#options.places ?? []),
     ];
     const address = this.#address;
     return address === undefined ? places : [...places, [USUAL, address]];
   }
 
-  /** A document's text, as it must be here. */
+  /** The text of a document with the values of this run. */
   localized(text: string): string {
     const here = this.#places().reduce((each, [shown, real]) => each.replaceAll(shown, real), text);
     return here.replaceAll(/\bplugboard (start|up)(?=\s*(?:#.*)?$)/gm, "plugboard $1 --port 0");
   }
 
-  /** Types one command, and waits for its end. What is set and exported stays. */
+  /** Runs one command and waits for its exit. Variables stay set for the next command. */
   async type(command: string): Promise<Printed> {
     const before = this.#places();
     const end = `end-${randomUUID()}`;
@@ -134,7 +153,7 @@ export class Reader {
       await exited;
     };
     try {
-      await said.find((line: string) => line.includes("Ctrl-C stops"));
+      await said.find((line: string) => line.includes("Press Ctrl-C to stop"));
     } catch (error) {
       await stop();
       throw error;

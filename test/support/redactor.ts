@@ -1,5 +1,5 @@
 // The real redactor for tests of servers, whose own folder may not know it.
 
-import { Redactor } from "../../hub/src/calls/redact.ts";
+import { Redactor } from "../../hub/src/redaction/redactor.ts";
 
 export const createRedactor = () => new Redactor();

@@ -1,5 +1,5 @@
-// Every regular expression of the sources: the literals, as TypeScript's own parser finds them, and those that modules put
-// together when they are loaded.
+// Every regular expression of the sources: the literals, found by TypeScript's parser, and those that modules construct when they
+// are loaded.
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import ts from "typescript";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface FoundRegex {
-  /** `hub/src/wire/lines.ts /x/g`: stays the same when lines move. */
+  /** `hub/src/lib/streams/lines.ts /x/g`: does not change when lines move. */
   readonly name: string;
   readonly source: string;
   readonly flags: string;
@@ -18,7 +18,7 @@ export interface FoundRegex {
 
 export interface Regexes {
   readonly literals: readonly FoundRegex[];
-  /** Files that call the constructor, with what they made of it while they were loaded. */
+  /** Files that call the constructor, with the expressions constructed while they were loaded. */
   readonly constructed: ReadonlyMap<string, readonly FoundRegex[]>;
 }
 
@@ -44,14 +44,14 @@ export function findRegexes(): Regexes {
 }
 
 function sourceFiles(): string[] {
-  return ["hub/src", "chat/src"].flatMap((folder) =>
+  return ["shared/src", "hub/src", "chat/src"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
       .map((file) => `${folder}/${file.replaceAll("\\", "/")}`),
   );
 }
 
-/** Loads the compiled module in a process of its own, where the constructor takes notes. */
+/** Loads the compiled module in a separate process, where the constructor is recorded. */
 function constructedBy(file: string): FoundRegex[] {
   const compiled = join(ROOT, file.replace("/src/", "/dist/").replace(/\.ts$/, ".js"));
   const program = `

@@ -1,11 +1,12 @@
-// A small npm registry on loopback, with packages made on the spot: versions, outages and downloads that hang are the
-// test's to decide. npm itself and what it does with it are real.
+// A small npm registry on loopback with generated packages. The test controls versions, outages and hanging downloads.
+// npm itself is real.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { listen } from "./sockets.ts";
 
 export interface Published {
   readonly name: string;
@@ -13,11 +14,11 @@ export interface Published {
   readonly bin?: string | Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly scripts?: Readonly<Record<string, string>>;
-  /** By path; a server at server.js unless told. */
+  /** File contents by path; the default has a server at server.js. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** An MCP server that tells about itself: its version, arguments and surroundings. */
+/** An MCP server that reports its version, arguments and environment. */
 export const SERVER = `#!/usr/bin/env node
 const { version } = require("./package.json");
 const fs = require("fs"), path = require("path");
@@ -47,13 +48,13 @@ interface Stored {
 
 export class Registry {
   readonly url: string;
-  /** Paths of tarballs that were asked for. */
+  /** Paths of the requested tarballs. */
   readonly downloads: string[] = [];
-  /** Everything that was asked for. */
+  /** Paths of all requests. */
   readonly requests: string[] = [];
   /** Downloads wait until they are released; a name: only those of that package. */
   holding: boolean | string = false;
-  /** Nobody is answered. */
+  /** No request is answered. */
   down = false;
   readonly #packages = new Map<string, Map<string, Stored>>();
   readonly #server = createServer((request, response) => this.#serve(request, response));
@@ -63,9 +64,7 @@ export class Registry {
 
   static async open(): Promise<Registry> {
     const registry = new Registry();
-    registry.#server.listen(0, "127.0.0.1");
-    await once(registry.#server, "listening");
-    const { port } = registry.#server.address() as AddressInfo;
+    const port = await listen(registry.#server);
     return Object.assign(registry, { url: `http://127.0.0.1:${port}/` });
   }
 
@@ -89,7 +88,7 @@ export class Registry {
     this.#packages.get(name)?.delete(version);
   }
 
-  /** Holds no download any more. */
+  /** Releases all downloads. */
   release(): void {
     this.holding = false;
     for (const send of this.#waiting.splice(0)) send();

@@ -11,11 +11,11 @@ export interface Remote {
   readonly port: string;
   /** An entry of mcp_server.json that connects to it. */
   readonly entry: { readonly url: string };
-  /** Ends it at once, as a crash would. */
+  /** Kills the server, like a crash. */
   readonly stop: () => Promise<void>;
 }
 
-/** A port makes it come back where it was. */
+/** A given port restarts the server at its old address. */
 export async function startRemote(name: string, args: readonly string[] = [], port = "0"): Promise<Remote> {
   const child = spawn(process.execPath, [join(FIXTURES, `${name}.mjs`), ...args], {
     stdio: ["pipe", "pipe", "inherit"],

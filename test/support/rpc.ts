@@ -1,4 +1,4 @@
-// The smallest possible MCP client over HTTP, for tests that look at the bytes. The SDKs are the realistic ones.
+// A minimal MCP client over HTTP, for tests that check the bytes. Other tests use the SDKs.
 
 import { request, type Agent, type IncomingHttpHeaders } from "node:http";
 
@@ -12,11 +12,11 @@ export interface HttpOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer;
-  /** Keeps connections, where many requests should cost little. */
+  /** Keeps connections open, for tests with many requests. */
   readonly agent?: Agent;
 }
 
-/** One exchange with full control over headers: fetch would not let a test send a foreign Host. */
+/** One request with full control over headers: fetch does not allow a foreign Host. */
 export function http(url: string, options: HttpOptions = {}): Promise<HttpResult> {
   const { method = "POST", headers = {}, body, agent = false } = options;
   return new Promise((resolve, reject) => {
@@ -73,7 +73,7 @@ export async function connect(
   return {
     headers,
     hello: JSON.parse(hello.body),
-    /** As it comes: with its status, and all that came before the answer. */
+    /** The raw response: its status, and everything before the answer. */
     send,
     request: async (method: string, params: unknown = {}) => answerOf((await send(method, params)).body),
   };

@@ -1,5 +1,5 @@
-// A line on stdout, for programs that are killed: not through a stream, since what was said must be out before the next thing
-// happens. A reader that is late leaves no room; then it is tried again.
+// Writes a line to stdout synchronously, for programs that are killed: the line must be written before the next action. Retries
+// while the pipe is full.
 
 import { writeSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// The official client libraries as readers of what the hub lists: each reads all four lists and says what it understood.
+// The official client libraries as readers of the hub's lists: each reads all four lists and returns what it understood.
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -57,7 +57,7 @@ async function readWith<T>(client: ListingClient<T>, transport: T): Promise<Read
   }
 }
 
-/** A Python that has the official SDK: PLUGBOARD_TEST_PYTHON, or test/.venv. Undefined where there is none. */
+/** A Python with the official SDK: PLUGBOARD_TEST_PYTHON, or test/.venv. Undefined if there is none. */
 export function testPython(): string | undefined {
   const venv = join(fileURLToPath(new URL("../.venv", import.meta.url)), "bin/python");
   return [process.env["PLUGBOARD_TEST_PYTHON"] ?? "", venv].find((path) => path !== "" && existsSync(path));
@@ -96,7 +96,7 @@ async def main(url):
 asyncio.run(main(sys.argv[1]))
 `;
 
-/** The Python SDK, of its second generation or its first. */
+/** The Python SDK, second or first generation. */
 export async function readWithPython(url: string): Promise<ReadLists> {
   const { stdout } = await promisify(execFile)(testPython() ?? "", ["-c", PYTHON, url], { timeout: 50_000 });
   return JSON.parse(stdout) as ReadLists;

@@ -1,37 +1,36 @@
-// Servers of the official SDK v1 in the test's own process, over each remote transport: the hub only connects to them. What
-// reached them over HTTP is kept.
+// Servers of the official SDK v1 in the test process, over each remote transport. They record their HTTP requests.
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport, type EventStore } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { CallToolRequestSchema, ListToolsRequestSchema, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { WebSocketServer, type WebSocket } from "ws";
+import { listen, portOf } from "./sockets.ts";
 
 export interface SdkServer {
   readonly url: string;
-  /** Every request, the upgrade of a WebSocket included. */
+  /** Every request, including WebSocket upgrades. */
   readonly requests: IncomingMessage[];
-  /** Tools that were called, in order. */
+  /** The called tools, in order. */
   readonly calls: string[];
-  /** What the tool `held` answers with, as soon as there is something. */
+  /** Sets the result of the tool `held`, which waits for it. */
   readonly release: (text: string) => void;
   /** Resolves when `held` is called. */
   readonly held: Promise<void>;
   /** Adds a tool and announces the change. */
   readonly grow: (tool: string) => Promise<void>;
-  /** Cuts all connections. */
+  /** Closes all connections. */
   readonly cut: () => void;
   readonly close: () => Promise<void>;
 }
 
 type Serve = (http: HttpServer, connect: (transport: Transport) => Promise<void>) => RequestListener;
 
-/** `path` is what the hub is told; the transport decides what is there. */
+/** `path` is the path of the configured URL; the transport decides what is there. */
 async function start(scheme: "http" | "ws", path: string, serve: Serve, wait = false): Promise<SdkServer> {
   const requests: IncomingMessage[] = [];
   const calls: string[] = [];
@@ -55,7 +54,7 @@ async function start(scheme: "http" | "ws", path: string, serve: Serve, wait = f
       const { text } = args ?? {};
       if (name !== "held") return { content: [{ type: "text", text: typeof text === "string" ? text : name }] };
       onHeld();
-      // Where the transport can: the client has to come back for the answer.
+      // If the transport supports it, the client has to resume the stream for the answer.
       if (wait) extra.closeSSEStream?.();
       return { content: [{ type: "text", text: await released }] };
     });
@@ -68,8 +67,7 @@ async function start(scheme: "http" | "ws", path: string, serve: Serve, wait = f
     listener(request, response);
   });
   http.on("upgrade", (request: IncomingMessage) => requests.push(request));
-  http.listen(0, "127.0.0.1");
-  await once(http, "listening");
+  await listen(http);
   const sockets = new Set<{ destroy(): void }>();
   http.on("connection", (socket) => {
     sockets.add(socket);
@@ -77,14 +75,14 @@ async function start(scheme: "http" | "ws", path: string, serve: Serve, wait = f
   });
   const cut = () => sockets.forEach((socket) => socket.destroy());
   return {
-    url: `${scheme}://127.0.0.1:${(http.address() as AddressInfo).port}${path}`,
+    url: `${scheme}://127.0.0.1:${portOf(http)}${path}`,
     requests,
     calls,
     release,
     held,
     grow: async (tool) => {
       tools.push(tool);
-      // One whose client has left cannot tell it any more.
+      // The client may have disconnected.
       for (const server of servers) await server.sendToolListChanged().catch(() => undefined);
     },
     cut,
@@ -97,7 +95,7 @@ async function start(scheme: "http" | "ws", path: string, serve: Serve, wait = f
   };
 }
 
-/** HTTP+SSE alone: `/sse` and `/messages`. */
+/** HTTP+SSE only: `/sse` and `/messages`. */
 export function startSse(): Promise<SdkServer> {
   const transports = new Map<string, SSEServerTransport>();
   return start("http", "/sse", (_, connect) => (request, response) => {
@@ -115,7 +113,7 @@ export function startSse(): Promise<SdkServer> {
   });
 }
 
-/** WebSocket: the SDK has no server's side, so its transport is ours. */
+/** WebSocket: the SDK has no server side, so the transport is ours. */
 export function startWebSocket(): Promise<SdkServer> {
   return start("ws", "/", (http, connect) => {
     const acceptor = new WebSocketServer({ server: http, handleProtocols: () => "mcp" });
@@ -135,7 +133,7 @@ function socketTransport(socket: WebSocket): Transport {
   return transport;
 }
 
-/** Streamable HTTP with an event store, whose tool `held` breaks its stream off before it answers. */
+/** Streamable HTTP with an event store, whose tool `held` closes its stream before it answers. */
 export function startResumable(retryInterval = 20): Promise<SdkServer> {
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const serve: Serve = (_, connect) => (request, response) => {

@@ -1,5 +1,5 @@
-// Whether a command printed what a document shows. Times, durations, process ids and the width of columns may differ; "…"
-// stands for any text, on a line of its own for any lines; JSON may be laid out in another way.
+// Compares the output of a command with a document. Times, durations, process ids and column widths may differ; "…" stands for
+// any text, on its own line for any lines; JSON may be formatted differently.
 
 const VARIES: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"],
@@ -10,7 +10,7 @@ const VARIES: readonly (readonly [RegExp, string])[] = [
   [/[ \t]+/g, " "],
 ];
 
-/** Throws, with both texts, where they differ. */
+/** Throws, with both texts, if they differ. */
 export function requireShown(actual: string, shown: string): void {
   if (isJson(actual) && isJson(shown)) {
     if (sameJson(JSON.parse(actual), JSON.parse(shown))) return;

@@ -1,4 +1,4 @@
-// Messages that come by themselves, for tests that wait for one: from an HTTP event stream, or from a process's stdout.
+// Waits for messages of an HTTP event stream or of a process's stdout.
 
 import { request } from "node:http";
 import type { Socket } from "node:net";
@@ -22,7 +22,7 @@ export class Messages {
     this.#wake();
   }
 
-  /** The first message that fits; waits for it. */
+  /** Resolves to the first message that matches. */
   async find(fits: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       const found = this.all.find(fits);
@@ -32,7 +32,7 @@ export class Messages {
     }
   }
 
-  /** Waits until there are more messages than so many. */
+  /** Resolves when there are more messages than this number. */
   async more(than: number): Promise<void> {
     while (this.all.length <= than && !this.#ended) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
@@ -60,7 +60,7 @@ export function openStream(
     const outgoing = request(url, { method, headers: all, agent: false }, (response) => {
       const messages = new Messages();
       onLines(response, (line) => {
-        // One without data only carries an id.
+        // An event without data only carries an id.
         if (/^data: *\S/.test(line)) messages.push(JSON.parse(line.slice("data:".length)));
       });
       response.on("close", () => messages.end());
@@ -82,7 +82,7 @@ export function onLines(stream: Readable, onLine: (line: string) => void): void 
   });
 }
 
-/** The end of a connection, by a reset too. */
+/** Resolves when a connection has ended, also by a reset. */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on("error", () => {}).once("close", () => resolve());

@@ -1,18 +1,18 @@
-// A command on a real terminal: Python's pty module holds the other end of it.
+// Runs a command on a real terminal, with Python's pty module as its other end.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { BIN, type Home } from "./hub.ts";
 
-/** The reason why there is no terminal to test with; undefined where there is one. */
+/** Why there is no terminal to test with, as the end of a title; undefined if there is one. */
 export const noTerminal: string | undefined =
   spawnSync("python3", ["-c", "import pty, termios, fcntl"]).status === 0
     ? undefined
-    : "needs python3: apt-get install python3-minimal";
+    : ": needs python3, apt-get install python3-minimal";
 
 /**
- * Starts argv[2:] on a terminal of argv[1] columns. Its exit code is ours, as a shell has it: 130 where Ctrl-C ended it.
- * What we are sent goes to its keyboard.
+ * Starts argv[2:] on a terminal of argv[1] columns and exits with its exit code, as a shell reports it: 130 after Ctrl-C.
+ * Forwards stdin to the terminal.
  */
 const HOLDER = `
 import fcntl, os, pty, select, struct, sys, termios
@@ -40,25 +40,26 @@ sys.exit(128 - code if code < 0 else code)
 
 export interface OnTerminal {
   readonly code: number | null;
-  /** Everything that was written to the terminal, stdout and stderr alike. */
+  /** Everything written to the terminal, stdout and stderr. */
   readonly screen: string;
 }
 
 interface Typed {
   readonly after: RegExp;
-  readonly keys: string;
+  /** A function gets the visible text so far. */
+  readonly keys: string | ((screen: string) => Promise<string>);
 }
 
 export interface TerminalOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Typed when the screen first shows this; several one after the other, each by what is shown since the one before. */
+  /** Typed when the screen shows the pattern; several in order, each matched against the output since the previous one. */
   readonly type?: Typed | readonly Typed[];
-  /** And then this. */
+  /** Typed after `type`. */
   readonly typeNext?: Typed;
 }
 
-/** One command to its end. */
+/** Runs one command until it exits. */
 export async function onTerminal(
   home: Home,
   args: readonly string[],
@@ -77,13 +78,15 @@ export async function onTerminal(
     const shown = Array.isArray(type) ? visible(screen).slice(seen) : screen;
     if (left[0]?.after.test(shown) !== true) return;
     seen = visible(screen).length;
-    child.stdin.write(left.shift()?.keys ?? "");
+    const { keys = "" } = left.shift() ?? {};
+    if (typeof keys === "string") child.stdin.write(keys);
+    else void keys(visible(screen)).then((text) => child.stdin.write(text));
   });
   await once(child, "close");
   return { code: child.exitCode, screen };
 }
 
-/** Without what moves the cursor or changes colours. */
+/** The text without cursor movements and colours. */
 export function visible(screen: string): string {
   // eslint-disable-next-line no-control-regex -- that is what a terminal is sent
   return screen.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, "").replaceAll("\r\n", "\n");

@@ -1,4 +1,4 @@
-// TypeScript of a document: checked as strictly as our own, and made into JavaScript that Node 20 runs.
+// The TypeScript of a document: checked as strictly as our own, and compiled to JavaScript for Node 20.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import ts from "typescript";
 
 const BASE = fileURLToPath(new URL("../../tsconfig.base.json", import.meta.url));
 
-/** What is wrong with the files, one line each. */
+/** The errors in the files, one line each. */
 export function typeErrors(files: readonly string[]): string[] {
   const config: unknown = ts.readConfigFile(BASE, (path) => readFileSync(path, "utf8")).config;
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, fileURLToPath(new URL(".", import.meta.url)));

@@ -1,5 +1,5 @@
-// A time of day for one process that a test can set while it runs, and speed up: libfaketime's work. The children of the hub
-// do not have it, since they get next to nothing of its environment.
+// A wall clock for one process that a test can set and accelerate while it runs, with libfaketime. The children of the hub do not
+// have it, because they get little of its environment.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ export class WallClock {
     this.set("+0");
   }
 
-  /** For the process whose clock it is. Only the time of day: what runs by the time since the start is not touched. */
+  /** The environment of the process. Only the wall clock is changed, not the monotonic clock. */
   get env(): Readonly<Record<string, string>> {
     return {
       LD_PRELOAD: LIBRARY ?? "",
@@ -37,7 +37,7 @@ export class WallClock {
     };
   }
 
-  /** From now on, and at once: `+1d`, `-3d`, `+90` (seconds). */
+  /** Sets the offset at once: `+1d`, `-3d`, `+90` (seconds). */
   set(offset: string): void {
     writeFileSync(this.#file, offset);
   }
@@ -47,12 +47,12 @@ export class WallClock {
   }
 }
 
-/** The environment of a process for which all clocks go so many times as fast. */
+/** The environment of a process whose clocks all run this many times as fast. */
 export function spedUp(times: number): Readonly<Record<string, string>> {
   return { LD_PRELOAD: LIBRARY ?? "", FAKETIME: `+0 x${times}`, NO_FAKE_STAT: "1" };
 }
 
-/** A client that is slow for a moment is slow for minutes to a hub whose clocks are sped up, and shown the door: then it knocks again. */
+/** Repeats a request that timed out: a short delay of the client is minutes for a hub with accelerated clocks. */
 export async function knock<T>(request: () => Promise<T>, isAnswer: (given: T) => boolean = () => true): Promise<T> {
   for (let tries = 0; tries < 20; tries++) {
     const given = await request().catch(() => undefined);

@@ -1,4 +1,4 @@
-// The official SDKs as clients that watch resources: what each heard, in order, and how long a test waits for it.
+// The official SDKs as clients that subscribe to resources, with their updates in order.
 
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
@@ -8,9 +8,9 @@ import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 export interface Watcher {
   /** The URIs of all updates so far. */
   readonly heard: string[];
-  /** Resolves to the URIs that the hub takes. */
+  /** Resolves to the URIs that the hub accepts. */
   watch(...uris: string[]): Promise<string[]>;
-  /** The URI of the n-th update, the first being 1. */
+  /** The URI of the n-th update, from 1. */
   nth(count: number): Promise<string | undefined>;
   call(name: string, args?: Record<string, unknown>): Promise<string>;
   unwatch(uri: string): Promise<void>;

@@ -1,11 +1,12 @@
-// The command line of the chat server, also as `plugboard chat`: one file per command, registered here. What a command needs
-// is loaded when it runs.
+// The command line of the chat server, also available as `plugboard chat`. One file per command, registered here.
 
 import { Command, CommanderError } from "commander";
 import { homedir } from "node:os";
-import { toChatError } from "../mcp/failure.ts";
+import { hintNamesCandidates, toChatError } from "../mcp/errors.ts";
 import { VERSION } from "../version.ts";
+import { accessCommand } from "./access.ts";
 import { addCommand } from "./add.ts";
+import { attachmentCommand } from "./attachment.ts";
 import { importCommand } from "./import.ts";
 import type { Context, Io } from "./io.ts";
 import { chatsCommand, messagesCommand, searchCommand, sourcesCommand } from "./read.ts";
@@ -14,17 +15,17 @@ import { serveCommand } from "./serve.ts";
 const USAGE_ERROR = 2;
 const FAILED = 1;
 
-/** Runs one command to its end and gives the exit code. Never throws. */
+/** Runs one command and returns the exit code. Never throws. */
 export async function runCli(argv: readonly string[], io: Io = processIo(), name = "plugboard-chat"): Promise<number> {
   let exitCode = 0;
-  // Without a command it serves agents. That takes no words: one that is no command was meant as one.
+  // `serve` is the default command. It takes no arguments, so an unknown word is a misspelled command.
   const isServing = argv[0] === undefined || argv[0].startsWith("-");
   const program = createProgram({ io, done: (code) => void (exitCode = code), isServing }, name);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return exitCode;
   } catch (thrown) {
-    // Commander has printed its own message; asking for help or the version is no error.
+    // Commander has printed its message; --help and --version exit with 0.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : USAGE_ERROR;
     printError(thrown, io, argv.includes("--json"));
     return FAILED;
@@ -37,8 +38,8 @@ function createProgram(context: Context, name: string): Command {
     .description("Chat history and live messages for agents, as an MCP server")
     .version(VERSION, "-V, --version", "show the version")
     .helpOption("-h, --help", "show help")
-    .helpCommand("help [command]", "show the help of a command")
-    // As the help of plugboard itself: a line for each command, whatever its length.
+    .helpCommand("help [command]", "show help for a command")
+    // Like the help of plugboard: one line per command.
     .configureHelp({ minWidthToWrap: 60 })
     .enablePositionalOptions()
     .exitOverride()
@@ -49,16 +50,18 @@ function createProgram(context: Context, name: string): Command {
     })
     .addHelpText(
       "after",
-      `\nFirst:  ${name} import result.json      Then, in your agent's config:  ${name}\nFiles:  PLUGBOARD_CHAT_HOME, or your data folder`,
+      `\nFirst:  ${name} import result.json      Then, in your agent's config:  ${name}\nFiles:  PLUGBOARD_CHAT_HOME, or data/chat in PLUGBOARD_HOME, or your data folder`,
     );
   const commands = [
     serveCommand,
     importCommand,
     addCommand,
+    accessCommand,
     sourcesCommand,
     chatsCommand,
     messagesCommand,
     searchCommand,
+    attachmentCommand,
   ];
   for (const register of commands) register(program, context);
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
@@ -78,8 +81,8 @@ function printError(thrown: unknown, io: Io, json: boolean): void {
   }
   io.stderr.write(`error: ${message}\n`);
   if (details.hint !== undefined) io.stderr.write(`  fix:   ${details.hint}\n`);
-  if (details.candidates !== undefined && details.candidates.length > 0)
-    io.stderr.write(`  among: ${details.candidates.join(", ")}\n`);
+  const { candidates = [] } = details;
+  if (candidates.length > 0 && !hintNamesCandidates(error)) io.stderr.write(`  among: ${candidates.join(", ")}\n`);
 }
 
 function processIo(): Io {

@@ -1,9 +1,9 @@
-// How far an import is, on stderr: a bar on a terminal, nothing elsewhere, since the report comes at the end.
+// Progress bar of an import on stderr; terminals only.
 
 import { basename } from "node:path";
 import type { Io } from "./io.ts";
 
-interface At {
+interface Progress {
   readonly bytes: number;
   readonly totalBytes: number;
   readonly messages: number;
@@ -22,7 +22,7 @@ export class ImportProgress {
     this.#name = basename(path);
   }
 
-  update({ bytes, totalBytes, messages }: At): void {
+  update({ bytes, totalBytes, messages }: Progress): void {
     if (this.#io.stderr.isTTY !== true || performance.now() - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = performance.now();
     const part = totalBytes === 0 ? 1 : Math.min(1, bytes / totalBytes);

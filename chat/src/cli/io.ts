@@ -1,9 +1,9 @@
-// What a command gets from the process it runs in. Commands never touch `process` themselves.
+// The process as commands see it. Commands never use `process` directly.
 
 import type { Readable, Writable } from "node:stream";
-import type { Surroundings } from "../config/home.ts";
+import type { HostEnvironment } from "../config/home.ts";
 
-export interface Io extends Surroundings {
+export interface Io extends HostEnvironment {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
@@ -15,8 +15,8 @@ export interface Io extends Surroundings {
 
 export interface Context {
   readonly io: Io;
-  /** The exit code. */
+  /** Sets the exit code. */
   readonly done: (exitCode: number) => void;
-  /** No command is named. */
+  /** Whether no command is given. */
   readonly isServing: boolean;
 }

@@ -1,11 +1,11 @@
-// `plugboard-chat` and `plugboard-chat serve`: the MCP server, over stdio or HTTP, until it is told to stop.
+// `plugboard-chat` and `plugboard-chat serve`: the MCP server over stdio or HTTP, until a signal or a disconnect.
 
 import type { Command } from "commander";
 import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { openApp, type App } from "../app.ts";
 import { ChatError, invalid } from "../errors.ts";
-import { HttpEnd } from "../mcp/http.ts";
+import { HttpEndpoint } from "../mcp/http.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import type { Context, Io } from "./io.ts";
 
@@ -19,16 +19,16 @@ interface ServeOptions {
 export function serveCommand(program: Command, { io, done, isServing }: Context): void {
   program
     .command("serve", { isDefault: isServing })
-    .description("serve agents: over stdin and stdout, or over HTTP with --port (the default command)")
-    .option("--port <n>", "serve Streamable HTTP on this port instead of stdio; 0 for any")
-    .option("--host <address>", "address to listen on; off loopback only with a token", "127.0.0.1")
-    .option("--token-file <file>", "file with the bearer token that clients must send; or PLUGBOARD_CHAT_TOKEN")
+    .description("run the MCP server on stdio, or on HTTP with --port (default command)")
+    .option("--port <n>", "serve Streamable HTTP on this port (0 for any free port)")
+    .option("--host <address>", "address to listen on; a token is required off loopback", "127.0.0.1")
+    .option("--token-file <file>", "file with the bearer token for clients; or PLUGBOARD_CHAT_TOKEN")
     .option("--channel", "push new messages as notifications/claude/channel (stdio)")
     .action(async (options: ServeOptions) => done(await serve(io, options)));
 }
 
-interface End {
-  /** The client has gone, where there is only one. */
+interface RunningEndpoint {
+  /** Resolves when the only client disconnects. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -37,36 +37,43 @@ async function serve(io: Io, options: ServeOptions): Promise<number> {
   const app = await openApp({ ...io, log: (line) => io.stderr.write(`${line}\n`) });
   try {
     const stopped = new Promise<void>((resolve) => {
-      let asked = false;
+      let isStopping = false;
       io.onSignal(() => {
-        if (asked) io.exit(130);
-        asked = true;
+        if (isStopping) io.exit(130);
+        isStopping = true;
         resolve();
       });
     });
-    const end = await openEnd(app, io, options);
+    // Before the first request arrives, since older messages are fetched through the sources.
     await app.start();
-    await Promise.race([stopped, end.ended]);
+    const endpoint = await openEndpoint(app, io, options);
+    await Promise.race([stopped, endpoint.ended]);
     await app.requests.drain();
-    // The last answers are on their way through the SDK, which takes a few turns.
+    // The SDK needs a few event-loop turns to send the last responses.
     for (let turn = 0; turn < 10; turn += 1) await setImmediate();
-    await end.close();
+    await endpoint.close();
     return 0;
   } finally {
     await app.close();
   }
 }
 
-async function openEnd(app: App, io: Io, { port, host, tokenFile, channel = false }: ServeOptions): Promise<End> {
+async function openEndpoint(
+  app: App,
+  io: Io,
+  { port, host, tokenFile, channel = false }: ServeOptions,
+): Promise<RunningEndpoint> {
   if (port === undefined) {
     if (io.stdin.isTTY === true) {
-      io.stderr.write("This speaks MCP on stdin and stdout: start it from your agent's config. Ctrl-C ends it.\n");
+      io.stderr.write(
+        "This is an MCP server on stdin and stdout: start it from your agent's config. Stop with Ctrl-C.\n",
+      );
     }
     return serveStdio(app, { stdin: io.stdin, stdout: io.stdout, channel });
   }
-  const end = await HttpEnd.open(app, { host, port: parsePort(port), token: await readToken(io, tokenFile) });
-  io.stdout.write(`MCP     ${end.url}\n`);
-  return { ended: new Promise(() => undefined), close: () => end.close() };
+  const endpoint = await HttpEndpoint.open(app, { host, port: parsePort(port), token: await readToken(io, tokenFile) });
+  io.stdout.write(`MCP     ${endpoint.url}\n`);
+  return { ended: new Promise(() => undefined), close: () => endpoint.close() };
 }
 
 async function readToken(io: Io, file: string | undefined): Promise<string | undefined> {
@@ -74,16 +81,16 @@ async function readToken(io: Io, file: string | undefined): Promise<string | und
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new ChatError(
       "INVALID_PARAMETER",
-      `${file} cannot be read`,
-      { field: "token-file", hint: "Check the path and its rights" },
+      `Cannot read ${file}`,
+      { field: "token-file", hint: "Check the path and the permissions" },
       error,
     );
   });
-  if (text.trim() === "") throw invalid("token-file", `${file} is empty`, "Write a token into it");
+  if (text.trim() === "") throw invalid("token-file", `${file} is empty`, "Write a token into the file");
   return text.trim();
 }
 
 function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw invalid("port", `'${text}' is not a port`, "Use a number from 0 to 65535");
+  throw invalid("port", `Invalid port '${text}'`, "Use a number from 0 to 65535");
 }

@@ -1,4 +1,4 @@
-// Secrets in a source's options: `${env:NAME}` stands for a variable, and `token_file` for the text of a file as `token`.
+// Resolves secret references in source options: `${env:NAME}` is a variable, `token_file` a file that contains `token`.
 
 import { readFile } from "node:fs/promises";
 import { ChatError } from "../errors.ts";
@@ -6,7 +6,7 @@ import { ChatError } from "../errors.ts";
 const REFERENCE = /^\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const FILE_SUFFIX = "_file";
 
-/** The options with every reference replaced. `where` is for the error: `sources.telegram.options`. */
+/** Replaces every reference. `where` is used in errors, such as `sources.telegram.options`. */
 export async function resolveSecrets(
   options: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
@@ -21,6 +21,15 @@ export async function resolveSecrets(
     } else resolved[name] = fromEnvironment(value, env, field);
   }
   return resolved;
+}
+
+/** The options with a placeholder for each secret in a file. */
+export function withPlaceholders(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) =>
+      name.endsWith(FILE_SUFFIX) ? [name.slice(0, -FILE_SUFFIX.length), "secret"] : [name, value],
+    ),
+  );
 }
 
 function fromEnvironment(value: string, env: Readonly<Record<string, string | undefined>>, field: string): string {
@@ -38,8 +47,8 @@ async function readSecret(path: string, field: string): Promise<string> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw new ChatError(
       "INVALID_PARAMETER",
-      `${field}: ${path} cannot be read`,
-      { field, hint: "Check the path and its rights" },
+      `${field}: cannot read ${path}`,
+      { field, hint: "Check the path and the permissions" },
       error,
     );
   });

@@ -1,53 +1,53 @@
-// Tells who wants to know that there are new messages. What they are is read from the store, with the reader's own filter.
+// Wakes listeners when new messages are stored. They read the messages from the store themselves, with their own filter.
 
-import type { StoredMessage } from "../query.ts";
+import { evictOldest } from "@plugboard/shared/evict";
 
 const MAX_REMEMBERED = 20_000;
-/** Where another process has stored it: what was written so lately has come live, older ones were imported. */
-const LATELY_MS = 600_000;
+/** Without keys from another process, its messages count as live if they were written this recently; older ones were imported. */
+const RECENT_MS = 600_000;
 
 export class Feed {
   readonly #listeners = new Set<() => void>();
-  /** Keys of the latest messages that came live, oldest first: imports and backfills are no news. */
-  readonly #news = new Set<number>();
+  /** Keys of the latest live messages, oldest first. Imported and backfilled messages are not live. */
+  readonly #liveKeys = new Set<number>();
   readonly #now: () => number;
-  #follows = false;
+  #isFollower = false;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
-  /** Whether another process runs the sources. */
-  follow(follows: boolean): void {
-    this.#follows = follows;
+  /** A follower reads what another process stores, which runs the sources. */
+  setFollower(isFollower: boolean): void {
+    this.#isFollower = isFollower;
   }
 
-  publish(messages: readonly StoredMessage[]): void {
-    if (messages.length === 0) return;
-    for (const { key } of messages) {
-      this.#news.add(key);
-      const [oldest] = this.#news;
-      if (this.#news.size > MAX_REMEMBERED && oldest !== undefined) this.#news.delete(oldest);
+  /** Keys of live messages that were stored. */
+  publish(keys: readonly number[]): void {
+    if (keys.length === 0) return;
+    for (const key of keys) {
+      this.#liveKeys.add(key);
+      evictOldest(this.#liveKeys, MAX_REMEMBERED);
     }
     this.wake();
   }
 
-  /** Somebody else has stored something. */
+  /** Wakes the listeners after another process has stored messages. */
   wake(): void {
     for (const listener of this.#listeners) listener();
   }
 
-  isNews({ key, at }: { readonly key: number; readonly at: number }): boolean {
-    return this.#news.has(key) || (this.#follows && at >= this.#now() - LATELY_MS);
+  isLive({ key, at }: { readonly key: number; readonly at: number }): boolean {
+    return this.#liveKeys.has(key) || (this.#isFollower && at >= this.#now() - RECENT_MS);
   }
 
-  /** The function that ends it. */
+  /** Returns the function that removes the listener. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when there is something new, or at the signal. */
+  /** Resolves at the next wake-up, or when the signal aborts. */
   next(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

@@ -1,12 +1,15 @@
-// What one client watches: resources by URI, wildcards and filters included. Each URI has one look-out, however often it is
-// asked for, and is told of as it was written, since clients compare URIs letter by letter.
+// The resource subscriptions of one client, by URI. Several subscriptions to one URI share a watch. Updates repeat the URI as
+// the client wrote it, since clients compare URIs as strings.
 
 import { ChatError, invalid, type ChatErrorCode } from "../errors.ts";
-import type { StoredMessage } from "../query.ts";
-import type { Reader } from "../reader.ts";
-import { parseUri } from "../uris.ts";
+import { cutText, summaryOf } from "../model/lines.ts";
+import type { Presenter } from "../access/presenter.ts";
+import type { StoredMessage } from "../model/store-port.ts";
+import { selectMessages, type Selection } from "../access/message-selection.ts";
+import type { Reader } from "../access/reader.ts";
+import { parseUri } from "../access/uris.ts";
 import type { Feed } from "./feed.ts";
-import { sealLiveCursor } from "./live-cursor.ts";
+import { encodeLiveCursor } from "./live-cursor.ts";
 import { Watch, type Batch } from "./watch.ts";
 
 /** Of `notifications/resources/updated`. */
@@ -36,7 +39,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Throws where the URI is none of ours, or its source tells of nothing. */
+  /** Throws if there is no such resource, or its source has no live messages. */
   add(uri: string): void {
     const known = this.#watches.get(uri);
     if (known !== undefined) {
@@ -44,7 +47,7 @@ export class Subscriptions {
       return;
     }
     if (this.#watches.size >= MAX_URIS) {
-      throw new ChatError("BUSY", `${MAX_URIS} resources are watched, and more are not taken`);
+      throw new ChatError("BUSY", `At most ${MAX_URIS} resources can be subscribed to`);
     }
     const { reader, feed, onError } = this.#options;
     const filter = liveFilter(reader, uri);
@@ -67,62 +70,82 @@ export class Subscriptions {
   }
 
   #update(uri: string, { messages, dropped, key }: Batch): Update {
-    const { outgoing, clock } = this.#options.reader;
+    const { presenter, clock } = this.#options.reader;
     return {
       uri,
       _meta: {
-        [MESSAGES_META]: messages.map((message) => preview(outgoing.redacted(message), outgoing.time(message.at))),
-        [CURSOR_META]: sealLiveCursor({ key, at: clock.now() }),
+        [MESSAGES_META]: messages.map((message) => preview(message, presenter)),
+        [CURSOR_META]: encodeLiveCursor({ key, at: clock.now() }),
         ...(dropped === 0 ? {} : { [DROPPED_META]: dropped }),
       },
     };
   }
 }
 
-function preview(message: StoredMessage, timestamp: string): Readonly<Record<string, unknown>> {
-  return {
-    source: message.source,
-    chat_id: message.chat.id,
-    chat_name: message.chat.name,
-    id: message.id,
-    sender: message.sender?.name ?? null,
+function preview(message: StoredMessage, presenter: Presenter): Readonly<Record<string, unknown>> {
+  const {
+    source,
+    chat_id,
+    chat_name,
+    id,
+    sender,
+    is_self,
     timestamp,
-    preview: message.content.slice(0, PREVIEW_CHARS),
+    kind = "text",
+    attachments,
+  } = presenter.message(message);
+  const summary = summaryOf(presenter.redact(message));
+  const isCut = summary.length > PREVIEW_CHARS;
+  return {
+    source,
+    chat_id,
+    chat_name,
+    id,
+    sender,
+    ...(is_self === undefined ? {} : { is_self }),
+    timestamp,
+    kind,
+    preview: isCut ? `${cutText(summary, PREVIEW_CHARS)}…` : summary,
+    ...(isCut ? { truncated: true } : {}),
+    ...(attachments === undefined ? {} : { attachments }),
   };
 }
 
-/** What a URI selects of the new messages. Throws where it cannot be watched. */
-function liveFilter(reader: Reader, uri: string): () => ReturnType<Reader["select"]>["filter"] {
+/**
+ * The filter of a URI, with the same meaning as when the resource is read: messages of the network itself only with
+ * include_system. Any message changes a list of chats. Throws if the resource cannot be subscribed to.
+ */
+function liveFilter(reader: Reader, uri: string): () => Selection["filter"] {
   const parsed = parseUri(uri);
   if (parsed === undefined) {
-    throw invalid("uri", `'${uri}' is no resource here`, "Use messages://{source}/{chat} or messages://{source}/*");
+    throw invalid("uri", `There is no resource '${uri}'`, "Use messages://{source}/{chat} or messages://{source}/*");
   }
-  const args = parsed.kind === "chats" ? { source: parsed.source } : parsed.args;
+  const args = parsed.kind === "chats" ? { source: parsed.source, include_system: true } : parsed.args;
   requireStream(reader, args.source);
-  // Whether the source is connected at this moment matters to nobody who waits for what comes.
-  const select = () => reader.select({ ...args, allowStale: true, includeSystem: true }).filter;
+  // New messages will come when the source is connected again.
+  const select = () => selectMessages(reader, { ...args, allow_stale: true }).filter;
   select();
   return () => {
     try {
       return select();
     } catch (error) {
-      // The user has taken it away since: it tells nothing, and may come back.
-      if (error instanceof ChatError && GONE.includes(error.code)) return undefined;
+      // The user has removed or hidden it; it may come back.
+      if (error instanceof ChatError && REMOVED_CODES.includes(error.code)) return undefined;
       throw error;
     }
   };
 }
 
-const GONE: readonly ChatErrorCode[] = ["SOURCE_NOT_FOUND", "CHAT_NOT_FOUND"];
+const REMOVED_CODES: readonly ChatErrorCode[] = ["SOURCE_NOT_FOUND", "CHAT_NOT_FOUND"];
 
-/** Refuses a source that never tells of anything by itself. */
+/** Throws if the source has no live messages. */
 export function requireStream(reader: Reader, source: string | undefined): void {
   if (source === undefined) return;
   const { capabilities } = reader.sources.get(source).source;
   if (capabilities.stream) return;
   throw new ChatError(
     "STREAMING_NOT_SUPPORTED",
-    `Source '${source}' does not support streaming: it holds what was imported, and nothing arrives by itself`,
-    { field: "source", hint: "Read it with get_messages; after the next import there is more" },
+    `Source '${source}' does not support streaming: it has imported messages only`,
+    { field: "source", hint: "Read it with get_messages; the next import adds more" },
   );
 }

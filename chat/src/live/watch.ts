@@ -1,30 +1,29 @@
-// One look-out for new messages that match a filter. Bursts are told together; what matches is asked of the store, so that a
-// filter means the same as everywhere, and a slow listener holds nothing in memory.
+// Delivers new messages that match a filter, in batches. Matches are read from the store, so that a filter means the same as
+// in a query, and a slow listener holds nothing in memory.
 
-import type { ChatStore, MessageFilter, StoredMessage } from "../query.ts";
+import type { ChatStore, MessageFilter, StoredMessage } from "../model/store-port.ts";
 import type { Feed } from "./feed.ts";
 
 export interface WatchOptions {
   readonly store: ChatStore;
   readonly feed: Feed;
-  /** Asked each time: chats come and go. Undefined where nothing can match. */
+  /** Called for each batch, since chats are added and removed. Undefined: nothing can match. */
   readonly filter: () => MessageFilter | undefined;
   readonly deliver: (batch: Batch) => void;
-  /** Whoever hears of a failure. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Batch {
   /** Oldest first. */
   readonly messages: readonly StoredMessage[];
-  /** How many more there were before these, which are not told of one by one. */
+  /** The number of older matches that were left out. */
   readonly dropped: number;
-  /** Everything up to this key has been told. */
+  /** Everything up to this key has been delivered. */
   readonly key: number;
 }
 
-export const COALESCE_MS = 500;
-export const MAX_TOLD = 50;
+export const DEBOUNCE_MS = 500;
+export const MAX_BATCH = 50;
 const PAGE = 500;
 const MAX_PAGES = 20;
 
@@ -33,7 +32,7 @@ export class Watch {
   readonly #stop: () => void;
   #key: number;
   #timer: NodeJS.Timeout | undefined;
-  #toldAt = -Infinity;
+  #deliveredAt = -Infinity;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -47,33 +46,33 @@ export class Watch {
     this.#timer = undefined;
   }
 
-  /** The first of a burst goes at once, the rest together. */
+  /** The first message of a burst is delivered at once, the others together. */
   #schedule(): void {
     if (this.#timer !== undefined) return;
-    const waitMs = Math.max(0, this.#toldAt + COALESCE_MS - performance.now());
+    const waitMs = Math.max(0, this.#deliveredAt + DEBOUNCE_MS - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#toldAt = performance.now();
+      this.#deliveredAt = performance.now();
       try {
-        this.#tell();
+        this.#deliver();
       } catch (error) {
         this.#options.onError(error);
       }
     }, waitMs);
   }
 
-  #tell(): void {
+  #deliver(): void {
     const { store, feed, filter, deliver } = this.#options;
-    const found = findNews({ store, feed, filter: filter(), after: this.#key });
+    const found = findLiveMessages({ store, feed, filter: filter(), after: this.#key });
     this.#key = found.key;
     if (found.messages.length === 0) return;
-    const told = found.messages.slice(-MAX_TOLD);
-    deliver({ messages: told, dropped: found.messages.length - told.length, key: found.key });
+    const messages = found.messages.slice(-MAX_BATCH);
+    deliver({ messages, dropped: found.messages.length - messages.length, key: found.key });
   }
 }
 
-/** Messages that came live after this key, oldest first, and how far was looked. */
-export function findNews({
+/** Live messages after a key, oldest first, and the key up to which the store was read. */
+export function findLiveMessages({
   store,
   feed,
   filter,
@@ -84,7 +83,7 @@ export function findNews({
   readonly feed: Feed;
   readonly filter: MessageFilter | undefined;
   readonly after: number;
-  /** What was written later counts as new, also where another process has stored it. */
+  /** Messages written later count as live, even if another process stored them. */
   readonly since?: number;
 }): { readonly messages: readonly StoredMessage[]; readonly key: number } {
   const newest = Math.max(after, store.newestKey());
@@ -93,7 +92,7 @@ export function findNews({
   let key = after;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const found = store.after(key, filter, PAGE);
-    messages.push(...found.filter((message) => feed.isNews(message) || (since !== undefined && message.at >= since)));
+    messages.push(...found.filter((message) => feed.isLive(message) || (since !== undefined && message.at >= since)));
     key = found.at(-1)?.key ?? key;
     if (found.length < PAGE) break;
   }

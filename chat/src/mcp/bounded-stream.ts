@@ -1,13 +1,13 @@
-// The stream of a subscription, with a bound: who does not read is not kept for, but comes back and reads on from his cursor.
+// Limits the backlog of a subscription stream: a client that does not read is disconnected and resumes from its cursor.
 
 export interface BoundedOptions {
-  /** How many pieces may wait. */
+  /** Chunks that may wait. */
   readonly limit: number;
-  /** Called once, however it ends. */
+  /** Called once. */
   readonly onEnd: () => void;
 }
 
-export function bounded(response: Response, { limit, onEnd }: BoundedOptions): Response {
+export function limitBacklog(response: Response, { limit, onEnd }: BoundedOptions): Response {
   if (response.body === null) {
     onEnd();
     return response;

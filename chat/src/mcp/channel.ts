@@ -1,11 +1,12 @@
-// New messages as `notifications/claude/channel`, for the client that wakes its model with them. Not of the protocol itself, and
-// off unless it was asked for.
+// Pushes new messages as `notifications/claude/channel`, an extension with which a client wakes its model. Off by default.
 
 import type { JSONRPCNotification } from "@modelcontextprotocol/server";
 import type { App } from "../app.ts";
+import { summaryOf } from "../model/lines.ts";
+import { selectMessages } from "../access/message-selection.ts";
 import { Watch } from "../live/watch.ts";
 
-/** The function that ends it. */
+/** Returns a function that stops it. */
 export function startChannel(
   { reader, feed, log }: App,
   send: (notification: JSONRPCNotification) => void,
@@ -13,12 +14,13 @@ export function startChannel(
   const watch = new Watch({
     store: reader.store,
     feed,
-    filter: () => reader.select({ allowStale: true }).filter,
+    filter: () => selectMessages(reader, { allow_stale: true }).filter,
     onError: (error) => log(`warning: ${error instanceof Error ? error.message : String(error)}`),
     deliver: ({ messages }) => {
       for (const message of messages) {
         if (message.sender?.isSelf === true) continue;
-        const { id, source, chat_id, chat_name, sender, timestamp, content } = reader.outgoing.message(message);
+        const { id, source, chat_id, chat_name, sender, timestamp } = reader.presenter.message(message);
+        const content = summaryOf(reader.presenter.redact(message));
         send({
           jsonrpc: "2.0",
           method: "notifications/claude/channel",

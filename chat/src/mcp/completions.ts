@@ -1,7 +1,7 @@
-// What a client may offer while somebody types: sources, and the chats of a source.
+// Argument completion: sources, and the chats of a source.
 
 import type { CompleteRequestParams, CompleteResult } from "@modelcontextprotocol/server";
-import type { Reader } from "../reader.ts";
+import type { Reader } from "../access/reader.ts";
 
 const MAX = 100;
 
@@ -11,7 +11,7 @@ export function complete(reader: Reader, { argument, context }: CompleteRequestP
 }
 
 function valuesFor(reader: Reader, name: string, typed: string, source: string | undefined): string[] {
-  if (name === "source") return reader.sources.ids.filter((id) => id.startsWith(typed));
+  if (name === "source") return reader.sources.ids.filter((id) => id.toLowerCase().startsWith(typed.toLowerCase()));
   if (name !== "chat") return [];
   const { items } = reader.chats({
     limit: MAX + 1,
@@ -19,5 +19,5 @@ function valuesFor(reader: Reader, name: string, typed: string, source: string |
     ...(source === undefined || !reader.sources.ids.includes(source) ? {} : { source }),
     ...(typed === "" ? {} : { namePattern: typed }),
   });
-  return [...new Set(items.map((chat) => reader.outgoing.name(chat.name)).filter((chat) => chat !== ""))];
+  return [...new Set(items.map((chat) => reader.presenter.name(chat.name)).filter((chat) => chat !== ""))];
 }

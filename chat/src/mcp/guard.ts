@@ -1,4 +1,4 @@
-// Who may talk to the HTTP server at all: no foreign web page, and nobody without the token where there is one.
+// Access control of the HTTP server: rejects foreign web pages (host and origin) and requests without the configured token.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -29,10 +29,10 @@ export class Guard {
     if (!this.#loopback && token === undefined) {
       throw new ChatError(
         "INVALID_PARAMETER",
-        `Without a token nobody but this machine may connect: ${host} is no loopback address`,
+        `A token is required to listen on ${host}, which is not a loopback address`,
         {
           field: "host",
-          hint: "Give --token-file or PLUGBOARD_CHAT_TOKEN, or leave out --host",
+          hint: "Set --token-file or PLUGBOARD_CHAT_TOKEN, or omit --host",
         },
       );
     }
@@ -40,11 +40,11 @@ export class Guard {
 
   check(headers: IncomingHttpHeaders): Refusal | undefined {
     const { host, origin, authorization } = headers;
-    // A name that somebody else's DNS points here is how web pages reach local servers.
+    // DNS rebinding: web pages reach local servers through a host name that resolves to loopback.
     if (this.#loopback && !isLoopbackHost(host))
-      return refuse(403, "FORBIDDEN_HOST", "This server is for this machine only");
+      return refuse(403, "FORBIDDEN_HOST", "This server accepts local connections only");
     if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) {
-      return refuse(403, "FORBIDDEN_ORIGIN", "Web pages of other origins may not connect");
+      return refuse(403, "FORBIDDEN_ORIGIN", "Requests from other origins are not allowed");
     }
     if (this.#token === undefined) return undefined;
     const given = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
@@ -79,7 +79,7 @@ function hostOf(origin: string): string | undefined {
   }
 }
 
-/** Of one length, whatever was given. */
+/** Hashing gives both sides the same length, which timingSafeEqual requires. */
 function digest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -1,4 +1,4 @@
-// The chat server over Streamable HTTP, for both eras: a modern request stands alone, an older client has a session.
+// The chat server over Streamable HTTP for both protocol eras: modern requests are stateless, older clients have sessions.
 
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler, isLegacyRequest, readRequestBody, type McpHttpHandler } from "@modelcontextprotocol/server";
@@ -7,17 +7,18 @@ import type { AddressInfo } from "node:net";
 import type { App } from "../app.ts";
 import { ChatError } from "../errors.ts";
 import { Subscriptions } from "../live/subscriptions.ts";
-import { bounded } from "./bounded-stream.ts";
+import { limitBacklog } from "./bounded-stream.ts";
 import { Guard } from "./guard.ts";
-import { beginListen } from "./listen.ts";
+import { toProtocolError } from "./errors.ts";
+import { startListen, type ListenOptions } from "./listen-request.ts";
 import { ChatServers } from "./server.ts";
-import { refusal, Sessions } from "./sessions.ts";
+import { errorResponse, Sessions } from "./sessions.ts";
 
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly token: string | undefined;
-  /** How long a client may take to send a request. */
+  /** Timeout for receiving a request. */
   readonly connectionMs?: number;
 }
 
@@ -25,14 +26,16 @@ const PATH = "/mcp";
 const CONNECTION_MS = 30_000;
 const CHECK_MS = 1000;
 const MAX_SOCKETS = 2048;
-/** What a client that does not read may have waiting for it; then its stream is ended. */
+/** Backlog of a client that does not read; beyond it, the stream is closed. */
 const MAX_WAITING = 1000;
 
-export class HttpEnd {
+export class HttpEndpoint {
   readonly #server: Server;
   readonly #modern: McpHttpHandler;
   readonly #sessions: Sessions;
   readonly #subscriptions: Subscriptions;
+  readonly #toError: ListenOptions["toError"];
+  readonly #stopListChanges: () => void;
   readonly #host: string;
 
   private constructor(app: App, { host, token, connectionMs = CONNECTION_MS }: HttpOptions) {
@@ -43,6 +46,10 @@ export class HttpEnd {
     this.#host = host;
     this.#sessions = new Sessions(app, servers);
     this.#modern = createMcpHandler(() => servers.create(), { legacy: "reject" });
+    this.#toError = (thrown) => toProtocolError(thrown, app.reader.presenter, app.log);
+    this.#stopListChanges = app.listChanges.listen((kind) =>
+      this.#modern.bus.publish({ kind: `${kind}_list_changed` }),
+    );
     this.#subscriptions = new Subscriptions({
       reader: app.reader,
       feed: app.feed,
@@ -67,28 +74,29 @@ export class HttpEnd {
     });
   }
 
-  static async open(app: App, options: HttpOptions): Promise<HttpEnd> {
-    const end = new HttpEnd(app, options);
+  static async open(app: App, options: HttpOptions): Promise<HttpEndpoint> {
+    const endpoint = new HttpEndpoint(app, options);
     await new Promise<void>((resolve, reject) => {
-      end.#server.once("error", (error) => reject(listenError(error, options)));
-      end.#server.listen(options.port, options.host, resolve);
+      endpoint.#server.once("error", (error) => reject(listenError(error, options)));
+      endpoint.#server.listen(options.port, options.host, resolve);
     });
-    return end;
+    return endpoint;
   }
 
   get url(): string {
-    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has an address of this form
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener always has an AddressInfo
     const { port } = this.#server.address() as AddressInfo;
     return `http://${this.#host.includes(":") ? `[${this.#host}]` : this.#host}:${port}${PATH}`;
   }
 
-  /** Nobody new; what is under way has been answered by now. */
+  /** Stops accepting connections. Requests in progress must have been answered before. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#subscriptions.close();
+    this.#stopListChanges();
     await Promise.all([this.#modern.close(), this.#sessions.close()]);
     this.#server.closeIdleConnections();
-    // Streams that clients hold open.
+    // Open streams would keep the server from closing.
     setTimeout(() => this.#server.closeAllConnections(), 500).unref();
     await closed;
   }
@@ -96,25 +104,26 @@ export class HttpEnd {
   async #handle(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === "/healthz") return Response.json({ status: "ok" });
-    if (pathname !== PATH) return refusal(404, `There is nothing at this address; MCP is at ${PATH}`);
+    if (pathname !== PATH) return errorResponse(404, `Not found. MCP is at ${PATH}`);
     if (request.method !== "POST") {
       return request.headers.has("mcp-session-id")
         ? this.#sessions.handle(request, undefined)
-        : refusal(405, "Method not allowed", { headers: { allow: "POST" } });
+        : errorResponse(405, "Method not allowed", { headers: { allow: "POST" } });
     }
     const body = await readRequestBody(request);
-    if (body.tooLarge) return refusal(413, "The request is too large", { code: -32_000 });
+    if (body.tooLarge) return errorResponse(413, "The request is too large", { code: -32_000 });
     let parsedBody: unknown;
     try {
       parsedBody = JSON.parse(body.text);
     } catch {
-      return refusal(400, "Parse error: the request body is not valid JSON", { code: -32_700 });
+      return errorResponse(400, "Parse error: the request body is not valid JSON", { code: -32_700 });
     }
     if (await isLegacyRequest(request, parsedBody)) return this.#sessions.handle(request, parsedBody);
-    const listen = beginListen(parsedBody, this.#subscriptions);
+    const listen = startListen(parsedBody, { subscriptions: this.#subscriptions, toError: this.#toError });
     if (listen === undefined) return this.#modern.fetch(request, { parsedBody });
+    if (listen.status === "refused") return Response.json(listen.answer);
     const response = await this.#modern.fetch(request, { parsedBody: listen.message });
-    return bounded(response, { limit: MAX_WAITING, onEnd: () => listen.end() });
+    return limitBacklog(response, { limit: MAX_WAITING, onEnd: () => listen.end() });
   }
 }
 

@@ -1,11 +1,11 @@
-// Clients of the revisions before 2026-07-28 over HTTP: each has a session, with an SDK server and subscriptions of its own.
+// HTTP sessions of clients before 2026-07-28, each with its own SDK server and subscriptions.
 
 import { WebStandardStreamableHTTPServerTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { randomUUID } from "node:crypto";
 import type { App } from "../app.ts";
 import { Subscriptions } from "../live/subscriptions.ts";
-import { withLegacyCode } from "./legacy-code.ts";
-import type { ChatServers } from "./server.ts";
+import { withLegacyCode } from "./errors.ts";
+import { notifyListChanges, type ChatServers } from "./server.ts";
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -14,30 +14,30 @@ interface Session {
 }
 
 const MAX_SESSIONS = 1000;
-/** A person comes back from lunch. */
+/** Idle sessions are ended after this time. */
 const IDLE_MS = 3_600_000;
-const LOOK_MS = 60_000;
+const SWEEP_MS = 60_000;
 
 export class Sessions {
   readonly #app: App;
   readonly #servers: ChatServers;
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #sessions = new Map<string, Session>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(app: App, servers: ChatServers) {
     this.#app = app;
     this.#servers = servers;
-    this.#timer = setInterval(() => this.#endIdle(), LOOK_MS);
+    this.#timer = setInterval(() => this.#closeIdle(), SWEEP_MS);
   }
 
   async handle(request: Request, parsedBody: unknown): Promise<Response> {
     const id = request.headers.get("mcp-session-id");
     const session = id === null ? await this.#begin() : this.#sessions.get(id);
-    if (session === undefined) return refusal(404, "Session not found");
-    if (id !== null) this.#use(id, session);
+    if (session === undefined) return errorResponse(404, "Session not found");
+    if (id !== null) this.#touch(id, session);
     const response = await session.transport.handleRequest(request, parsedBody === undefined ? {} : { parsedBody });
-    // Without an initialize there is no session, and nobody would ever find this one again.
+    // A request other than initialize creates no session: discard the transport.
     if (session.transport.sessionId === undefined) await session.transport.close();
     return response;
   }
@@ -66,10 +66,12 @@ export class Sessions {
         void server.notification({ method: "notifications/resources/updated", params: { ...update } }).catch(onError),
     });
     const server = this.#servers.create(subscriptions);
+    const stopListChanges = notifyListChanges(this.#app, server, onError);
     const session: Session = { transport, subscriptions, usedAt: performance.now() };
-    // eslint-disable-next-line unicorn/prefer-add-event-listener -- of the SDK, and no event target
+    // eslint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's server is not an event target
     server.onclose = () => {
       subscriptions.close();
+      stopListChanges();
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
     };
     // eslint-disable-next-line unicorn/prefer-add-event-listener -- likewise
@@ -78,16 +80,16 @@ export class Sessions {
     return session;
   }
 
-  #use(id: string, session: Session): void {
+  #touch(id: string, session: Session): void {
     session.usedAt = performance.now();
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
   }
 
-  #endIdle(): void {
+  #closeIdle(): void {
     for (const { transport, usedAt } of this.#sessions.values()) {
       if (performance.now() - usedAt < IDLE_MS) break;
-      void transport.close().catch(() => undefined); // gone either way
+      void transport.close().catch(() => undefined); // removed either way
     }
   }
 }
@@ -101,7 +103,7 @@ class LegacyTransport extends WebStandardStreamableHTTPServerTransport {
   }
 }
 
-export function refusal(
+export function errorResponse(
   status: number,
   message: string,
   { code = -32_001, data, headers = {} }: RefusalOptions = {},

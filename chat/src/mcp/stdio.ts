@@ -1,16 +1,16 @@
-// The chat server over stdin and stdout: one client, either era. The SDK decides the era; between it and the pipe stands
-// what it cannot do by itself.
+// The chat server over stdin and stdout: one client, of either protocol era. The SDK detects the era; the transport below
+// adds `subscriptions/listen` for resources and the error codes of older revisions.
 
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, Server, Transport } from "@modelcontextprotocol/server";
 import { isJSONRPCErrorResponse, isJSONRPCNotification, isJSONRPCResultResponse } from "@modelcontextprotocol/server";
 import { serveStdio as serve, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 import type { App } from "../app.ts";
 import { Subscriptions } from "../live/subscriptions.ts";
 import { startChannel } from "./channel.ts";
-import { withLegacyCode } from "./legacy-code.ts";
-import { beginListen, type Listen } from "./listen.ts";
-import { ChatServers } from "./server.ts";
+import { toProtocolError, withLegacyCode } from "./errors.ts";
+import { startListen, type ActiveListen, type ListenOptions } from "./listen-request.ts";
+import { ChatServers, notifyListChanges } from "./server.ts";
 
 export interface StdioOptions {
   readonly stdin: Readable;
@@ -19,81 +19,102 @@ export interface StdioOptions {
   readonly channel: boolean;
 }
 
-export interface StdioEnd {
-  /** The client has gone. */
+export interface StdioEndpoint {
+  /** Resolves when the client disconnects. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-export function serveStdio(app: App, { stdin, stdout, channel }: StdioOptions): StdioEnd {
-  const servers = new ChatServers(app, { channel });
-  const wire = new Wire(new StdioServerTransport(stdin, stdout));
-  const onError = (error: unknown): void =>
-    app.log(`warning: ${error instanceof Error ? error.message : String(error)}`);
-  const handle = serve(
-    ({ era }) => {
-      const server = servers.create(wire.subscriptions);
-      wire.era = era;
-      wire.notify = (update) =>
-        void server.notification({ method: "notifications/resources/updated", params: { ...update } }).catch(onError);
-      return server;
-    },
-    { transport: wire, onerror: onError },
-  );
-  wire.subscriptions = new Subscriptions({
-    reader: app.reader,
-    feed: app.feed,
-    notify: (update) => wire.notify(update),
-    onError,
-  });
-  const stopChannel = channel
-    ? startChannel(app, (notification) => void wire.send(notification).catch(onError))
-    : undefined;
-  void wire.ended.then(() => {
-    stopChannel?.();
-    wire.subscriptions?.close();
-  });
-  return { ended: wire.ended, close: () => handle.close() };
+/** The SDK server for the client, known once the SDK has detected the era. */
+interface Connection {
+  readonly server: Server;
+  readonly isLegacy: boolean;
+  readonly stopListChanges: () => void;
 }
 
-/** The pipe, with an eye on what goes through it. */
-class Wire implements Transport {
+export function serveStdio(app: App, { stdin, stdout, channel }: StdioOptions): StdioEndpoint {
+  const servers = new ChatServers(app, { channel });
+  const onError = (error: unknown): void =>
+    app.log(`warning: ${error instanceof Error ? error.message : String(error)}`);
+  let connection: Connection | undefined;
+  const subscriptions = new Subscriptions({
+    reader: app.reader,
+    feed: app.feed,
+    notify: (update) =>
+      void connection?.server
+        .notification({ method: "notifications/resources/updated", params: { ...update } })
+        .catch(onError),
+    onError,
+  });
+  const transport = new ListenTransport(new StdioServerTransport(stdin, stdout), {
+    subscriptions,
+    toError: (thrown) => toProtocolError(thrown, app.reader.presenter, app.log),
+    isLegacy: () => connection?.isLegacy ?? true,
+  });
+  const handle = serve(
+    ({ era }) => {
+      connection?.stopListChanges();
+      const server = servers.create(subscriptions);
+      connection = {
+        server,
+        isLegacy: era === "legacy",
+        stopListChanges: notifyListChanges(app, server, onError),
+      };
+      return server;
+    },
+    { transport, onerror: onError },
+  );
+  const stopChannel = channel
+    ? startChannel(app, (notification) => void transport.send(notification).catch(onError))
+    : undefined;
+  void transport.ended.then(() => {
+    stopChannel?.();
+    connection?.stopListChanges();
+    subscriptions.close();
+  });
+  return { ended: transport.ended, close: () => handle.close() };
+}
+
+interface ListenTransportOptions extends ListenOptions {
+  /** Whether outgoing errors need the codes of the revisions before 2026-07-28. */
+  readonly isLegacy: () => boolean;
+}
+
+class ListenTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
   readonly ended: Promise<void>;
-  subscriptions: Subscriptions | undefined;
-  era: "legacy" | "modern" = "legacy";
-  notify: (update: { readonly uri: string; readonly _meta: Readonly<Record<string, unknown>> }) => void = () =>
-    undefined;
-  readonly #pipe: StdioServerTransport;
-  readonly #listens = new Map<string | number, Listen>();
+  readonly #stdio: StdioServerTransport;
+  readonly #options: ListenTransportOptions;
+  readonly #listens = new Map<string | number, ActiveListen>();
 
-  constructor(pipe: StdioServerTransport) {
-    this.#pipe = pipe;
-    /* eslint-disable unicorn/prefer-add-event-listener -- of the SDK, and no event target */
+  constructor(stdio: StdioServerTransport, options: ListenTransportOptions) {
+    this.#stdio = stdio;
+    this.#options = options;
+    /* eslint-disable unicorn/prefer-add-event-listener -- the SDK's transport is not an event target */
     this.ended = new Promise((resolve) => {
-      pipe.onclose = () => {
+      stdio.onclose = () => {
         resolve();
         this.onclose?.();
       };
     });
-    pipe.onerror = (error) => this.onerror?.(error);
-    pipe.onmessage = (message) => this.#receive(message);
+    stdio.onerror = (error) => this.onerror?.(error);
+    stdio.onmessage = (message) => this.#receive(message);
     /* eslint-enable unicorn/prefer-add-event-listener */
   }
 
   start(): Promise<void> {
-    return this.#pipe.start();
+    return this.#stdio.start();
   }
 
   close(): Promise<void> {
-    return this.#pipe.close();
+    return this.#stdio.close();
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     if (isJSONRPCErrorResponse(message) || isJSONRPCResultResponse(message)) this.#endListen(message.id);
-    return this.#pipe.send(this.era === "legacy" ? withLegacyCode(message) : message);
+    return this.#stdio.send(this.#options.isLegacy() ? withLegacyCode(message) : message);
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -101,10 +122,14 @@ class Wire implements Transport {
       const id = message.params?.["requestId"];
       if (typeof id === "string" || typeof id === "number") this.#endListen(id);
     }
-    const listen = this.subscriptions === undefined ? undefined : beginListen(message, this.subscriptions);
+    const listen = startListen(message, this.#options);
     if (listen === undefined) return this.onmessage?.(message);
+    if (listen.status === "refused") {
+      void this.#stdio.send(listen.answer).catch((error: Error) => this.onerror?.(error));
+      return;
+    }
     this.#listens.set(listen.id, listen);
-    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the message that came, with a shorter list
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the received message with a shorter list
     this.onmessage?.(listen.message as JSONRPCMessage);
   }
 

@@ -1,20 +1,20 @@
-// Why a connection to a network could not be made or was lost, by kind. Its message is shown to users: no secret is in it.
+// Errors of network connections by kind. Messages are shown to users and never contain secrets.
 
 export type FailureKind =
   | "unreachable"
   | "unauthorized"
   | "rate_limited"
-  /** Somebody else has taken the account's only connection. */
+  /** Another client uses the account's only connection. */
   | "conflict"
-  /** The network understood, and said no. */
+  /** The network rejected the request. */
   | "refused"
-  /** The store could not take what was read. */
+  /** The store rejected a batch. */
   | "not_stored";
 
 export class SourceFailure extends Error {
   override readonly name = "SourceFailure";
   readonly kind: FailureKind;
-  /** How long the network wants to be left alone. */
+  /** Wait requested by the network. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, message: string, retryAfterMs?: number) {
@@ -24,13 +24,13 @@ export class SourceFailure extends Error {
   }
 }
 
-/** What is not a failure of a known kind is told by its name or code: a foreign text may quote an address with a token. */
+/** Unknown errors are described by name or code only: their message may quote a URL with a token. */
 export function asFailure(error: unknown): SourceFailure {
   if (error instanceof SourceFailure) return error;
   return new SourceFailure("unreachable", `The connection failed (${codeOf(error)})`);
 }
 
-/** `ECONNREFUSED` and the like; fetch hides it in the cause. */
+/** Code such as `ECONNREFUSED`, searched in the chain of causes. */
 export function codeOf(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ("code" in at && typeof at.code === "string") return at.code;

@@ -1,8 +1,9 @@
-// JSON over HTTP, as the sources need it: every wait has an end, every body a bound, and what went wrong says nothing of the
-// address, which may hold a token.
+// JSON over HTTP for sources. Every request has a timeout and a size limit, and errors never contain the URL, which may hold a
+// token.
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { parseJson } from "@plugboard/shared/lenient";
 import { codeOf, SourceFailure } from "./failure.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -18,7 +19,7 @@ export interface JsonRequest {
 
 export interface JsonResponse {
   readonly status: number;
-  /** Undefined where it is no JSON. */
+  /** Undefined if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -34,7 +35,7 @@ export async function requestJson(url: string, request: JsonRequest): Promise<Js
   }
 }
 
-/** A response whose body is read as it comes, for as long as the deadline is put off. */
+/** Opens a streaming response, which lives as long as the deadline is extended. */
 export async function openStream(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -47,7 +48,7 @@ export async function openStream(
   }
 }
 
-/** Not fetch: on Node 20 its signal no longer ends a response that has begun, once the collector has been round. */
+/** Not fetch: on Node 20 its signal no longer aborts a started response after a garbage collection. */
 function open(
   url: string,
   { method = "GET", headers, body }: Partial<JsonRequest>,
@@ -72,46 +73,38 @@ async function readAll(response: AsyncIterable<Buffer>): Promise<string> {
   let size = 0;
   for await (const part of response) {
     size += part.length;
-    if (size > MAX_BYTES) throw new SourceFailure("refused", `An answer is larger than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new SourceFailure("refused", `The response is larger than ${MAX_BYTES} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
 }
 
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 export function toFailure(error: unknown, deadline: Deadline, url: string): SourceFailure {
   if (error instanceof SourceFailure) return error;
   const { host } = new URL(url);
-  if (deadline.passed()) return new SourceFailure("unreachable", `${host} did not answer in time`);
+  if (deadline.hasPassed()) return new SourceFailure("unreachable", `${host} did not answer in time`);
   return new SourceFailure("unreachable", `Cannot reach ${host} (${codeOf(error)})`);
 }
 
 export interface Deadline {
-  /** Of the time, or of the outer signal. */
+  /** Aborts on timeout or with the outer signal. */
   readonly signal: AbortSignal;
-  passed(): boolean;
-  /** The time begins anew. */
-  putOff(): void;
-  /** It does not pass until it is put off again. */
-  hold(): void;
+  hasPassed(): boolean;
+  /** Restarts the timeout. */
+  extend(): void;
+  /** Suspends the timeout until the next `extend`. */
+  suspend(): void;
   clear(): void;
 }
 
-/** Not AbortSignal.any: on Node 20 it keeps what it made for as long as the outer signal lives. */
+/** Not AbortSignal.any: on Node 20 it leaks until the outer signal is collected. */
 export function createDeadline(outer: AbortSignal, timeoutMs: number): Deadline {
   const controller = new AbortController();
   let isPassed = false;
-  let isHeld = false;
+  let isSuspended = false;
   const onAbort = (): void => controller.abort();
   const timer = setTimeout(() => {
-    if (isHeld) return;
+    if (isSuspended) return;
     isPassed = true;
     controller.abort();
   }, timeoutMs);
@@ -119,18 +112,18 @@ export function createDeadline(outer: AbortSignal, timeoutMs: number): Deadline 
   outer.addEventListener("abort", onAbort, { once: true });
   return {
     signal: controller.signal,
-    passed: () => isPassed,
-    putOff: () => {
-      isHeld = false;
+    hasPassed: () => isPassed,
+    extend: () => {
+      isSuspended = false;
       timer.refresh();
     },
-    hold: () => {
-      isHeld = true;
+    suspend: () => {
+      isSuspended = true;
     },
     clear: () => {
       clearTimeout(timer);
       outer.removeEventListener("abort", onAbort);
-      // What is still being read for it ends.
+      // Ends a response that is still being read.
       controller.abort();
     },
   };

@@ -1,31 +1,41 @@
-// The kinds of sources that chat.json may name, and how one is made of its entry. A new kind is a line below.
+// The source kinds of chat.json: option schemas and factories. Add a new kind to `KINDS`.
 
 import { z } from "zod";
 import { firstIssue } from "../config/file.ts";
-import { resolveSecrets } from "../config/secrets.ts";
+import { resolveSecrets, withPlaceholders } from "../config/secrets.ts";
 import { TimeZone, type SourceEntry } from "../config/schema.ts";
 import { ChatError } from "../errors.ts";
-import type { ChatSource } from "../source.ts";
-import { createBroken } from "./broken.ts";
-import { createImported } from "./imported.ts";
-import { createJsonl } from "./jsonl.ts";
+import type { ChatSource } from "../model/source.ts";
+import { createBrokenSource } from "./broken-source.ts";
+import { createImportedSource } from "./imported-source.ts";
+import { createJsonlSource } from "./jsonl-source.ts";
+
+const ImportLimit = z.int().min(1).exactOptional();
+const ImportLimitsShape = z.strictObject({
+  entries: ImportLimit,
+  entry_bytes: ImportLimit,
+  total_bytes: ImportLimit,
+  ratio: ImportLimit,
+  line_bytes: ImportLimit,
+});
 
 interface Identity {
   readonly id: string;
   readonly name: string;
 }
 
-/** What a source may need of its surroundings. */
-export interface SourceSurroundings {
+export interface SourceEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of times that carry none. */
+  /** For times without one. */
   readonly timeZone: string;
 }
 
 interface Kind {
-  /** How a source is called where its entry does not say. */
+  /** Default name. */
   readonly label: string;
-  create(identity: Identity, options: unknown, surroundings: SourceSurroundings): Promise<ChatSource>;
+  /** Throws if the options are invalid. */
+  check(options: unknown): void;
+  create(identity: Identity, options: unknown, environment: SourceEnvironment): Promise<ChatSource>;
 }
 
 function kind<S extends z.ZodType>(
@@ -34,16 +44,17 @@ function kind<S extends z.ZodType>(
   create: (
     identity: Identity,
     options: z.output<S>,
-    surroundings: SourceSurroundings,
+    environment: SourceEnvironment,
   ) => Promise<ChatSource> | ChatSource,
 ): Kind {
   return {
     label,
-    create: async (identity, given, surroundings) => await create(identity, options.parse(given), surroundings),
+    check: (given) => void options.parse(given),
+    create: async (identity, given, environment) => await create(identity, options.parse(given), environment),
   };
 }
 
-/** What a live one needs is loaded when there is one. */
+/** Modules of live sources are loaded on demand. */
 const KINDS: Readonly<Record<string, Kind>> = {
   import: kind(
     "Imported files",
@@ -52,25 +63,26 @@ const KINDS: Readonly<Record<string, Kind>> = {
       time_zone: TimeZone.optional(),
       date_order: z.enum(["DMY", "MDY", "YMD"]).optional(),
       self: z.string().min(1).exactOptional(),
+      limits: ImportLimitsShape.exactOptional(),
     }),
     async (identity, { path, time_zone, date_order: dateOrder, ...options }, { timeZone }) => {
-      if (path === undefined) return createImported(identity);
-      const [{ FileSource }, { recognise }] = await Promise.all([
-        import("../files/file-source.ts"),
-        import("../files/importers.ts"),
+      if (path === undefined) return createImportedSource(identity);
+      const [{ FileSource }, { detectImporter: recognise }] = await Promise.all([
+        import("../importers/file-source.ts"),
+        import("../importers/importers.ts"),
       ]);
       return new FileSource({
         ...identity,
         ...options,
         path,
-        importer: await recognise(path),
+        importer: await recognise(path, options.limits),
         timeZone: time_zone ?? timeZone,
         ...(dateOrder === undefined ? {} : { dateOrder }),
       });
     },
   ),
   jsonl: kind("Event file", z.strictObject({ path: z.string().min(1) }), (identity, { path }) =>
-    createJsonl({ ...identity, path }),
+    createJsonlSource({ ...identity, path }),
   ),
   "telegram-bot": kind(
     "Telegram",
@@ -95,8 +107,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   xmpp: kind(
     "XMPP",
     z.strictObject({
-      service: z.string().regex(/^xmpps?:\/\//, "is no address such as xmpps://host:5223"),
-      jid: z.string().regex(/^[^@/\s]+@[^@/\s]+$/, "is no user@domain"),
+      service: z.string().regex(/^xmpps?:\/\//, "must be a URL such as xmpps://host:5223"),
+      jid: z.string().regex(/^[^@/\s]+@[^@/\s]+$/, "must be user@domain"),
       password: z.string().min(1),
       rooms: z
         .array(z.strictObject({ jid: z.string().min(1), nick: z.string().min(1).exactOptional() }))
@@ -123,28 +135,42 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ),
 };
 
-/** Never rejects: a source that cannot be made says why as its state. */
+/** Throws if the options of a source are invalid. Secrets are not resolved. */
+export function checkOptions(kindName: string, options: Readonly<Record<string, unknown>>): void {
+  KINDS[kindName]?.check(withPlaceholders(options));
+}
+
+/** Never rejects: a source that cannot be created shows the error as its state. */
 export async function createSource(
   id: string,
   entry: SourceEntry,
-  surroundings: SourceSurroundings,
+  environment: SourceEnvironment,
 ): Promise<ChatSource> {
   const where = `sources.${id}`;
   const found = KINDS[entry.kind];
-  const name = entry.name ?? found?.label ?? id;
+  const name = entry.name ?? nameOf(id, entry.kind, found?.label);
   try {
     if (found === undefined) {
       const known = Object.keys(KINDS).join(", ");
-      throw new ChatError("INVALID_PARAMETER", `${where}.kind: there is no kind '${entry.kind}'`, {
+      throw new ChatError("INVALID_PARAMETER", `${where}.kind: unknown kind '${entry.kind}'`, {
         hint: `Use one of ${known}`,
       });
     }
-    const options = await resolveSecrets(entry.options, surroundings.env, `${where}.options`);
-    return await found.create({ id, name }, options, surroundings);
+    const options = await resolveSecrets(entry.options, environment.env, `${where}.options`);
+    return await found.create({ id, name }, options, environment);
   } catch (error) {
-    return createBroken(id, entry.kind, name, toConfigError(error, `${where}.options`));
+    return createBrokenSource(id, entry.kind, name, toConfigError(error, `${where}.options`));
   }
 }
+
+/** Default name: the network, and the id if it differs. */
+function nameOf(id: string, kindOf: string, label = kindOf): string {
+  if (kindOf === "import") return `${NETWORKS.find((name) => name.toLowerCase() === id) ?? id} (imported)`;
+  return label.toLowerCase() === id.toLowerCase() ? label : `${label} (${id})`;
+}
+
+/** Default source ids of imports. */
+const NETWORKS = ["Telegram", "WhatsApp", "Signal", "Slack", "Discord"];
 
 function toConfigError(error: unknown, where: string): ChatError {
   if (error instanceof ChatError) return error;

@@ -1,5 +1,5 @@
-// A kill at any instant loses nothing and doubles nothing, and several processes share one file. Real processes apply
-// batches and are killed with SIGKILL at random moments; each goes on where the checkpoint says.
+// Crash safety: a kill at any time neither loses nor duplicates a message, and several processes share one file. Real
+// processes apply batches, are killed with SIGKILL at random times, and continue from the checkpoint.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,14 +10,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { message } from "../../../test/support/chat-events.ts";
-import { connect } from "./driver.ts";
+import { message } from "../../../test/support/chat/events.ts";
+import { connect } from "@plugboard/shared/sqlite/driver";
 import { openStore } from "./store.ts";
+import { scaled } from "../../../test/support/scale.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 12);
+const KILLS = scaled(12, 200);
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
-const APPLY_LOOP = fileURLToPath(new URL("apply-loop.mjs", import.meta.url));
-/** As apply-loop.mjs has it. */
+const APPLY_LOOP = fileURLToPath(new URL("../../../test/fixtures/apply-loop.mjs", import.meta.url));
+/** The same as in apply-loop.mjs. */
 const PER_BATCH = 20;
 const MAX_DELAY_MS = 80;
 
@@ -42,7 +43,7 @@ it(
     for (let kill = 0; kill < KILLS; kill++) {
       const said = await applyUntilKilled();
       const done = await checkStored();
-      // What was said is there; at most the one that was on its way is there besides.
+      // Every acknowledged batch is stored, and at most the one in flight in addition.
       expect([kill, done - Math.max(said, committed)]).toEqual([
         kill,
         expect.toSatisfy((more: number) => more === 0 || more === 1),
@@ -53,7 +54,7 @@ it(
   },
 );
 
-it("CH-12 several processes write into one store, and all go on", async () => {
+it("CH-12 several processes can write to one store", async () => {
   const batches = 40;
   const sources = ["a", "b", "c"];
   const store = await openStore(path);
@@ -65,7 +66,7 @@ it("CH-12 several processes write into one store, and all go on", async () => {
     running.delete(source);
     return code;
   });
-  // Meanwhile this one reads and writes.
+  // This process reads and writes at the same time.
   let live = 0;
   while (running.size > 0) {
     store.apply("live", [message({ id: String(++live), content: "live" }, "live")]);
@@ -86,7 +87,7 @@ it("CH-12 several processes write into one store, and all go on", async () => {
   await store.close();
 });
 
-/** The number of the last batch that a process said is committed, before it was killed. */
+/** The number of the last acknowledged batch of a killed process. */
 async function applyUntilKilled(): Promise<number> {
   const child = spawn(process.execPath, [APPLY_LOOP, DIST, path, "a"], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(child, "exit");
@@ -95,21 +96,21 @@ async function applyUntilKilled(): Promise<number> {
     output += text;
   });
   const ended = once(child.stdout, "end");
-  // A child that fails by itself is caught by how it exits.
+  // A child that fails by itself is detected by its exit code.
   await Promise.race([once(child.stdout, "data"), exited]);
   await sleep(Math.random() * MAX_DELAY_MS);
   child.kill("SIGKILL");
   expect(await exited).toEqual([null, "SIGKILL"]);
   await ended;
-  // The last line may be cut.
+  // The last line may be incomplete.
   return Number(output.split("\n").at(-2) ?? 0);
 }
 
-/** How many batches are stored, each of them whole, in the tables and in the index. */
+/** The number of stored batches; each must be complete, in the tables and in the index. */
 async function checkStored(): Promise<number> {
   const store = await openStore(path);
   const done = Number(store.checkpoint("a")["batch"] ?? 0);
-  // Each batch deletes one message of the batch before.
+  // Each batch deletes one message of the previous batch.
   const expected = done === 0 ? 0 : done * (PER_BATCH - 1) + 1;
   expect(store.totals("a").messages).toBe(expected);
   const find = (search: string) => store.messages({ order: "desc", limit: 100, search, includeSystem: false }).items;

@@ -1,11 +1,11 @@
-// The file of the store: who may read it, and what is not taken for one.
+// The store's file: permissions, and which files are refused.
 
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { message } from "../../../test/support/chat-events.ts";
-import { connect } from "./driver.ts";
+import { message } from "../../../test/support/chat/events.ts";
+import { connect } from "@plugboard/shared/sqlite/driver";
 import { openStore } from "./store.ts";
 
 let folder: string;
@@ -33,7 +33,7 @@ it("CH-12 only the user may read the store, its side files and its folder", asyn
   expect(await mode(path)).toBe("600");
 });
 
-it("CH-12 what was stored is there after it was closed, and nothing is left beside it", async () => {
+it("CH-12 messages survive closing the store, and no side files are left", async () => {
   const path = join(folder, "chat.db");
   const first = await openStore(path);
   first.apply("s", [message({ id: "a", content: "kept" }), { type: "checkpoint", state: { at: "1" } }]);
@@ -45,7 +45,7 @@ it("CH-12 what was stored is there after it was closed, and nothing is left besi
   await second.close();
 });
 
-it("CH-12 a file of a newer version is refused with what to do, and left as it is", async () => {
+it("CH-12 a file of a newer version is refused with a hint, and stays unchanged", async () => {
   const path = join(folder, "chat.db");
   await (await openStore(path)).close();
   const db = await connect(path);
@@ -57,7 +57,7 @@ it("CH-12 a file of a newer version is refused with what to do, and left as it i
   expect(await readFile(path)).toEqual(before);
 });
 
-it("CH-12 a file that is no store is refused, and left as it is", async () => {
+it("CH-12 a file that is not a store is refused, and stays unchanged", async () => {
   const text = join(folder, "notes.txt");
   await writeFile(text, "these are notes, and no database at all\n".repeat(100));
   await expect(openStore(text)).rejects.toThrow(unusable);
@@ -69,7 +69,7 @@ it("CH-12 a file that is no store is refused, and left as it is", async () => {
   await expect(openStore(foreign)).rejects.toThrow(unusable);
 });
 
-it("CH-11 where another process writes for too long, it is busy; what is stored can be read", async () => {
+it("CH-11 writing fails with BUSY while another process holds the lock; reading works", async () => {
   const path = join(folder, "chat.db");
   const store = await openStore(path, { busyMs: 50 });
   store.apply("s", [message({ id: "a" })]);
@@ -84,7 +84,7 @@ it("CH-11 where another process writes for too long, it is busy; what is stored 
   await store.close();
 });
 
-it("CH-12 many that open a new file at once all get one and the same", async () => {
+it("CH-12 several stores can open a new file at the same time", async () => {
   const path = join(folder, "chat.db");
   const stores = await Promise.all(Array.from({ length: 8 }, () => openStore(path)));
   for (const [index, store] of stores.entries()) store.apply("s", [message({ id: String(index) })]);
@@ -92,7 +92,7 @@ it("CH-12 many that open a new file at once all get one and the same", async () 
   for (const store of stores) await store.close();
 });
 
-it("CH-12 any text comes back as it was, but for NUL", async () => {
+it("CH-12 any text is stored unchanged, except NUL", async () => {
   const store = await openStore(join(folder, "chat.db"));
   const texts = ["", "a\0b", "é\u200b\u202e", "👨‍👩‍👧", "line\r\nline", "x".repeat(1_000_000)];
   store.apply(

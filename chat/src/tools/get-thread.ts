@@ -1,8 +1,9 @@
-// `get_thread`: a message with what it answers, what answers it, and the rest of its thread.
+// `get_thread`: a message with the message it replies to, its replies, and the rest of its thread.
 
 import { z } from "zod";
-import { MessageShape } from "../shapes.ts";
-import { AllowStale, Chat, Limit, Source, toJsonMessages, toText } from "./parameters.ts";
+import { ALLOW_STALE, CHAT, SOURCE } from "../access/message-filters.ts";
+import { MessageShape } from "../model/shapes.ts";
+import { Limit, MessageId, toAnswer, toJsonMessages } from "./parameters.ts";
 import { tool } from "./tool.ts";
 
 const MAX_CONTENT = 10_000;
@@ -11,24 +12,24 @@ export const getThread = tool({
   name: "get_thread",
   title: "Get the thread of a message",
   description:
-    "Gets one message with what it answers, the answers to it, and what else belongs to its thread, oldest first. Where there " +
-    "is more than the limit, the nearest ones.",
+    "Gets one message with the message it replies to, the replies to it, and the rest of its thread, oldest first. If there " +
+    "are more than limit, it returns the nearest ones.",
   input: z.strictObject({
-    source: Source,
-    chat: Chat,
-    message_id: z.string().min(1).describe("id of a message, from get_messages or search_messages"),
+    source: SOURCE,
+    chat: CHAT,
+    message_id: MessageId,
     limit: Limit,
-    allow_stale: AllowStale,
+    allow_stale: ALLOW_STALE.default(false),
   }),
   output: z.object({
     messages: z.array(MessageShape),
-    complete: z.boolean().describe("false where the limit left some out"),
+    complete: z.boolean().describe("false if there are more than limit"),
   }),
   run: ({ source, chat: name, message_id: id, limit, allow_stale: stale }, { app: { reader } }) => {
     reader.source(source, stale);
-    const chat = reader.chat(source, name);
-    const { messages, complete } = reader.thread(reader.message(chat, id), limit);
-    const text = toText(reader, messages, { withChat: false, maxChars: MAX_CONTENT });
+    const message = reader.message(reader.conversation(source, name), id);
+    const { messages, complete } = reader.thread(message, limit);
+    const text = toAnswer(reader, messages, { withChat: false, maxChars: MAX_CONTENT });
     return {
       structured: { messages: toJsonMessages(reader, messages, MAX_CONTENT), complete },
       text: `${text}${complete ? "" : "(there is more)"}`.trimEnd(),

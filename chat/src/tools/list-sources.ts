@@ -1,8 +1,9 @@
-// `list_sources`: what is configured, and whether it is connected.
+// `list_sources`: the configured sources and their connection status.
 
 import { z } from "zod";
-import type { Reader } from "../reader.ts";
-import { SourceShape, type SourceJson } from "../shapes.ts";
+import type { Reader } from "../access/reader.ts";
+import { SourceShape, type SourceJson } from "../model/shapes.ts";
+import { count } from "../lib/words.ts";
 import { tool } from "./tool.ts";
 
 const MAX_GAPS = 10;
@@ -11,51 +12,51 @@ export const listSources = tool({
   name: "list_sources",
   title: "List chat sources",
   description:
-    "Lists the configured chat sources (Telegram, Signal, WhatsApp and others) with their connection status, how much is " +
-    "stored of each and from when to when. Start here: the other tools take a source's id.",
+    "Lists the configured chat sources (Telegram, Signal, WhatsApp and others) with their connection status, number of stored " +
+    "messages and time range. Start here: the other tools take a source's id.",
   input: z.strictObject({}),
   output: z.object({ sources: z.array(SourceShape) }),
   run: (_, { app: { reader } }) => {
     const sources = toSources(reader);
     const lines = sources.map(
-      ({ id, name, status, chat_count: chats, message_count: messages, live }) =>
-        `${id}: ${name}, ${status}, ${chats} chats, ${messages} messages, ${live ? "live" : "imported"}`,
+      ({ id, name, kind, status, chat_count: chats, message_count: messages, live }) =>
+        `${id}: ${name}, ${status}, ${count(chats, "chat")}, ${count(messages, "message")}, ${live ? "live" : kind === "import" ? "imported" : kind}`,
     );
     return { structured: { sources }, text: lines.length === 0 ? "(no sources are configured)" : lines.join("\n") };
   },
 });
 
 export function toSources(reader: Reader): SourceJson[] {
-  const { sources, outgoing } = reader;
-  return sources.all.map(({ source, sendTo }) => {
+  const { sources, presenter } = reader;
+  return sources.all.map(({ source, send }) => {
     const state = sources.state(source.id);
     const { chats, messages, oldestAt, newestAt } = reader.totals(source.id);
-    // Those of single chats are left out: the chat may be one that is not shown.
+    // Gaps of single chats are left out: the chat may be hidden.
     const gaps = reader.store
       .gaps(source.id, MAX_GAPS)
       .filter(({ chat }) => chat === null)
       .map(({ from, to, reason }) => ({
-        from: outgoing.time(from),
-        to: outgoing.time(to),
-        reason: outgoing.text(reason),
+        from: presenter.time(from),
+        to: presenter.time(to),
+        reason: presenter.text(reason),
       }));
     return {
       id: source.id,
-      name: outgoing.name(source.name),
+      name: presenter.name(source.name),
       kind: source.kind,
       is_connected: state.status === "connected",
       status: state.status,
       ...("message" in state
-        ? { message: outgoing.text(state.message), how_to_connect: outgoing.text(state.howToConnect) }
+        ? { message: presenter.text(state.message), how_to_connect: presenter.text(state.howToConnect) }
         : {}),
       live: source.capabilities.stream,
       history: source.capabilities.history,
-      tells: [...source.capabilities.tells],
-      can_send: source.capabilities.send && sendTo !== undefined,
+      changes: [...source.capabilities.changes],
+      can_send: source.capabilities.send && send !== undefined,
       chat_count: chats,
       message_count: messages,
-      oldest: oldestAt === null ? null : outgoing.time(oldestAt),
-      newest: newestAt === null ? null : outgoing.time(newestAt),
+      oldest: oldestAt === null ? null : presenter.time(oldestAt),
+      newest: newestAt === null ? null : presenter.time(newestAt),
       ...(gaps.length === 0 ? {} : { gaps }),
     };
   });

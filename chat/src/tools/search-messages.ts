@@ -1,20 +1,21 @@
-// `search_messages`: words, phrases and parts of words across everything, with what was said around them.
+// `search_messages`: words, phrases and parts of words in all sources, optionally with the messages around each hit.
 
 import { z } from "zod";
-import type { StoredMessage } from "../query.ts";
-import { MessageShape } from "../shapes.ts";
+import { MESSAGE_FILTERS, MODES } from "../access/message-filters.ts";
+import type { Reader } from "../access/reader.ts";
+import { SEARCH_MODES, type StoredMessage } from "../model/store-port.ts";
+import { MessageShape } from "../model/shapes.ts";
 import {
-  AllowStale,
-  Chat,
   Cursor,
-  FILTERS,
   Limit,
   MaxChars,
   PAGE,
   pageAnswer,
   readPage,
-  Source,
+  toAnswerLines,
   toJsonMessages,
+  describeChats,
+  withNotes,
 } from "./parameters.ts";
 import { tool } from "./tool.ts";
 
@@ -24,38 +25,35 @@ export const searchMessages = tool({
   name: "search_messages",
   title: "Search messages",
   description:
-    "Searches all sources at once, the newest hits first. mode: words (all of them, in any order), phrase (in this order), " +
-    "prefix (words that begin so), substring (any part of a word, slower). context gives so many messages before and after " +
-    'each hit. Example: {"query": "invoice", "since": "3mo", "context": 2}.',
+    "Searches all sources at once, newest hits first. mode words (the default), phrase and prefix use an index and are fast; " +
+    "contains and substring also find parts of words, and may answer unfinished with a next_cursor. context is the number of " +
+    "messages to show before and after each hit. Lines of the text are `[timestamp #id] chat › sender: content`; with context " +
+    'a hit is marked by >. Example: {"query": "invoice", "since": "3mo", "context": 2}.',
   input: z.strictObject({
     query: z.string().min(1),
-    mode: z.enum(["words", "phrase", "prefix", "substring"]).default("words"),
-    source: Source.optional(),
-    chat: Chat.optional(),
-    ...FILTERS,
+    ...z.object(MESSAGE_FILTERS).omit({ search: true }).shape,
+    mode: z.enum(SEARCH_MODES).default("words").describe(MODES),
     context: z.int().min(0).max(MAX_CONTEXT).default(0),
     limit: Limit.default(20),
     cursor: Cursor.optional(),
     max_chars: MaxChars,
-    allow_stale: AllowStale,
   }),
   output: z.object({
     ...PAGE,
     context: z
       .array(z.object({ message_id: z.string(), chat_id: z.string(), messages: z.array(MessageShape) }))
       .optional()
-      .describe("what was said around each hit, oldest first, with the hit in it"),
+      .describe("the messages around each hit, oldest first, including the hit"),
     chats: z
       .array(z.object({ source: z.string(), chat_id: z.string(), chat_name: z.string(), hits: z.number().int() }))
       .describe("where the hits of this page are"),
   }),
-  run: (args, { app: { reader } }) => {
-    const { query: search, mode, source, chat, since, before, sender, context } = args;
-    const filter = { source, chat, since, before, sender, search, mode, allowStale: args.allow_stale };
-    // A hit with its neighbours takes more of the budget.
-    const share = Math.max(500, Math.floor(args.max_chars / (1 + 2 * context)));
-    const page = readPage(reader, filter, { ...args, max_chars: share });
-    const { structured, text } = pageAnswer(reader, page, share);
+  run: async ({ query: search, context, limit, cursor, max_chars: maxChars, ...filters }, toolContext) => {
+    const { reader } = toolContext.app;
+    // The messages around a hit count towards the size limit, too.
+    const share = Math.max(500, Math.floor(maxChars / (1 + 2 * context)));
+    const page = await readPage(toolContext, { ...filters, search }, { limit, cursor, maxChars: share });
+    const { structured, text } = pageAnswer(reader, page, { maxChars: share, forPerson: toolContext.forPerson });
     const around =
       context === 0 ? [] : page.messages.map((hit) => ({ hit, messages: reader.around(hit, context, context) }));
     return {
@@ -63,24 +61,43 @@ export const searchMessages = tool({
         ...structured,
         chats: countChats(page.messages).map(({ message, hits }) => ({
           source: message.source,
-          chat_id: reader.outgoing.chatId(message.chat),
-          chat_name: reader.outgoing.name(message.chat.name),
+          chat_id: reader.presenter.chatId(message.chat),
+          chat_name: reader.presenter.name(message.chat.name),
           hits,
         })),
         ...(context === 0
           ? {}
           : {
               context: around.map(({ hit, messages }) => ({
-                message_id: reader.outgoing.messageId(hit),
-                chat_id: reader.outgoing.chatId(hit.chat),
+                message_id: reader.presenter.messageId(hit),
+                chat_id: reader.presenter.chatId(hit.chat),
                 messages: toJsonMessages(reader, messages, share),
               })),
             }),
       },
-      text,
+      text: context === 0 ? text : withNotes(contextText(reader, around, share), page),
     };
   },
 });
+
+interface HitInContext {
+  readonly hit: StoredMessage;
+  readonly messages: readonly StoredMessage[];
+}
+
+/** One block for each hit, in the order of the structured part; oldest first within a block. */
+function contextText(reader: Reader, around: readonly HitInContext[], maxChars: number): string {
+  const blocks = around.map(({ hit, messages }) =>
+    messages
+      .map((message) => {
+        const line = toAnswerLines(reader, [message], { withChat: true, maxChars });
+        return message.key === hit.key ? `> ${line}` : line;
+      })
+      .join(""),
+  );
+  const hits = around.map(({ hit }) => hit);
+  return `${blocks.map((block) => `${block}\n`).join("")}${describeChats(reader, hits)}`;
+}
 
 function countChats(messages: readonly StoredMessage[]): { message: StoredMessage; hits: number }[] {
   const counted = new Map<number, { message: StoredMessage; hits: number }>();

@@ -1,20 +1,53 @@
-// What a tool is: its name and schemas for the model, and what it does. How a failure looks is left to the MCP edge.
+// The interface of a tool: name and schemas for the model, and the function behind it. The MCP layer presents failures.
 
-import type { ToolAnnotations } from "@modelcontextprotocol/server";
+import type { ContentBlock, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import type { App } from "../app.ts";
+import type { FetchOptions } from "../history/history.ts";
 
 export interface ToolContext {
   readonly app: App;
-  /** The client has gone, or it took too long. */
+  /** Aborts if the client disconnects or the request times out. */
   readonly signal: AbortSignal;
+  /** Reports progress to a client that wants it: a growing number, and a message. */
+  readonly onProgress: (progress: number, message: string) => void;
+  readonly askUser: AskUser;
+  /** The text is for a person: messages oldest first, without ids for the next call. */
+  readonly forPerson?: boolean;
+}
+
+/**
+ * Asks the user, not the model. The tool runs again with the answer, which is valid for this subject only, so nothing may be
+ * done before. `question` identifies the question: it is the same if one answer is submitted twice.
+ */
+export type AskUser = (question: { readonly message: string; readonly subject: unknown }) => Promise<UserAnswer>;
+
+export type UserAnswer =
+  /** `unanswered`: it timed out, or the client disconnected. */
+  | { readonly status: "accept" | "decline" | "cancel" | "unanswered"; readonly question: string }
+  /** The client cannot ask. */
+  | { readonly status: "unable"; readonly question?: string };
+
+/** For callers without a client. */
+export const NO_USER: AskUser = async () => ({ status: "unable" });
+
+/** Reports progress while older messages are fetched. */
+export function fetchOptions({ app, signal, onProgress }: ToolContext): FetchOptions {
+  return {
+    signal,
+    onPage: ({ pages, reachedAt }) => {
+      const back = reachedAt === undefined ? "" : `, back to ${app.reader.presenter.time(reachedAt)}`;
+      onProgress(pages, `Fetched ${pages} ${pages === 1 ? "page" : "pages"} of older messages${back}`);
+    },
+  };
 }
 
 export interface ToolAnswer {
-  /** Complete. */
   readonly structured: Readonly<Record<string, unknown>>;
-  /** Compact, for who reads text only. */
+  /** The same in compact form, for clients that read text only. */
   readonly text: string;
+  /** Images, audio, files. */
+  readonly content?: readonly ContentBlock[];
 }
 
 export interface ToolSpec<
@@ -33,6 +66,7 @@ export interface ToolSpec<
 interface Answer<O extends z.ZodType<Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>>> {
   readonly structured: z.input<O>;
   readonly text: string;
+  readonly content?: readonly ContentBlock[];
 }
 
 export interface Tool {
@@ -42,11 +76,11 @@ export interface Tool {
   readonly input: z.ZodType;
   readonly output: z.ZodType;
   readonly annotations: ToolAnnotations;
-  /** Throws a ZodError where the arguments are wrong. */
+  /** Throws a ZodError if the arguments are invalid. */
   run(args: unknown, context: ToolContext): Promise<ToolAnswer>;
 }
 
-const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+const READ_ONLY: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 export function tool<
   I extends z.ZodType,
@@ -54,7 +88,7 @@ export function tool<
 >(spec: ToolSpec<I, O>): Tool {
   const { run, ...rest } = spec;
   return {
-    annotations: READS,
+    annotations: READ_ONLY,
     ...rest,
     run: async (args, context) => await run(spec.input.parse(args ?? {}), context),
   };

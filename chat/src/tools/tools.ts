@@ -1,7 +1,8 @@
-// All tools. A new one is a new file and a word below.
+// The list of all tools. Add a new tool here.
 
 import type { Sources } from "../sources/sources.ts";
 import { findContact } from "./find-contact.ts";
+import { getAttachment } from "./get-attachment.ts";
 import { getMessageContext } from "./get-message-context.ts";
 import { getMessages } from "./get-messages.ts";
 import { getThread } from "./get-thread.ts";
@@ -12,20 +13,21 @@ import { sendMessage } from "./send-message.ts";
 import type { Tool } from "./tool.ts";
 import { waitForMessages } from "./wait-for-messages.ts";
 
-const READING: readonly Tool[] = [
+const READING_TOOLS: readonly Tool[] = [
   listSources,
   listChats,
   getMessages,
   searchMessages,
   getMessageContext,
   getThread,
+  getAttachment,
   findContact,
   waitForMessages,
 ];
 
-/** Writing is there only where the user has named the chats for it. */
+/** Includes `send_message` only if the user has allowed it for a source. */
 export function toolsFor(sources: Sources): readonly Tool[] {
-  return sources.all.some(({ source, sendTo }) => sendTo !== undefined && source.capabilities.send)
-    ? [...READING, sendMessage]
-    : READING;
+  return sources.all.some(({ source, send }) => send !== undefined && source.capabilities.send)
+    ? [...READING_TOOLS, sendMessage]
+    : READING_TOOLS;
 }

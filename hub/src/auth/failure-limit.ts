@@ -1,7 +1,7 @@
-// How often a source may be wrong before it has to wait. What counts as wrong, and what waiting means, is the caller's.
+// Limits failed attempts by source in a fixed time window.
 
 export interface FailureLimitOptions {
-  /** Milliseconds that only ever grow. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
   readonly limit?: number;
   readonly windowMs?: number;
@@ -18,7 +18,7 @@ export class FailureLimit {
   readonly #limit: number;
   readonly #windowMs: number;
   readonly #maxSources: number;
-  /** Oldest first: windows are all of one length, so they also end in this order. */
+  /** Oldest first. All windows have the same length, so they also end in this order. */
   readonly #windows = new Map<string, Window>();
 
   constructor({
@@ -33,17 +33,17 @@ export class FailureLimit {
     this.#maxSources = maxSources;
   }
 
-  /** Notes one failure. How long the source has to wait, where this one was beyond its limit. */
+  /** Records a failure. Returns how long the source has to wait if it is over its limit. */
   fail(source: string): number | undefined {
     const now = this.#now();
-    this.#forget(now);
+    this.#removeExpired(now);
     const window = this.#windows.get(source) ?? this.#open(source, now);
     if (window.failures >= this.#limit) return window.endsAt - now;
     window.failures++;
     return undefined;
   }
 
-  /** The oldest goes where there are too many: memory is not to be had by wrong guesses. */
+  /** Evicts the oldest entry when full, so that failed attempts cannot exhaust memory. */
   #open(source: string, now: number): Window {
     const [oldest] = this.#windows.keys();
     if (oldest !== undefined && this.#windows.size >= this.#maxSources) this.#windows.delete(oldest);
@@ -52,7 +52,7 @@ export class FailureLimit {
     return window;
   }
 
-  #forget(now: number): void {
+  #removeExpired(now: number): void {
     for (const [source, { endsAt }] of this.#windows) {
       if (endsAt > now) return;
       this.#windows.delete(source);

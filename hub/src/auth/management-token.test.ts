@@ -26,14 +26,14 @@ const refusal = (run: () => void): HubError => {
   throw new Error("Accepted");
 };
 
-describe("the file", () => {
-  it("T05 is made at first start: 256 bits, a prefix for scanners, and nobody else may read it", async () => {
+describe("the token file", () => {
+  it("T05 is created at the first start: 256 bits, a prefix for scanners, readable by its owner only", async () => {
     await ManagementToken.open(dir);
     expect(await readFile(path(), "utf8")).toMatch(/^pb_[A-Za-z0-9_-]{43}\n$/);
     expect((await stat(path())).mode & 0o777).toBe(0o600);
   });
 
-  it("is made so under any umask", async () => {
+  it("has the same mode under any umask", async () => {
     const before = process.umask(0o000);
     try {
       await ManagementToken.open(dir);
@@ -43,7 +43,7 @@ describe("the file", () => {
     expect((await stat(path())).mode & 0o777).toBe(0o600);
   });
 
-  it("stays as it is at the next start", async () => {
+  it("is unchanged at the next start", async () => {
     await ManagementToken.open(dir);
     const first = await readFile(path(), "utf8");
     const token = await ManagementToken.open(dir);
@@ -51,20 +51,20 @@ describe("the file", () => {
     expect(() => token.require(`Bearer ${first.trim()}`, "here")).not.toThrow();
   });
 
-  it("is one, however many start at once", async () => {
+  it("is created once if several hubs start at once", async () => {
     const tokens = await Promise.all(Array.from({ length: 8 }, () => ManagementToken.open(dir)));
     const known = await readManagementToken(dir);
     for (const token of tokens) expect(() => token.require(`Bearer ${known}`, "here")).not.toThrow();
   });
 
-  it.each([0o640, 0o604, 0o644])("T13 of mode %o is refused, with the command that mends it", async (mode) => {
+  it.each([0o640, 0o604, 0o644])("T13 of mode %o is refused, with the command that fixes it", async (mode) => {
     await ManagementToken.open(dir);
     await chmod(path(), mode);
     await expect(ManagementToken.open(dir)).rejects.toMatchObject({ hint: `chmod 600 '${path()}'` });
     await expect(readManagementToken(dir)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
-  it.each(["", "secret123\n", "pb_short", `pb_${"x".repeat(44)}`])("that holds %j is refused", async (text) => {
+  it.each(["", "secret123\n", "pb_short", `pb_${"x".repeat(44)}`])("with the content %j is refused", async (text) => {
     await writeFile(path(), text, { mode: 0o600 });
     const error: HubError = await ManagementToken.open(dir).then(
       () => Promise.reject(new Error("Accepted")),
@@ -74,22 +74,22 @@ describe("the file", () => {
     if (text.trim() !== "") expect(JSON.stringify(error)).not.toContain(text.trim());
   });
 
-  it("T17 a link in its place is not followed", async () => {
+  it("T17 is not read through a symbolic link", async () => {
     const elsewhere = join(dir, "elsewhere");
     await writeFile(elsewhere, `pb_${"x".repeat(43)}\n`, { mode: 0o600 });
     await symlink(elsewhere, path());
     await expect(ManagementToken.open(dir)).rejects.toMatchObject({ kind: "IoError" });
   });
 
-  it("is not there where no hub has ever started", async () => {
+  it("does not exist before the first start of a hub", async () => {
     expect(await readManagementToken(dir)).toBeUndefined();
   });
 });
 
-describe("the check", () => {
+describe("checking a token", () => {
   const text = `pb_${"a".repeat(43)}`;
 
-  it.each([`Bearer ${text}`, `bearer ${text}`, `BEARER  ${text}`])("lets %s in", (header) => {
+  it.each([`Bearer ${text}`, `bearer ${text}`, `BEARER  ${text}`])("accepts %s", (header) => {
     expect(() => new ManagementToken(text).require(header, "here")).not.toThrow();
   });
 
@@ -129,7 +129,7 @@ describe("the check", () => {
     ]);
   });
 
-  it("T05 the eleventh wrong token of a source within a minute has to wait; the right one never does", () => {
+  it("T05 the eleventh wrong token of a source within a minute is rate-limited; the right token never is", () => {
     const clock = { now: 0 };
     const token = new ManagementToken(text, { now: () => clock.now });
     const kinds = Array.from({ length: 11 }, () => refusal(() => token.require("Bearer wrong", "here")).kind);
@@ -143,7 +143,7 @@ describe("the check", () => {
     expect(refusal(() => token.require("Bearer wrong", "here")).kind).toBe("Unauthenticated");
   });
 
-  it("a missing token is no guess", () => {
+  it("a missing token does not count as a failure", () => {
     const token = new ManagementToken(text, { limit: 1 });
     for (let times = 0; times < 5; times++) {
       expect(refusal(() => token.require(undefined, "here")).kind).toBe("Unauthenticated");

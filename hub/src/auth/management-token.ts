@@ -1,19 +1,19 @@
-// The token that the management API asks for: made at first start, kept in a file that only its owner can read, where
-// the CLI finds it. Nothing else opens the API. Which requests are asked for it is left to the edges.
+// The token of the management API: created at the first start, stored in a file that only its owner can read, where the CLI
+// finds it.
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
-import { createFileExclusive } from "../atomic.ts";
+import { createFileExclusive } from "../lib/files/atomic.ts";
 import { HubError } from "../errors.ts";
-import { readPrivateFile } from "../secrets/private-file.ts";
+import { readPrivateFile } from "../lib/files/private-file.ts";
 import { FailureLimit, type FailureLimitOptions } from "./failure-limit.ts";
+import { digestOf, isSameDigest, randomSecret } from "./secret-digest.ts";
 
-/** 256 bits; the prefix lets scanners of repositories and logs know what they found. */
+/** 256 bits. Secret scanners recognise the prefix. */
 const TOKEN = /^pb_[A-Za-z0-9_-]{43}$/;
 const BEARER = /^Bearer +([^\s]+)$/i;
 
 export class ManagementToken {
-  /** The token itself is not kept: what is not there cannot be logged. */
+  /** Only a digest, so that the token cannot be logged by mistake. */
   readonly #digest: Buffer;
   readonly #failures: FailureLimit;
 
@@ -22,42 +22,61 @@ export class ManagementToken {
     this.#failures = new FailureLimit(limit);
   }
 
-  /** Reads the token of a data folder, and makes it where there is none. */
+  /** Reads the token of a data folder, or creates it. */
   static async open(dataDir: string, limit?: FailureLimitOptions): Promise<ManagementToken> {
     const path = tokenPath(dataDir);
-    const known = (await read(path)) ?? (await make(path));
+    const known = (await read(path)) ?? (await create(path));
     if (known === undefined) throw unusable(path);
     return new ManagementToken(known, limit);
   }
 
   /**
-   * Throws unless this `Authorization` header carries the token. Wrong tokens are limited per source; the right one is
-   * let in whatever others on the same machine have tried.
+   * Throws unless the `Authorization` header has the token. Wrong tokens are rate-limited by source; the right token is
+   * always accepted, so that other programs on the same machine cannot lock the user out.
    */
   require(authorization: string | undefined, source: string): void {
-    const presented = BEARER.exec(authorization ?? "")?.[1];
+    const presented = bearerOf(authorization);
     if (presented === undefined) throw unauthenticated("This address needs the management token");
-    if (timingSafeEqual(digestOf(presented), this.#digest)) return;
+    if (this.is(presented)) return;
+    throw this.failed(source, unauthenticated("This is not the management token"));
+  }
+
+  is(presented: string): boolean {
+    return isSameDigest(digestOf(presented), this.#digest);
+  }
+
+  /** Counts wrong credentials of any sort. Gives the error to answer with: the given one, or another above the limit. */
+  failed(source: string, error: HubError): HubError {
     const waitMs = this.#failures.fail(source);
-    if (waitMs === undefined) throw unauthenticated("This is not the management token");
+    if (waitMs === undefined) return error;
     const hint = `Wait ${Math.ceil(waitMs / 1000)} s, then try again`;
-    throw new HubError("RateLimited", "Too many wrong tokens", { hint, retryAfterMs: waitMs });
+    return new HubError("RateLimited", "Too many wrong tokens", { hint, retryAfterMs: waitMs });
+  }
+
+  /** Identifies the token without revealing it: what was granted by it can end with it. */
+  get fingerprint(): string {
+    return digestOf(`fingerprint ${this.#digest.toString("hex")}`).toString("base64url");
   }
 }
 
-/** The token of a hub on this machine; undefined where none has ever been started. */
+/** The token of the hub on this machine; undefined if no hub has ever been started. */
 export function readManagementToken(dataDir: string): Promise<string | undefined> {
   return read(tokenPath(dataDir));
+}
+
+/** The credentials in a header `Authorization: Bearer …`. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return BEARER.exec(authorization ?? "")?.[1];
 }
 
 export function tokenPath(dataDir: string): string {
   return join(dataDir, "token");
 }
 
-/** Of two hubs that start at once, one makes it and both have it. */
-async function make(path: string): Promise<string | undefined> {
-  const fresh = `pb_${randomBytes(32).toString("base64url")}`;
-  return (await createFileExclusive(path, `${fresh}\n`, { mode: 0o600 })) ? fresh : read(path);
+/** Of two hubs that start at once, one creates the file and both use it. */
+async function create(path: string): Promise<string | undefined> {
+  const newToken = `pb_${randomSecret()}`;
+  return (await createFileExclusive(path, `${newToken}\n`, { mode: 0o600 })) ? newToken : read(path);
 }
 
 async function read(path: string): Promise<string | undefined> {
@@ -68,16 +87,12 @@ async function read(path: string): Promise<string | undefined> {
 
 function unusable(path: string): HubError {
   return new HubError("InvalidConfig", `${path} does not hold a management token`, {
-    hint: `Delete it, and the hub makes a new one at its next start: rm '${path}'`,
+    hint: `Delete it, and the hub creates a new token at its next start: rm '${path}'`,
   });
 }
 
 function unauthenticated(message: string): HubError {
   return new HubError("Unauthenticated", message, {
-    hint: "Send it as `Authorization: Bearer pb_…`; it stands in the file `token` of the hub's data folder",
+    hint: "Send it as `Authorization: Bearer pb_…`; it is in the file `token` of the hub's data folder",
   });
-}
-
-function digestOf(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }

@@ -1,33 +1,32 @@
-// Carries one client's messages between its pipe and an endpoint over HTTP, both ways and as they are: every message of the
-// client is a POST of its own. The era is the client's; what differs between them here is where a request's headers come
-// from and how it is cancelled. Sessions are for session.ts.
+// Forwards messages between a client on a pipe and an endpoint over HTTP, unchanged in both directions: each message of the
+// client is a separate POST. The client decides the era; for the bridge the eras differ in a request's headers and in how it is
+// cancelled.
 
 import type { Readable, Writable } from "node:stream";
 import { HubError, toHubError } from "../errors.ts";
-import { isAnswered, isArray, readBatch, readClientBatch, writeBatch } from "../wire/batch.ts";
-import { classifyIncoming, META } from "../wire/era.ts";
-import { encodeHeader, requestHeaders } from "../wire/headers.ts";
-import { HttpStatusError } from "../wire/http-failure.ts";
-import { InFlight } from "../wire/in-flight.ts";
-import { isObject } from "../wire/json.ts";
-import { failure, failureOf, isId, readMessage, RPC, writeReply } from "../wire/jsonrpc.ts";
-import type { Id, Malformed, Message, NotificationMessage, Reply, RequestMessage } from "../wire/jsonrpc.ts";
-import { LineWriter } from "../wire/line-writer.ts";
-import { LineReader } from "../wire/lines.ts";
+import { isAnswered, isArray, readBatch, readClientBatch, writeBatch } from "../protocol/rpc/batch.ts";
+import { classifyIncoming, META } from "../protocol/revisions/era.ts";
+import { encodeHeader, requestHeaders } from "../protocol/revisions/headers.ts";
+import { isObject } from "../lib/json/json.ts";
+import { failure, failureOf, isId, readMessage, RPC, writeReply } from "../protocol/rpc/jsonrpc.ts";
+import type { Id, Malformed, Message, NotificationMessage, Reply, RequestMessage } from "../protocol/rpc/jsonrpc.ts";
+import { SmallMap } from "../lib/small-map.ts";
+import { LineWriter } from "../lib/streams/line-writer.ts";
+import { LineReader } from "../lib/streams/lines.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Exchange } from "./exchange.ts";
-import { toFields } from "./fields.ts";
-import { Parcel, type Carrier, type Deliver } from "./parcel.ts";
+import type { Headers } from "./http-client.ts";
+import type { Deliver, OutgoingMessage } from "./outgoing-message.ts";
+import { errorReply, isRefusal, toReply } from "./replies.ts";
 import { Session } from "./session.ts";
-import { ACKNOWLEDGED, LISTEN, Standing, subscriptionIn } from "./standing.ts";
+import { ACKNOWLEDGED, LISTEN, Subscription, subscriptionIdIn } from "./subscription.ts";
 import { ToolHeaders } from "./tool-headers.ts";
-import type { Headers } from "./response-reader.ts";
 
 export interface BridgeOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly endpoint: Endpoint;
-  /** It is a hub: one that ends a subscription by itself stops, and will be back. */
+  /** The endpoint is a hub: it ends subscriptions only when it stops, and is expected back. */
   readonly isHub?: boolean;
   log(level: "debug" | "info" | "warn", message: string): void;
 }
@@ -35,27 +34,26 @@ export interface BridgeOptions {
 const MAX_LINE_BYTES = 4 << 20;
 const MAX_DEPTH = 64;
 const MAX_OPEN = 1000;
-/** Notifications and answers included. */
-const MAX_HELD = 2000;
-/** More than this is not kept for a client that does not read. */
+/** Messages that wait for the handshake, notifications and responses included. */
+const MAX_WAITING = 2000;
+/** Reading stops while this much output is unread by the client. */
 const MAX_UNREAD_BYTES = 1 << 20;
 
-export class Bridge implements Carrier {
-  /** Resolves when the client closed its side and every open request is answered. */
+export class Bridge {
+  /** Resolves when the client has closed its side and every open request is answered. */
   readonly ended: Promise<void>;
   readonly #options: BridgeOptions;
   readonly #writer: LineWriter;
-  readonly #open = new InFlight<Id, Parcel>();
-  /** What the client was asked and has not answered. */
-  readonly #questions = new Set<Id>();
+  readonly #open = new SmallMap<Id, OutgoingMessage>();
+  /** Requests of the server that the client has not answered. */
+  readonly #serverRequests = new Set<Id>();
   readonly #toolHeaders = new ToolHeaders();
-  /** Subscriptions of a modern client, by their requests. */
-  readonly #standing = new Map<Id, Standing>();
+  /** Acknowledged subscriptions of a modern client, by their request ids. */
+  readonly #subscriptions = new Map<Id, Subscription>();
   #session: Session | undefined;
-  /** Until the endpoint has taken a part of the handshake, nothing may overtake that. */
-  #hold: Promise<void> | undefined;
-  /** How many messages wait for that. */
-  #held = 0;
+  /** A step of the handshake that the endpoint has not completed. Session messages wait for it, to keep their order. */
+  #handshake: Promise<void> | undefined;
+  #waiting = 0;
   #isPaused = false;
   #onEmpty: (() => void) | undefined;
 
@@ -69,7 +67,7 @@ export class Bridge implements Carrier {
         maxBytes: MAX_LINE_BYTES,
         onLine: (line) => this.#receive(line),
         onOverflow: () => {
-          this.#refuse(null, RPC.invalidRequest, `A line is longer than ${MAX_LINE_BYTES} bytes`);
+          this.#send(errorReply(null, RPC.invalidRequest, `A line is longer than ${MAX_LINE_BYTES} bytes`));
           input.destroy();
           end();
         },
@@ -95,10 +93,10 @@ export class Bridge implements Carrier {
     else this.#message(message, bytes, this.#send);
   }
 
-  /** Its messages go one by one, and are answered together. */
+  /** Forwards the messages one by one, and collects their answers into one batch. */
   #batch(bytes: Buffer): void {
     const batch = readClientBatch(bytes, { version: this.#session?.version, maxDepth: MAX_DEPTH });
-    if (batch.kind === "refused") return this.#refuse(null, batch.code, batch.message);
+    if (batch.kind === "refused") return this.#send(errorReply(null, batch.code, batch.message));
     const members = readBatch(bytes, { max: batch.messages.length, maxDepth: MAX_DEPTH });
     let left = batch.messages.filter(isAnswered).length;
     const answers: Buffer[] = [];
@@ -121,44 +119,43 @@ export class Bridge implements Carrier {
       case "notification":
         return this.#notification(message, bytes);
       case "response":
-        this.#questions.delete(message.id);
-        return this.#carry(new Parcel(this, { bytes }));
+        this.#serverRequests.delete(message.id);
+        return this.#postInOrder({ bytes });
     }
   }
 
   #request(request: RequestMessage, bytes: Buffer, deliver: Deliver): void {
     const { id, method, params } = request;
     const verdict = classifyIncoming(method, params?.value);
-    // Another revision than ours is for the endpoint to judge.
+    // The endpoint decides about unknown revisions.
     if (verdict.era === "refused" && verdict.error.code !== RPC.unsupportedVersion) {
       return deliver(writeReply(id, failure(verdict.error)));
     }
-    if (this.#open.has(id)) return deliver(refusal(id, RPC.invalidRequest, `Request id ${id} is still in use`));
+    if (this.#open.has(id)) return deliver(errorReply(id, RPC.invalidRequest, `Request id ${id} is still in use`));
     if (this.#open.size >= MAX_OPEN) {
       return deliver(writeReply(id, toReply(new HubError("Overloaded", `More than ${MAX_OPEN} requests are open`))));
     }
     if (verdict.era !== "legacy") {
-      return this.#post(this.#opened(request, { bytes, deliver, fields: this.#modernFields(request) }));
+      return this.#post(this.#opened({ bytes, request, deliver, headers: this.#modernHeaders(request) }));
     }
     if (method === "initialize") return this.#initialize(request, bytes, deliver);
-    this.#session?.handshake.note(request, bytes);
-    this.#carry(this.#opened(request, { bytes, deliver, fields: undefined }));
+    this.#session?.replay.noteRequest(request, bytes);
+    this.#postInOrder(this.#opened({ bytes, request, deliver }));
   }
 
-  #opened(request: RequestMessage, { bytes, deliver, fields }: Pick<Parcel, "bytes" | "deliver" | "fields">): Parcel {
-    const parcel = new Parcel(this, { bytes, request, deliver, fields });
-    this.#open.set(request.id, parcel);
-    return parcel;
+  #opened(message: OutgoingMessage & { readonly request: RequestMessage }): OutgoingMessage {
+    this.#open.set(message.request.id, message);
+    return message;
   }
 
-  #modernFields({ method, params }: RequestMessage | NotificationMessage): string {
+  #modernHeaders({ method, params }: RequestMessage | NotificationMessage): Headers {
     const meta = params?.value["_meta"];
     const version = isObject(meta) ? meta[META.version] : undefined;
-    return toFields({
+    return {
       ...requestHeaders(method, params?.value, this.#toolHeaders.of(method, params?.value["name"])),
       "mcp-method": encodeHeader(method),
       "mcp-protocol-version": encodeHeader(String(version)),
-    });
+    };
   }
 
   #initialize(request: RequestMessage, bytes: Buffer, deliver: Deliver): void {
@@ -166,24 +163,24 @@ export class Bridge implements Carrier {
     this.#session = new Session({
       endpoint: this.#options.endpoint,
       initialize: bytes,
-      onMessage: (message) => this.onMessage(message),
+      onMessage: (message) => this.#onMessage(message),
       send: this.#send,
-      onReopened: () => this.#options.log("info", "the session was lost, and another one is open in its place"),
+      onReopened: () => this.#options.log("info", "the session was lost; a new one was opened"),
     });
     const answered = new Promise<void>((resolve) => {
       const delivered: Deliver = (answer) => {
         deliver(answer);
         resolve();
       };
-      this.#post(this.#opened(request, { bytes, deliver: delivered, fields: undefined }));
+      this.#post(this.#opened({ bytes, request, deliver: delivered }));
     });
     this.#holdUntil(answered);
   }
 
-  #holdUntil(done: Promise<void>): void {
-    this.#hold = done;
-    void done.then(() => {
-      if (this.#hold === done) this.#hold = undefined;
+  #holdUntil(step: Promise<void>): void {
+    this.#handshake = step;
+    void step.then(() => {
+      if (this.#handshake === step) this.#handshake = undefined;
     });
   }
 
@@ -194,132 +191,142 @@ export class Bridge implements Carrier {
       return this.#initialized(this.#session, bytes);
     }
     const isModern = classifyIncoming(method, params?.value).era === "modern";
-    this.#carry(new Parcel(this, { bytes, fields: isModern ? this.#modernFields(message) : undefined }));
+    this.#postInOrder({ bytes, headers: isModern ? this.#modernHeaders(message) : undefined });
   }
 
   #initialized(session: Session, bytes: Buffer): void {
-    session.handshake.initialized = bytes;
-    const arrived = new Promise<void>((resolve) => this.#carry(new Parcel(this, { bytes, onDone: resolve })));
+    session.replay.initialized = bytes;
+    const arrived = new Promise<void>((resolve) => this.#postInOrder({ bytes, onDone: resolve }));
     this.#holdUntil(arrived);
     void arrived.then(() => session.listen());
   }
 
-  /** Nobody waits for its answer any more. */
   #cancel(id: unknown, bytes: Buffer): void {
-    const parcel = isId(id) ? this.#open.get(id) : undefined;
-    if (parcel?.request === undefined) return;
-    this.#close(parcel.request.id);
-    // In the modern era a closed stream says it all. A legacy server is told, and then need not answer.
-    const abort = () => parcel.exchange?.abort();
-    if (parcel.fields === undefined) this.#carry(new Parcel(this, { bytes, onDone: abort }));
+    const message = isId(id) ? this.#open.get(id) : undefined;
+    if (message?.request === undefined) return;
+    this.#close(message.request.id);
+    // A modern request is cancelled by closing its stream. A legacy server gets the notification, and then need not answer.
+    const abort = () => message.exchange?.abort();
+    if (message.headers === undefined) this.#postInOrder({ bytes, onDone: abort });
     else abort();
   }
 
-  /** Sends what belongs to the session, when that can take it. */
-  #carry(parcel: Parcel): void {
-    const hold = parcel.fields === undefined ? (this.#hold ?? this.#session?.reopening) : undefined;
-    if (hold === undefined) return this.#post(parcel);
-    if (this.#held >= MAX_HELD) return this.#fail(parcel, new HubError("Overloaded", "Too many messages are waiting"));
-    this.#held++;
-    const release = () => void this.#held--;
-    void hold.finally(release).then(
-      () => this.#post(parcel),
-      (error: unknown) => this.#fail(parcel, toHubError(error)),
+  /** Posts a message; a session message waits until the session is open. */
+  #postInOrder(message: OutgoingMessage): void {
+    const ready = message.headers === undefined ? (this.#handshake ?? this.#session?.reopening) : undefined;
+    if (ready === undefined) return this.#post(message);
+    if (this.#waiting >= MAX_WAITING) {
+      return this.#fail(message, new HubError("Overloaded", "Too many messages are waiting"));
+    }
+    this.#waiting++;
+    const release = () => void this.#waiting--;
+    void ready.finally(release).then(
+      () => this.#post(message),
+      (error: unknown) => this.#fail(message, toHubError(error)),
     );
   }
 
-  #post(parcel: Parcel): void {
-    if (parcel.request !== undefined && !this.isOpen(parcel)) return; // cancelled meanwhile
-    const session = parcel.fields === undefined ? this.#session : undefined;
-    const fields = parcel.fields ?? session?.fields ?? "";
-    const isNamed = session?.isNamed === true;
-    parcel.exchange = new Exchange(this.#options.endpoint, parcel, { fields, isNamed }).post();
+  #post(message: OutgoingMessage): void {
+    const { bytes, request, headers } = message;
+    if (request !== undefined && !this.#isOpen(message)) return; // cancelled in the meantime
+    const session = headers === undefined ? this.#session : undefined;
+    message.exchange = new Exchange(this.#options.endpoint, {
+      bytes,
+      headers: headers ?? session?.headers ?? {},
+      inSession: session?.hasId === true,
+      isOpen: () => this.#isOpen(message),
+      onHeaders: (received) => {
+        if (request?.method === "initialize" && headers === undefined) this.#session?.learnId(received);
+      },
+      onMessage: (received) => this.#onMessage(received),
+      onEnd: (error) => this.#onEnd(message, error),
+    });
   }
 
-  isOpen(parcel: Parcel): boolean {
-    return parcel.request !== undefined && this.#open.get(parcel.request.id) === parcel;
+  /** The client waits for the answer to this request. */
+  #isOpen(message: OutgoingMessage): boolean {
+    return message.request !== undefined && this.#open.get(message.request.id) === message;
   }
 
-  onHeaders({ request, fields }: Parcel, headers: Headers): void {
-    if (request?.method === "initialize" && fields === undefined) this.#session?.learnId(headers);
-  }
-
-  onEnd(parcel: Parcel, error: HubError | undefined): void {
-    const standing = this.#standingOf(parcel);
-    if (standing !== undefined && !isRefusal(error)) return this.#listenAgain(parcel, standing);
-    if (error === undefined || (parcel.request !== undefined && !this.isOpen(parcel))) return parcel.onDone?.();
+  #onEnd(message: OutgoingMessage, error: HubError | undefined): void {
+    const subscription = this.#subscriptionOf(message);
+    if (subscription !== undefined && !isRefusal(error)) return this.#listenAgain(message, subscription);
+    if (error === undefined || (message.request !== undefined && !this.#isOpen(message))) return message.onDone?.();
     const isUntouched = error.delivery === "unsent" || error.delivery === "forgotten";
-    if (!isUntouched || parcel.isRetried) return this.#fail(parcel, error);
-    parcel.isRetried = true;
+    if (!isUntouched || message.isRetried === true) return this.#fail(message, error);
+    message.isRetried = true;
     this.#recover(error).then(
-      () => this.#post(parcel),
-      (failed: unknown) => this.#fail(parcel, toHubError(failed)),
+      () => this.#post(message),
+      (failed: unknown) => this.#fail(message, toHubError(failed)),
     );
   }
 
-  #standingOf(parcel: Parcel): Standing | undefined {
-    return parcel.request !== undefined && this.isOpen(parcel) ? this.#standing.get(parcel.request.id) : undefined;
+  #subscriptionOf(message: OutgoingMessage): Subscription | undefined {
+    return message.request !== undefined && this.#isOpen(message)
+      ? this.#subscriptions.get(message.request.id)
+      : undefined;
   }
 
-  /** Its stream is over, and the client has not asked for that. */
-  #listenAgain(parcel: Parcel, standing: Standing): void {
-    standing.lost();
+  /** The stream of a subscription ended although the client still wants it. */
+  #listenAgain(message: OutgoingMessage, subscription: Subscription): void {
+    subscription.streamEnded();
     const again = () => {
-      if (!this.isOpen(parcel)) return;
-      this.#options.endpoint.find().then(
-        () => this.#post(parcel),
-        () => this.#listenAgain(parcel, standing),
+      if (!this.#isOpen(message)) return;
+      this.#options.endpoint.relocate().then(
+        () => this.#post(message),
+        () => this.#listenAgain(message, subscription),
       );
     };
-    setTimeout(again, standing.pauseMs()).unref();
+    setTimeout(again, subscription.nextBackoffMs()).unref();
   }
 
-  /** The first one is the client's; later ones are of a stream that was opened in its name. */
+  /** The client gets the first acknowledgement. Later ones are for streams that the bridge reopened. */
   #acknowledged(bytes: Buffer): void {
     const message = readMessage(bytes);
     const params = message.kind === "notification" ? (message.params?.value ?? {}) : {};
-    const id = subscriptionIn(params);
-    const parcel = isId(id) ? this.#open.get(id) : undefined;
-    if (parcel?.request?.method !== LISTEN || !isId(id)) return this.#send(bytes);
-    const standing = this.#standing.get(id);
-    if (standing === undefined) {
-      this.#standing.set(id, new Standing(id, params));
+    const id = subscriptionIdIn(params);
+    const listen = isId(id) ? this.#open.get(id) : undefined;
+    if (listen?.request?.method !== LISTEN || !isId(id)) return this.#send(bytes);
+    const subscription = this.#subscriptions.get(id);
+    if (subscription === undefined) {
+      this.#subscriptions.set(id, new Subscription(id, params));
       return this.#send(bytes);
     }
-    for (const told of standing.regained(params)) this.#send(told);
-    if (standing.isComplete) return;
+    for (const notification of subscription.reopened(params)) this.#send(notification);
+    if (subscription.isComplete) return;
     setTimeout(() => {
-      if (this.#standingOf(parcel) === standing) parcel.exchange?.abort();
-    }, standing.pauseMs()).unref();
+      if (this.#subscriptionOf(listen) === subscription) listen.exchange?.abort();
+    }, subscription.nextBackoffMs()).unref();
   }
 
-  /** The endpoint did not take a message: looks for it, and opens another session where that one is gone. */
+  /** The endpoint has not accepted a message: looks up its address, and opens another session if that one is lost. */
   async #recover({ delivery }: HubError): Promise<void> {
-    if (delivery === "unsent" && (await this.#options.endpoint.find()) === "same") return;
+    if (delivery === "unsent" && (await this.#options.endpoint.relocate()) === "same") return;
     if (this.#session?.version !== undefined) await this.#session.reopen();
   }
 
-  #fail(parcel: Parcel, error: HubError): void {
-    if (parcel.request !== undefined && this.isOpen(parcel)) {
-      this.#close(parcel.request.id);
-      parcel.deliver(writeReply(parcel.request.id, toReply(error)));
-    } else if (parcel.request === undefined) {
-      this.#options.log("debug", `a message of the client did not arrive: ${error.message}`);
+  #fail(message: OutgoingMessage, error: HubError): void {
+    const { request } = message;
+    if (request !== undefined && this.#isOpen(message)) {
+      this.#close(request.id);
+      message.deliver?.(writeReply(request.id, toReply(error)));
+    } else if (request === undefined) {
+      this.#options.log("debug", `a message of the client was not delivered: ${error.message}`);
     }
-    parcel.onDone?.();
+    message.onDone?.();
   }
 
-  /** From the server, whatever it belongs to. */
-  onMessage(bytes: Buffer): void {
+  /** Handles a message of the server, from any stream. */
+  #onMessage(bytes: Buffer): void {
     const message = readMessage(bytes, { outline: true });
     switch (message.kind) {
       case "malformed": {
         const batch = readBatch(bytes, { max: MAX_OPEN });
-        if (batch?.kind === "batch") return batch.members.forEach((member) => this.onMessage(member));
-        return this.#options.log("debug", `what came from the server is no message: ${message.message}`);
+        if (batch?.kind === "batch") return batch.members.forEach((member) => this.#onMessage(member));
+        return this.#options.log("debug", `invalid message from the server: ${message.message}`);
       }
       case "request":
-        if (this.#questions.size < MAX_OPEN) this.#questions.add(message.id);
+        if (this.#serverRequests.size < MAX_OPEN) this.#serverRequests.add(message.id);
         return this.#send(bytes);
       case "notification":
         if (message.method === ACKNOWLEDGED) return this.#acknowledged(bytes);
@@ -331,28 +338,23 @@ export class Bridge implements Carrier {
   }
 
   #answer(id: Id, reply: Reply, bytes: Buffer): void {
-    const parcel = this.#open.get(id);
-    // Cancelled, or never asked.
-    if (parcel === undefined) return;
-    // The end of its stream follows, and then another one.
-    if (reply.ok && this.#options.isHub === true && this.#standingOf(parcel) !== undefined) return;
+    const message = this.#open.get(id);
+    if (message === undefined) return; // cancelled, or never sent
+    // A hub that stops answers its subscriptions: they are reopened when the stream ends.
+    if (reply.ok && this.#options.isHub === true && this.#subscriptionOf(message) !== undefined) return;
     this.#close(id);
-    const method = parcel.request?.method;
-    if (method === "initialize" && parcel.fields === undefined) this.#session?.answered(reply);
-    if (method === "tools/list" && parcel.fields !== undefined && reply.ok) {
+    const method = message.request?.method;
+    if (method === "initialize" && message.headers === undefined) this.#session?.initialized(reply);
+    if (method === "tools/list" && message.headers !== undefined && reply.ok) {
       this.#toolHeaders.learn(bytes, reply.result.value);
     }
-    parcel.deliver(bytes);
+    message.deliver?.(bytes);
   }
 
   #close(id: Id): void {
     this.#open.delete(id);
-    this.#standing.delete(id);
+    this.#subscriptions.delete(id);
     if (this.#open.size === 0) this.#onEmpty?.();
-  }
-
-  #refuse(id: Id | null, code: number, message: string): void {
-    this.#send(refusal(id, code, message));
   }
 
   readonly #send: Deliver = (message) => {
@@ -369,15 +371,14 @@ export class Bridge implements Carrier {
     });
   };
 
-  /** The client says nothing more, but still listens. */
+  /** The client has closed its side, and may still read. */
   async #finish(): Promise<void> {
-    for (const parcel of this.#open.values()) {
-      // It would never end by itself.
-      if (parcel.request?.method === LISTEN) this.#cancel(parcel.request.id, parcel.bytes);
+    for (const { request, bytes } of this.#open.values()) {
+      // A subscription would never end.
+      if (request?.method === LISTEN) this.#cancel(request.id, bytes);
     }
-    for (const id of this.#questions) {
-      const reply = toReply(new HubError("Cancelled", "The client has left"));
-      this.#carry(new Parcel(this, { bytes: writeReply(id, reply) }));
+    for (const id of this.#serverRequests) {
+      this.#postInOrder({ bytes: writeReply(id, toReply(new HubError("Cancelled", "The client has disconnected"))) });
     }
     await new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
@@ -385,21 +386,4 @@ export class Bridge implements Carrier {
     });
     this.#writer.flush();
   }
-}
-
-/** The endpoint is there, and does not want it. */
-function isRefusal(error: HubError | undefined): boolean {
-  return error instanceof HttpStatusError && error.rpcError !== undefined;
-}
-
-function refusal(id: Id | null, code: number, message: string): Buffer {
-  return writeReply(id, failure({ code, message }));
-}
-
-/** What the client is told of a request that was not answered. */
-function toReply(error: HubError): Reply {
-  if (error instanceof HttpStatusError && error.rpcError !== undefined) return failure(error.rpcError);
-  const isUnknown = error.delivery === "unknown";
-  const message = isUnknown ? `${error.message}: whether the request was carried out is not known` : error.message;
-  return failure({ code: error.meaning.rpc, message, data: { ...error.toJSON(), message } });
 }

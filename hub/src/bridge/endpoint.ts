@@ -1,70 +1,71 @@
-// The endpoint that messages are carried to, wherever it is just now: a hub that was started again may listen elsewhere.
+// The endpoint that the bridge sends to, at its current address: a hub that was restarted may listen on another port.
 
-import { toFields } from "./fields.ts";
-import type { Receiver } from "./kept-socket.ts";
-import { Sockets, type Request, type Sent } from "./sockets.ts";
+import { BRIDGE_HEADER } from "../protocol/revisions/headers.ts";
+import {
+  HttpClient,
+  type Headers,
+  type HttpRequest,
+  type PendingRequest,
+  type ResponseHandler,
+} from "./http-client.ts";
 
-export interface Place {
+export interface EndpointAddress {
   readonly url: URL;
-  /** Sent with everything. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** What it is reached through, if not directly. */
+  /** Sent with every request. */
+  readonly headers: Headers;
   readonly proxy?: URL;
 }
 
-/** Where the endpoint is. Throws, in words for its user, where it is nowhere. */
-export type Locate = () => Promise<Place>;
+/** Looks up the current address. Throws an error for the user if there is none. */
+export type Locate = () => Promise<EndpointAddress>;
 
 export class Endpoint {
   readonly #locate: Locate;
-  #place: Place;
-  #fields: string;
-  #sockets: Sockets;
-  #paused = false;
-  #looking: Promise<"same" | "moved"> | undefined;
+  #address: EndpointAddress;
+  #client: HttpClient;
+  #isPaused = false;
+  #relocating: Promise<"same" | "moved"> | undefined;
 
-  constructor(place: Place, locate: Locate) {
-    this.#place = place;
+  constructor(address: EndpointAddress, locate: Locate) {
+    this.#address = address;
     this.#locate = locate;
-    this.#fields = toFields(place.headers);
-    this.#sockets = new Sockets(place.url, place.proxy);
+    this.#client = new HttpClient(address.url, address.proxy);
   }
 
-  dispatch({ method, fields, body }: Request, receiver: Receiver): Sent {
-    return this.#sockets.dispatch({ method, fields: this.#fields + fields, body }, receiver);
+  send({ method, headers, body }: HttpRequest, handler: ResponseHandler): PendingRequest {
+    const all = { [BRIDGE_HEADER]: "1", ...this.#address.headers, ...headers };
+    return this.#client.send({ method, headers: all, body }, handler);
   }
 
-  /** Looks for it again, once at a time. */
-  find(): Promise<"same" | "moved"> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  /** Looks up the address again; concurrent calls share one lookup. */
+  relocate(): Promise<"same" | "moved"> {
+    this.#relocating ??= this.#relocate().finally(() => {
+      this.#relocating = undefined;
     });
-    return this.#looking;
+    return this.#relocating;
   }
 
   pause(): void {
-    this.#paused = true;
-    this.#sockets.pause();
+    this.#isPaused = true;
+    this.#client.pause();
   }
 
   resume(): void {
-    this.#paused = false;
-    this.#sockets.resume();
+    this.#isPaused = false;
+    this.#client.resume();
   }
 
   close(): void {
-    this.#sockets.close();
+    this.#client.close();
   }
 
-  async #look(): Promise<"same" | "moved"> {
-    const place = await this.#locate();
-    if (place.url.href === this.#place.url.href) return "same";
-    const sockets = new Sockets(place.url, place.proxy);
-    if (this.#paused) sockets.pause();
-    this.#place = place;
-    this.#fields = toFields(place.headers);
-    // What is still open at the old place ends by itself, and is told so.
-    this.#sockets = sockets;
+  async #relocate(): Promise<"same" | "moved"> {
+    const address = await this.#locate();
+    if (address.url.href === this.#address.url.href) return "same";
+    this.#address = address;
+    // Requests at the old address are not aborted: they end when its connections close.
+    this.#client = new HttpClient(address.url, address.proxy);
+    if (this.#isPaused) this.#client.pause();
     return "moved";
   }
 }

@@ -1,75 +1,71 @@
-// One message posted to the endpoint, and what comes back for it. A stream that breaks off within a session is taken up
-// again where it stopped, if the server numbers its events.
+// Posts one message to the endpoint and reads the messages of the response. An interrupted event stream of a session is resumed
+// with Last-Event-ID if the server numbers its events.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { HubError } from "../errors.ts";
-import { tooLarge } from "../wire/http-failure.ts";
-import { MAX_IDLE, mayGoOn } from "../wire/resumption.ts";
+import { tooLarge } from "../protocol/connect/http-failure.ts";
+import { MAX_IDLE, mayGoOn } from "../protocol/connect/resumption.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Receiver } from "./kept-socket.ts";
+import type { Headers, PendingRequest, ResponseHandler } from "./http-client.ts";
 import { MAX_MESSAGE_BYTES, messageBody, startPosition } from "./message-body.ts";
-import type { MessageBody, MessageReader, Position } from "./message-body.ts";
-import type { Sent } from "./sockets.ts";
-import type { Headers } from "./response-reader.ts";
+import type { MessageBody, MessageHandler, StreamPosition } from "./message-body.ts";
 
-/** Whose message it is. */
-export interface Sender {
+export interface ExchangeOptions {
   readonly bytes: Buffer;
-  /** Whether it still waits for something. */
-  readonly isOpen: boolean;
-  onHeaders?(headers: Headers): void;
-  /** What came for it, or besides. */
+  /** In addition to those of every exchange. */
+  readonly headers: Headers;
+  /** The headers name a session. */
+  readonly inSession: boolean;
+  /** Whether an answer is still expected. */
+  readonly isOpen: () => boolean;
+  onHeaders?(headers: IncomingHttpHeaders): void;
+  /** Called for each message in the response, the answer among them. */
   onMessage(bytes: Buffer): void;
-  /** It is over. The error says why nothing came; undefined where nothing was waited for any more. */
-  onEnd(error: HubError | undefined): void;
+  /** The reason of a missing answer; undefined if there is one or none is expected. */
+  readonly onEnd: (error: HubError | undefined) => void;
 }
 
-const ACCEPT = "accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n";
+const POST_HEADERS: Headers = {
+  accept: "application/json, text/event-stream",
+  "content-type": "application/json",
+};
 
-export class Exchange implements Receiver, MessageReader {
-  readonly position: Position = startPosition();
+export class Exchange implements ResponseHandler, MessageHandler {
+  readonly position: StreamPosition = startPosition();
   readonly #endpoint: Endpoint;
-  readonly #sender: Sender;
-  /** Beside those that every exchange has. */
-  readonly #fields: string;
-  readonly #isNamed: boolean;
+  readonly #options: ExchangeOptions;
+  #pending: PendingRequest;
   #isResumed = false;
-  #sent: Sent | undefined;
   #body: MessageBody | undefined;
   #status: number | undefined;
-  /** Connections in a row that brought nothing new, since this event. */
-  #idle = 0;
-  #before: string | undefined;
-  #pause: NodeJS.Timeout | undefined;
-  /** Why its first connection ended, once it did. */
-  #broken: HubError | undefined;
+  /** Consecutive connections without a new event. */
+  #idleAttempts = 0;
+  #lastResumedFrom: string | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  /** Why the first connection ended. */
+  #firstFailure: HubError | undefined;
 
-  constructor(endpoint: Endpoint, sender: Sender, { fields, isNamed }: { fields: string; isNamed: boolean }) {
+  constructor(endpoint: Endpoint, options: ExchangeOptions) {
     this.#endpoint = endpoint;
-    this.#sender = sender;
-    this.#fields = fields;
-    this.#isNamed = isNamed;
+    this.#options = options;
+    const { bytes: body, headers } = options;
+    this.#pending = endpoint.send({ method: "POST", headers: { ...POST_HEADERS, ...headers }, body }, this);
   }
 
-  post(): this {
-    const { bytes: body } = this.#sender;
-    this.#sent = this.#endpoint.dispatch({ method: "POST", fields: ACCEPT + this.#fields, body }, this);
-    return this;
-  }
-
-  /** Of a stream that is taken up again, 404 may as well say that nothing is kept of it. */
+  /** For a resumed stream 404 may also mean that its events are no longer stored. */
   get inSession(): boolean {
-    return this.#isNamed && !this.#isResumed;
+    return this.#options.inSession && !this.#isResumed;
   }
 
   /** Closes its stream. */
   abort(): void {
-    clearTimeout(this.#pause);
-    this.#sent?.abort(new HubError("Cancelled", "The request was cancelled"));
+    clearTimeout(this.#retryTimer);
+    this.#pending.abort(new HubError("Cancelled", "The request was cancelled"));
   }
 
-  onHead(status: number, headers: Headers): void {
+  onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
-    this.#sender.onHeaders?.(headers);
+    this.#options.onHeaders?.(headers);
     this.#body = messageBody(status, headers, this);
   }
 
@@ -78,37 +74,40 @@ export class Exchange implements Receiver, MessageReader {
   }
 
   onMessage(bytes: Buffer): void {
-    this.#sender.onMessage(bytes);
+    this.#options.onMessage(bytes);
   }
 
   onOverflow(): void {
-    this.#sent?.abort(tooLarge(MAX_MESSAGE_BYTES));
+    this.#pending.abort(tooLarge(MAX_MESSAGE_BYTES));
   }
 
   onEnd(): void {
     this.#body?.end();
-    // The rule. An error costs more to make than all of this.
-    if (!this.#sender.isOpen && this.#status !== undefined && this.#status < 300) return this.#sender.onEnd(undefined);
+    const { isOpen, onEnd } = this.#options;
+    if (!isOpen() && this.#status !== undefined && this.#status < 300) return onEnd(undefined);
     this.onError(this.#body?.failure() ?? new HubError("ProtocolError", "The exchange ended without an answer"));
   }
 
   onError(failure: HubError): void {
     const { lastEventId, retryMs } = this.position;
-    if (lastEventId !== this.#before) this.#idle = 0;
-    this.#before = lastEventId;
-    const isWanted = this.#isNamed && lastEventId !== undefined && this.#sender.isOpen;
-    if (!isWanted || !mayGoOn(failure, this.#status) || this.#idle++ >= MAX_IDLE)
-      return this.#sender.onEnd(this.#broken ?? failure);
-    this.#broken ??= failure;
-    this.#pause = setTimeout(() => this.#resume(lastEventId), retryMs);
+    if (lastEventId !== this.#lastResumedFrom) this.#idleAttempts = 0;
+    this.#lastResumedFrom = lastEventId;
+    const { inSession, isOpen, onEnd } = this.#options;
+    const canResume = inSession && lastEventId !== undefined && isOpen();
+    if (!canResume || !mayGoOn(failure, this.#status) || this.#idleAttempts++ >= MAX_IDLE) {
+      return onEnd(this.#firstFailure ?? failure);
+    }
+    this.#firstFailure ??= failure;
+    this.#retryTimer = setTimeout(() => this.#resume(lastEventId), retryMs);
   }
 
   #resume(lastEventId: string): void {
-    if (!this.#sender.isOpen) return this.#sender.onEnd(undefined);
+    const { isOpen, onEnd, headers } = this.#options;
+    if (!isOpen()) return onEnd(undefined);
     this.#isResumed = true;
     this.#status = undefined;
     this.#body = undefined;
-    const fields = `accept: text/event-stream\r\n${this.#fields}last-event-id: ${lastEventId}\r\n`;
-    this.#sent = this.#endpoint.dispatch({ method: "GET", fields }, this);
+    const resumed = { accept: "text/event-stream", ...headers, "last-event-id": lastEventId };
+    this.#pending = this.#endpoint.send({ method: "GET", headers: resumed }, this);
   }
 }

@@ -1,69 +1,70 @@
-// The messages in the body of one response: one as JSON, or many as an event stream, within bounds.
+// The JSON-RPC messages in the body of one response: a single JSON document, or an event stream. Bounded in size.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { HubError } from "../errors.ts";
-import { errorIn, HttpStatusError, retryAfter } from "../wire/http-failure.ts";
-import { Pieces } from "../wire/pieces.ts";
-import { isEventId, RETRY_MS, retryPause } from "../wire/resumption.ts";
-import { SseParser } from "../wire/sse.ts";
-import type { Headers } from "./response-reader.ts";
+import { errorIn, HttpStatusError } from "../protocol/connect/http-failure.ts";
+import { Chunks } from "@plugboard/shared/streams/chunks";
+import { isEventId, RETRY_MS, retryPause } from "../protocol/connect/resumption.ts";
+import { SseParser } from "@plugboard/shared/streams/sse";
+import { retryAfter } from "../lib/retry-after.ts";
 
-/** Where a stream is taken up again, and when, as the server said last. */
-export interface Position {
+/** Last event id and retry delay of the server, for resuming a stream. */
+export interface StreamPosition {
   lastEventId: string | undefined;
   retryMs: number;
 }
 
-export interface MessageReader {
-  /** 404 then says that the session is gone. */
+export interface MessageHandler {
+  /** The request names a session: 404 then means that the session is unknown. */
   readonly inSession: boolean;
-  readonly position: Position;
+  readonly position: StreamPosition;
   onMessage(bytes: Buffer): void;
   onOverflow(): void;
 }
 
 export interface MessageBody {
   push(chunk: Buffer): void;
-  /** No more of it comes: gives what is left. */
+  /** The response is complete. */
   end(): void;
-  /** Why a request that is still open after that gets no answer. */
+  /** After `end`: the error for a request that is still unanswered. */
   failure(): HubError;
 }
 
 export const MAX_MESSAGE_BYTES = 64 << 20;
 
-export function startPosition(): Position {
+export function startPosition(): StreamPosition {
   return { lastEventId: undefined, retryMs: RETRY_MS };
 }
 
-export function messageBody(status: number, headers: Headers, reader: MessageReader): MessageBody {
+export function messageBody(status: number, headers: IncomingHttpHeaders, handler: MessageHandler): MessageBody {
   const isStream = status === 200 && headers["content-type"]?.includes("text/event-stream") === true;
-  return isStream ? new EventBody(reader) : new WholeBody(status, headers, reader);
+  return isStream ? new EventBody(handler) : new JsonBody(status, headers, handler);
 }
 
 class EventBody implements MessageBody {
-  readonly #reader: MessageReader;
+  readonly #handler: MessageHandler;
   readonly #parser: SseParser;
 
-  constructor(reader: MessageReader) {
-    this.#reader = reader;
+  constructor(handler: MessageHandler) {
+    this.#handler = handler;
     this.#parser = new SseParser({
       maxBytes: MAX_MESSAGE_BYTES,
-      onEvent: ({ data }) => reader.onMessage(data),
+      onEvent: ({ data }) => handler.onMessage(data),
       onRetry: (ms) => {
-        reader.position.retryMs = retryPause(ms);
+        handler.position.retryMs = retryPause(ms);
       },
-      onOverflow: () => reader.onOverflow(),
+      onOverflow: () => handler.onOverflow(),
     });
   }
 
   push(chunk: Buffer): void {
     this.#parser.push(chunk);
     const { lastEventId } = this.#parser;
-    if (lastEventId !== undefined && isEventId(lastEventId)) this.#reader.position.lastEventId = lastEventId;
+    if (lastEventId !== undefined && isEventId(lastEventId)) this.#handler.position.lastEventId = lastEventId;
   }
 
   end(): void {
-    // An event that has not ended by then is none.
+    // An incomplete event at the end is dropped, as the SSE specification says.
   }
 
   failure(): HubError {
@@ -71,28 +72,28 @@ class EventBody implements MessageBody {
   }
 }
 
-class WholeBody implements MessageBody {
+class JsonBody implements MessageBody {
   readonly #status: number;
-  readonly #headers: Headers;
-  readonly #reader: MessageReader;
-  readonly #pieces = new Pieces();
+  readonly #headers: IncomingHttpHeaders;
+  readonly #handler: MessageHandler;
+  readonly #chunks = new Chunks();
   #bytes: Buffer | undefined;
 
-  constructor(status: number, headers: Headers, reader: MessageReader) {
+  constructor(status: number, headers: IncomingHttpHeaders, handler: MessageHandler) {
     this.#status = status;
     this.#headers = headers;
-    this.#reader = reader;
+    this.#handler = handler;
   }
 
   push(chunk: Buffer): void {
-    if (this.#pieces.size + chunk.length > MAX_MESSAGE_BYTES) this.#reader.onOverflow();
-    else this.#pieces.add(chunk);
+    if (this.#chunks.size + chunk.length > MAX_MESSAGE_BYTES) this.#handler.onOverflow();
+    else this.#chunks.add(chunk);
   }
 
   end(): void {
-    this.#bytes = this.#pieces.take();
-    // Also an error status may carry a real answer: the modern era sends 400 and 404 with one.
-    if (this.#bytes.length > 0 && !this.#isForgotten) this.#reader.onMessage(this.#bytes);
+    this.#bytes = this.#chunks.take();
+    // An error status may carry a JSON-RPC response: modern servers send one with 400 and 404.
+    if (this.#bytes.length > 0 && !this.#isForgotten) this.#handler.onMessage(this.#bytes);
   }
 
   failure(): HubError {
@@ -102,8 +103,9 @@ class WholeBody implements MessageBody {
     return new HttpStatusError(this.#status, errorIn(bytes), hints);
   }
 
+  /** The endpoint no longer knows the session. */
   get #isForgotten(): boolean {
-    return this.#status === 404 && this.#reader.inSession;
+    return this.#status === 404 && this.#handler.inSession;
   }
 }
 

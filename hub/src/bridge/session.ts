@@ -1,89 +1,88 @@
-// The legacy session at the endpoint. Opened by the client's own handshake; where the endpoint has forgotten it, after a
-// restart as a rule, another one is opened in the client's name, and the client is told to look again.
+// The legacy session at the endpoint, opened by the client's handshake. If the endpoint no longer knows it, usually after a
+// restart, a new one is opened for the client, and the client is notified that the lists may have changed.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { HubError } from "../errors.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
-import { readMessage, writeNotification, type Reply } from "../wire/jsonrpc.ts";
-import { Announcements } from "./announcements.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
+import { readMessage, writeNotification, type Reply } from "../protocol/rpc/jsonrpc.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { Exchange } from "./exchange.ts";
-import { toFields } from "./fields.ts";
-import { Handshake } from "./handshake.ts";
-import type { Headers } from "./response-reader.ts";
+import { GetStream } from "./get-stream.ts";
+import type { Headers } from "./http-client.ts";
+import { SessionReplay } from "./session-replay.ts";
 
 export interface SessionOptions {
   readonly endpoint: Endpoint;
   readonly initialize: Buffer;
-  /** From the server, and of no request: what it says and asks by itself. */
+  /** A message of the server that belongs to no request. */
   onMessage(bytes: Buffer): void;
-  /** For the client, from us. */
+  /** Sends a message of the bridge itself to the client. */
   send(message: Buffer): void;
-  /** It had to be opened again. */
   onReopened(): void;
 }
 
-const GOODBYE_MS = 1000;
-/** It goes back in a header. */
-const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
+const DELETE_TIMEOUT_MS = 1000;
+/** Visible ASCII: these values are sent back in headers. */
+const HEADER_VALUE = /^[\x21-\x7e]{1,1024}$/;
 
 export class Session {
-  readonly handshake: Handshake;
+  readonly replay: SessionReplay;
   readonly #options: SessionOptions;
   #id: string | undefined;
   #version: string | undefined;
-  #fields = "";
-  #announcements: Announcements | undefined;
+  #headers: Headers = {};
+  #stream: GetStream | undefined;
   #reopening: Promise<void> | undefined;
-  /** Requests of the client that another session took, and this one has not yet. */
-  #refused: readonly Buffer[] = [];
-  #ended = false;
+  /** Settings of the client that the current session has not accepted yet. */
+  #pendingSettings: readonly Buffer[] = [];
+  #hasEnded = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.handshake = new Handshake(options.initialize);
+    this.replay = new SessionReplay(options.initialize);
   }
 
-  /** As agreed; undefined before. */
+  /** The negotiated revision; undefined before the answer to `initialize`. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** Without an id of its own there is nothing that the endpoint could forget. */
-  get isNamed(): boolean {
+  /** Undefined if the server uses no session id. */
+  get hasId(): boolean {
     return this.#id !== undefined;
   }
 
-  /** The header lines that name it. */
-  get fields(): string {
-    return this.#fields;
+  /** The headers that name the session. */
+  get headers(): Headers {
+    return this.#headers;
   }
 
-  /** The headers of the answer to `initialize`. */
-  learnId(headers: Headers): void {
+  /** Takes the session id from the response to `initialize`. */
+  learnId(headers: IncomingHttpHeaders): void {
     const id = headers["mcp-session-id"];
-    if (typeof id === "string" && SESSION_ID.test(id)) this.#agree(id, this.#version);
+    if (typeof id === "string" && HEADER_VALUE.test(id)) this.#identify(id, this.#version);
   }
 
-  /** The answer to the client's own `initialize`. */
-  answered(reply: Reply): void {
+  /** Takes the answer to the client's own `initialize`. */
+  initialized(reply: Reply): void {
     if (!reply.ok || !isObject(reply.result.value)) return;
-    this.handshake.answered(reply.result.value);
+    this.replay.noteInitializeResult(reply.result.value);
     this.#learnVersion(reply.result.value);
   }
 
-  /** The client is ready: from now on the server may speak by itself. */
+  /** Opens the GET stream. */
   listen(): void {
-    if (this.#ended) return;
-    this.#announcements?.stop();
-    this.#announcements = new Announcements({
+    if (this.#hasEnded) return;
+    this.#stream?.stop();
+    this.#stream = new GetStream({
       endpoint: this.#options.endpoint,
-      fields: this.#fields,
+      headers: this.#headers,
       onMessage: (bytes) => this.#options.onMessage(bytes),
-      onForgotten: () => this.reopen(),
+      onSessionLost: () => this.reopen(),
     });
   }
 
-  /** Opens another one, once for all who ask for it at a time. */
+  /** Opens another session; concurrent calls share one attempt. */
   reopen(): Promise<void> {
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;
@@ -91,60 +90,59 @@ export class Session {
     return this.#reopening;
   }
 
-  /** While it is opened again, nothing can be sent in it. */
+  /** Messages of the session have to wait for this. */
   get reopening(): Promise<void> | undefined {
     return this.#reopening;
   }
 
   /**
-   * Says again what another session was told and this one was not. A hub that has only just started may not know the
-   * resource yet, so this is tried again with every list that changes.
+   * Sends the settings that the session has not accepted yet. A hub that has just started may not know a resource yet, so this
+   * is repeated whenever a list changes.
    */
   async restore(): Promise<void> {
-    if (this.#refused.length === 0) return;
-    // What the client has taken back meanwhile is not said again.
-    const current = this.handshake.settings;
-    const settings = this.#refused.filter((message) => current.includes(message));
-    this.#refused = [];
-    // One that is not taken is no reason to have no session.
-    const replies = await Promise.all(settings.map((message) => this.#ask(message).catch(() => undefined)));
-    this.#refused = [...this.#refused, ...settings.filter((_, index) => replies[index]?.ok !== true)];
+    if (this.#pendingSettings.length === 0) return;
+    // The client may have unsubscribed in the meantime.
+    const current = this.replay.settings;
+    const settings = this.#pendingSettings.filter((message) => current.includes(message));
+    this.#pendingSettings = [];
+    const replies = await Promise.all(settings.map((message) => this.#request(message).catch(() => undefined)));
+    this.#pendingSettings = [...this.#pendingSettings, ...settings.filter((_, index) => replies[index]?.ok !== true)];
   }
 
-  /** Politely but briefly: where this does not arrive, the session ends by itself. */
+  /** Sends DELETE. Does not wait long for the answer: the endpoint ends idle sessions anyway. */
   end(): Promise<void> {
-    this.#ended = true;
-    this.#announcements?.stop();
+    this.#hasEnded = true;
+    this.#stream?.stop();
     if (this.#id === undefined) return Promise.resolve();
     return new Promise((resolve) => {
-      const impatient = setTimeout(resolve, GOODBYE_MS);
+      const timer = setTimeout(resolve, DELETE_TIMEOUT_MS);
       const done = () => {
-        clearTimeout(impatient);
+        clearTimeout(timer);
         resolve();
       };
-      this.#options.endpoint.dispatch(
-        { method: "DELETE", fields: this.#fields },
+      this.#options.endpoint.send(
+        { method: "DELETE", headers: this.#headers },
         { onHead: () => undefined, onBody: () => undefined, onEnd: done, onError: done },
       );
     });
   }
 
   async #reopen(): Promise<void> {
-    const { initialize, initialized, settings, listChanges } = this.handshake;
+    const { initialize, initialized, settings, listChanges } = this.replay;
     const before = { id: this.#id, version: this.#version };
-    this.#agree(undefined, undefined);
+    this.#identify(undefined, undefined);
     try {
-      const hello = await this.#ask(initialize, (headers) => this.learnId(headers));
-      if (hello?.ok !== true || !isObject(hello.result.value)) throw refused(hello);
-      this.#learnVersion(hello.result.value);
+      const reply = await this.#request(initialize, (headers) => this.learnId(headers));
+      if (reply?.ok !== true || !isObject(reply.result.value)) throw reopenFailed(reply);
+      this.#learnVersion(reply.result.value);
     } catch (error) {
-      // Still what is to be replaced: the next attempt begins here again.
-      this.#agree(before.id, before.version);
+      // The lost session stays the current one, so that the next attempt starts from here.
+      this.#identify(before.id, before.version);
       throw error;
     }
     if (initialized === undefined) return;
-    await this.#ask(initialized);
-    this.#refused = settings;
+    await this.#request(initialized);
+    this.#pendingSettings = settings;
     await this.restore();
     this.listen();
     for (const method of listChanges) this.#options.send(writeNotification(method, undefined));
@@ -152,42 +150,47 @@ export class Session {
   }
 
   #learnVersion({ protocolVersion }: JsonObject): void {
-    if (typeof protocolVersion === "string" && SESSION_ID.test(protocolVersion)) this.#agree(this.#id, protocolVersion);
+    if (typeof protocolVersion !== "string" || !HEADER_VALUE.test(protocolVersion)) return;
+    this.#identify(this.#id, protocolVersion);
   }
 
-  #agree(id: string | undefined, version: string | undefined): void {
+  #identify(id: string | undefined, version: string | undefined): void {
     this.#id = id;
     this.#version = version;
-    this.#fields = toFields({
+    this.#headers = {
       ...(version === undefined ? {} : { "mcp-protocol-version": version }),
       ...(id === undefined ? {} : { "mcp-session-id": id }),
-    });
+    };
   }
 
-  /** Posts a message of the client once more, without its knowledge. Gives the answer, where it has one. */
-  #ask(bytes: Buffer, onHeaders: (headers: Headers) => void = () => undefined): Promise<Reply | undefined> {
+  /** Posts a message of the client again. The answer does not go to the client; undefined for a notification. */
+  #request(
+    bytes: Buffer,
+    onHeaders: (headers: IncomingHttpHeaders) => void = () => undefined,
+  ): Promise<Reply | undefined> {
     return new Promise((resolve, reject) => {
       let reply: Reply | undefined;
-      const sender = {
+      void new Exchange(this.#options.endpoint, {
         bytes,
-        isOpen: false,
+        headers: this.#headers,
+        inSession: this.hasId,
+        isOpen: () => false,
         onHeaders,
-        onMessage: (came: Buffer) => {
-          const message = readMessage(came, { lenient: true });
+        onMessage: (received) => {
+          const message = readMessage(received, { lenient: true });
           if (message.kind === "response") reply = message.reply;
-          else this.#options.onMessage(came);
+          else this.#options.onMessage(received);
         },
-        onEnd: (error: HubError | undefined) => {
+        onEnd: (error) => {
           if (reply !== undefined || error === undefined) resolve(reply);
           else reject(error);
         },
-      };
-      new Exchange(this.#options.endpoint, sender, { fields: this.#fields, isNamed: this.isNamed }).post();
+      });
     });
   }
 }
 
-function refused(reply: Reply | undefined): HubError {
+function reopenFailed(reply: Reply | undefined): HubError {
   const error = reply?.ok === false && isObject(reply.error.value) ? reply.error.value["message"] : undefined;
   return new HubError("InitializationFailed", "The session was lost, and no new one could be opened", {
     ...(typeof error === "string" ? { detail: error } : {}),

@@ -1,11 +1,10 @@
-// Which arguments of a tool a modern request repeats in its headers. Over stdio there are none, so a client does not send them:
-// the bridge learns them from the lists that it carries.
+// Tool arguments that a modern HTTP request repeats in its headers. A stdio client does not send headers, so the bridge learns the
+// parameters from the tool lists that pass through.
 
-import { headerParams, type HeaderParam } from "../wire/headers.ts";
-import { isObject } from "../wire/json.ts";
+import { headerParams, type HeaderParam } from "../protocol/revisions/headers.ts";
+import { isObject } from "../lib/json/json.ts";
 
-const MARK = "x-mcp-header";
-/** Of so many tools they are kept. */
+const ANNOTATION = "x-mcp-header";
 const MAX_TOOLS = 10_000;
 
 export class ToolHeaders {
@@ -15,10 +14,10 @@ export class ToolHeaders {
     return method === "tools/call" && typeof name === "string" ? (this.#tools.get(name) ?? []) : [];
   }
 
-  /** The answer to a `tools/list`, as bytes and read. */
+  /** Reads the result of a `tools/list`. */
   learn(bytes: Buffer, result: unknown): void {
-    // Hardly any list has one.
-    if (!bytes.includes(MARK) && this.#tools.size === 0) return;
+    // Most lists have no annotated tool.
+    if (!bytes.includes(ANNOTATION) && this.#tools.size === 0) return;
     const tools = isObject(result) && Array.isArray(result["tools"]) ? result["tools"] : [];
     for (const tool of tools) {
       if (!isObject(tool) || typeof tool["name"] !== "string") continue;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Reply } from "../wire/jsonrpc.ts";
+import type { Reply } from "../protocol/rpc/jsonrpc.ts";
 import { withExposedUris } from "./exposed-uris.ts";
 
 const MAPPING = new Map([
@@ -32,7 +32,7 @@ it("GR-5 GR-6 touches resource links and embedded resources, and nothing else", 
   expect(JSON.parse(exposed(JSON.stringify(result("u://1"))))).toEqual(result("plugboard://b/u://1"));
 });
 
-it("GR-6 knows the results of resources/read and prompts/get", () => {
+it("GR-6 rewrites the results of resources/read and prompts/get", () => {
   expect(exposed('{"contents":[{"uri":"u://1","text":""},7]}')).toBe(
     '{"contents":[{"text":"","uri":"plugboard://b/u://1"},7]}',
   );
@@ -43,7 +43,7 @@ it("GR-6 knows the results of resources/read and prompts/get", () => {
   );
 });
 
-it("CL-5 keeps the bytes of what stands beside a URI: numbers, order, escapes, unknown fields", () => {
+it("CL-5 keeps the bytes around a URI: numbers, order, escapes, unknown fields", () => {
   const odd = '"n":12345678901234567890,"x":1.0,"e":1E+2,"z":-0,"s":"\\u2713 \\/"';
   expect(
     exposed(`{${odd},"content":[ {"type":"hologram",${odd}},{"type":"resource_link","uri":"u://1",${odd}} ]}`),
@@ -51,14 +51,14 @@ it("CL-5 keeps the bytes of what stands beside a URI: numbers, order, escapes, u
 });
 
 it.each(['{"content":[{"type":"resource_link","uri":"u://2"}]}', '{"content":7}', "[]", "7", '{"contents":[1]}', "{}"])(
-  "CL-5 gives back the very same answer where there is nothing to change: %s",
+  "CL-5 returns the same object if there is nothing to change: %s",
   (json) => {
     const given = reply(json);
     expect(withExposedUris(given, MAPPING)).toBe(given);
   },
 );
 
-it("CL-5 costs nothing where no URI is shared", () => {
+it("CL-5 costs nothing if no URI is shared", () => {
   const given = reply('{"content":[{"type":"resource_link","uri":"u://1"}]}');
   expect(withExposedUris(given, new Map())).toBe(given);
 });

@@ -1,10 +1,10 @@
-// A server's answer with the URIs that clients of a group can ask for. Only where two servers share a URI does an answer
-// have to be touched, and then nothing in it but the URIs of links, embedded resources and contents.
+// Replaces URIs in a server's answer by those that are exposed to clients of a group. Needed only if two servers share a URI;
+// changes only the URIs of links, embedded resources and contents.
 
 import { exposedUri } from "../catalog/uris.ts";
-import { editElements, editMember, type Edit } from "../wire/edit.ts";
-import { isObject } from "../wire/json.ts";
-import { raw, type Raw, type Reply } from "../wire/jsonrpc.ts";
+import { editElements, editMember, type Edit } from "../protocol/rpc/json-edit.ts";
+import { isObject } from "../lib/json/json.ts";
+import { raw, type Raw, type Reply } from "../protocol/rpc/jsonrpc.ts";
 
 /** The mapping is the group's `rewrittenUris(server)`. */
 export function withExposedUris(reply: Reply, mapping: ReadonlyMap<string, string>): Reply {

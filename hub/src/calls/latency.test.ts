@@ -11,7 +11,7 @@ function countsOf(latency: Latency): string[] {
 }
 
 describe("Latency", () => {
-  it("MG-5 counts what servers answered or failed to, not what was cancelled or refused", () => {
+  it("MG-5 counts calls that servers answered or failed, not cancelled or refused ones", () => {
     const latency = new Latency();
     for (const outcome of ["ok", "ok", "tool_error", "failed", "cancelled", "refused"] as const) {
       latency.record("git", "log", 5, outcome);
@@ -23,14 +23,14 @@ describe("Latency", () => {
     ]);
   });
 
-  it("RS-5 strange durations do not break it", () => {
+  it("RS-5 invalid durations do not spoil the sums", () => {
     const latency = new Latency();
     for (const ms of [-5, 0, NaN, Infinity, 1e15]) latency.record("s", "t", ms, "failed");
     expect(countsOf(latency)).toEqual(['server="s",method="tools/call",tool="t",outcome="failed" 5']);
     expect(latency.prometheus()).not.toMatch(/NaN|Infinity/);
   });
 
-  it("RS-5 at most 2,000 tools and 500 servers are told apart", () => {
+  it("RS-5 at most 2,000 tools and 500 servers have their own series", () => {
     const latency = new Latency();
     for (let index = 0; index < 3000; index++) latency.record("s", `tool-${index}`, 1, "ok");
     expect(countsOf(latency)).toHaveLength(2001);

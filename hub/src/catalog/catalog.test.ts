@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { GroupConfig, HubConfig, ServerConfig } from "../config/types.ts";
+import type { GroupConfig, HubConfig, ServerConfig } from "../config/schema/types.ts";
 import { HubError } from "../errors.ts";
 import { Catalog } from "./catalog.ts";
 import type { ServerListing } from "./listing.ts";
@@ -40,13 +40,13 @@ function failure(action: () => unknown): Record<string, unknown> {
   throw new Error("did not throw");
 }
 
-describe("E5 names of before the group had one server more, or less", () => {
+describe("names from before a group changed between one and several servers", () => {
   const resolved = (catalog: Catalog, name: string) => {
     const found = catalog.group().resolveTool(name);
     return `${found.server}:${found.tool}`;
   };
 
-  it("are understood as long as one tool alone can be meant", () => {
+  it("resolve while they are unambiguous", () => {
     const two = build(["git", "fs"], [], { git: listed(["log", "push"]), fs: listed(["read.all", "log"]) });
     expect(resolved(two, "push")).toBe("git:push");
     const one = build(["fs"], [], { fs: listed(["read.all", "log"]) });
@@ -58,20 +58,20 @@ describe("E5 names of before the group had one server more, or less", () => {
     expect(() => resolved(two, "log")).toThrow("Tool not found");
   });
 
-  it("also while the new server has not been up, or the old one is down", () => {
+  it("resolve also while the new server has not been up, or the old one is down", () => {
     const starting = build(["git", "late"], [], { git: listed(["log"]) });
     expect(resolved(starting, "log")).toBe("git:log");
     const down = build(["git", "fs"], [], { git: listed(["log"], { available: false }), fs: listed(["log"]) });
     expect(() => resolved(down, "log")).toThrow("Tool not found");
   });
 
-  it("not where a member is switched off: it may be the one that is meant", () => {
+  it("do not resolve if a member is disabled: the name may be its own", () => {
     const members = [server("git", { enabled: false }), server("fs")];
     const catalog = build(members, [group("default", ["git", "fs"])], { fs: listed(["log"]) });
     expect(() => resolved(catalog, "log")).toThrow("Tool not found");
   });
 
-  it("E6 what is nearly a name is explained by the closest one", () => {
+  it("an unknown name suggests the closest one", () => {
     const catalog = build(["git", "fs"], [], { git: listed(["log"]), fs: listed(["read"]) });
     expect(() => catalog.group().resolveTool("git__lgo")).toThrow(
       expect.objectContaining({ detail: 'Group "default" has no tool "git__lgo"', hint: "Did you mean git__log?" }),
@@ -79,7 +79,7 @@ describe("E5 names of before the group had one server more, or less", () => {
   });
 });
 
-it("a tool with a name in another script tells it in its texts", () => {
+it("a non-ASCII tool name is in the title and description", () => {
   const catalog = build(["web"], [], { web: listed(["検索"]) });
   const [tool] = catalog.group().tools;
   expect(tool?.definition).toMatchObject({
@@ -106,7 +106,7 @@ describe("GR-1 groups and their tools entries", () => {
       ["git__push", "fs__read_file"],
     ],
     [["nothing"], []],
-  ])("%j lets through %j", (tools, expected) => {
+  ])("%j admits %j", (tools, expected) => {
     const catalog = build(["git", "fs"], [group("work", ["git", "fs"], tools)], listings);
     expect(exposed(catalog, "work")).toEqual(expected);
   });
@@ -116,7 +116,7 @@ describe("GR-1 groups and their tools entries", () => {
     expect(catalog.group("work").prompts.map((prompt) => prompt.exposed)).toEqual(["review"]);
   });
 
-  it("an entry that matches nothing is warned about once all servers are known", () => {
+  it("an entry that matches nothing causes a warning once all servers are listed", () => {
     const groups = [group("work", ["git", "fs"], ["lgo", "git:*"])];
     expect(build(["git", "fs"], groups, { git: listed(["log"]) }).warnings).toEqual([]);
     expect(build(["git", "fs"], groups, listings).warnings).toEqual([
@@ -124,7 +124,7 @@ describe("GR-1 groups and their tools entries", () => {
     ]);
   });
 
-  it("a server's hint adds it to a group, or makes the group", () => {
+  it("a server's `groups` add it to a group, or create the group", () => {
     const servers = ["git", server("fs", { groups: ["work", "files"] })];
     const catalog = build(servers, [group("work", ["git"])], listings);
     expect(catalog.groupNames).toEqual(["work", "default", "files"]);
@@ -132,7 +132,7 @@ describe("GR-1 groups and their tools entries", () => {
     expect(exposed(catalog, "files")).toEqual(["read_file", "log"]);
   });
 
-  it("magic names are ordinary names", () => {
+  it("names like __proto__ are ordinary names", () => {
     const magic = ["__proto__", "constructor", "toString", "hasOwnProperty"];
     const catalog = build(["constructor"], [group("__proto__", ["constructor"])], { constructor: listed(magic) });
     expect(exposed(catalog, "__proto__")).toEqual(magic);
@@ -143,7 +143,7 @@ describe("GR-1 groups and their tools entries", () => {
 });
 
 describe("GR-2 unknown servers", () => {
-  it("are warned about, and the rest works", () => {
+  it("cause a warning, and the rest works", () => {
     const groups = [group("work", ["gti", "git", "git"]), group("home", ["git"])];
     const catalog = build(["git"], groups, { git: listed(["log"]) });
     expect(catalog.warnings).toEqual(['Group "work" names the unknown server "gti"']);
@@ -152,7 +152,7 @@ describe("GR-2 unknown servers", () => {
     expect(exposed(catalog, "home")).toEqual(["log"]);
   });
 
-  it("a group that is declared twice keeps its first declaration", () => {
+  it("a group that is declared twice uses its first declaration", () => {
     const catalog = build(["git", "fs"], [group("work", ["git"]), group("work", ["fs"])], {});
     expect(catalog.group("work").servers).toEqual(["git"]);
     expect(catalog.warnings).toHaveLength(1);
@@ -160,7 +160,7 @@ describe("GR-2 unknown servers", () => {
 });
 
 describe("GR-3 listing", () => {
-  it("gives the server's own objects, unknown fields included", () => {
+  it("returns the server's own objects, unknown fields included", () => {
     const definition = { name: "log", inputSchema: { type: "object", x: [1] }, annotations: { a: true }, later: null };
     const listing = { tools: [definition], prompts: [], resources: [], templates: [] };
     const catalog = build(["git", "fs"], [], { git: { listing, available: true } });
@@ -168,7 +168,7 @@ describe("GR-3 listing", () => {
     expect(definition.name).toBe("log");
   });
 
-  it("GR-3 an unknown group is NOT_FOUND; the others are named only to those who manage the hub", () => {
+  it("GR-3 an unknown group is NOT_FOUND; other groups are suggested only to the management API", () => {
     const notFound = {
       code: "NOT_FOUND",
       kind: "GroupNotFound",
@@ -180,19 +180,19 @@ describe("GR-3 listing", () => {
     expect(failure(() => catalog.groupOrSuggest("nope"))).toEqual({ ...notFound, hint: "Groups: default" });
   });
 
-  it("no tools are an empty array", () => {
+  it("a group without tools lists an empty array", () => {
     expect(build([], [], {}).group().toolsJson.toString()).toBe("[]");
     expect(build([], [group("empty", [])], {}).group("empty").tools).toEqual([]);
   });
 
-  it("a failing server is left out and the others stay", () => {
+  it("a failing server is omitted and the others stay", () => {
     const listings = { git: listed(["log"], { available: false, prompts: ["p"] }), fs: listed(["read"]) };
     const catalog = build(["git", "fs", "late"], [], listings);
     expect(exposed(catalog)).toEqual(["fs__read"]);
     expect(catalog.group().prompts).toEqual([]);
   });
 
-  it("a server that lists a name twice keeps the first", () => {
+  it("of two entries with one name the first is used", () => {
     const first = { name: "log", description: "first" };
     const listing = {
       tools: [first, { name: "log", description: "second" }],
@@ -209,18 +209,18 @@ describe("GR-3 listing", () => {
 describe("GR-4 the default group", () => {
   const listings = { git: listed(["log"]), fs: listed(["read"]), off: listed(["x"]) };
 
-  it("holds every enabled server where none is declared", () => {
+  it("has every enabled server if it is not declared", () => {
     const catalog = build(["git", "fs", server("off", { enabled: false })], [group("work", ["git"])], listings);
     expect(catalog.group().servers).toEqual(["git", "fs"]);
     expect(exposed(catalog)).toEqual(["git__log", "fs__read"]);
     expect(catalog.group(undefined)).toBe(catalog.group("default"));
   });
 
-  it("is what group.json says where it is declared", () => {
+  it("is as group.json declares it", () => {
     expect(exposed(build(["git", "fs"], [group("default", ["fs"])], listings))).toEqual(["read"]);
   });
 
-  it("is not narrowed by a hint", () => {
+  it("is not reduced by a server's `groups`", () => {
     expect(exposed(build([server("git", { groups: ["default"] }), "fs"], [], listings))).toEqual([
       "git__log",
       "fs__read",
@@ -238,7 +238,7 @@ describe("GR-5 resolving a call", () => {
     off: listed(["x"]),
   });
 
-  it("finds the tool by both of its names", () => {
+  it("finds the tool by exposed name and by server:tool", () => {
     const tool = { server: "fs", tool: "read", exposed: "fs__read" };
     expect(catalog.group("work").resolveTool("fs__read")).toMatchObject(tool);
     expect(catalog.group("work").resolveTool("fs:read")).toMatchObject({ ...tool, definition: { name: "fs__read" } });
@@ -267,7 +267,7 @@ describe("GR-5 resolving a call", () => {
     });
   });
 
-  it("a bare name is explained, not guessed", () => {
+  it("a bare name is not guessed; the error suggests the full names", () => {
     expect(failure(() => catalog.group("work").resolveTool("read"))["hint"]).toBe("Call it as fs__read");
   });
 
@@ -284,7 +284,7 @@ describe("GR-5 resolving a call", () => {
     },
   );
 
-  it("a name that says too little about the tool of a server that is not running says only that", () => {
+  it("a hashed name of a server that is not running fails with «Server unavailable»", () => {
     expect(failure(() => catalog.group("work").resolveTool("late__any_thing--abcdefgh"))).toEqual({
       code: "SERVICE_UNAVAILABLE",
       kind: "ServerNotRunning",
@@ -293,7 +293,7 @@ describe("GR-5 resolving a call", () => {
     });
   });
 
-  it("what the group would not let through is not found, also where its server is not running", () => {
+  it("an excluded tool is not found, also if its server is not running", () => {
     const some = catalog.group("some");
     expect(some.resolveTool("late__read")).toMatchObject({ server: "late", tool: "read" });
     expect(some.resolveTool("late:odd.one")).toMatchObject({ server: "late", tool: "odd.one" });
@@ -301,14 +301,14 @@ describe("GR-5 resolving a call", () => {
     expect(failure(() => some.resolveTool("late:write"))).toMatchObject({ kind: "ToolNotFound" });
   });
 
-  it("prompts go by the same rules", () => {
+  it("prompts follow the same rules", () => {
     const work = catalog.group("work");
     expect(work.resolvePrompt("git__review")).toMatchObject({ server: "git", prompt: "review" });
     expect(work.resolvePrompt("late__p")).toMatchObject({ server: "late", prompt: "p" });
     expect(failure(() => work.resolvePrompt("x"))).toMatchObject({ kind: "ToolNotFound", message: "Prompt not found" });
   });
 
-  it("a hostile name is shortened and escaped in the error", () => {
+  it("a hostile name is cut and escaped in the error", () => {
     const detail = String(failure(() => catalog.group("work").resolveTool(`\n${"x".repeat(100_000)}`))["detail"]);
     expect(detail.length).toBeLessThan(200);
     expect(detail).not.toContain("\n");
@@ -324,7 +324,7 @@ describe("GR-6 and T28 names", () => {
     ["cleaned to the same", { a: ["x.y", "x/y", "x:y", "x y"], b: ["x.y"] }],
     ["cut to the same", { a: ["x".repeat(300), "x".repeat(301), "x".repeat(62)], b: [] }],
     ["long servers", { ["s".repeat(64)]: ["t"], [`${"s".repeat(63)}r`]: ["t"] }],
-  ])("%s: unique, legal, and each leads home", (_, tools: Record<string, string[]>) => {
+  ])("%s: unique, valid, and each resolves to its tool", (_, tools: Record<string, string[]>) => {
     const names = Object.keys(tools);
     const catalog = build(names, [], Object.fromEntries(names.map((name) => [name, listed(tools[name] ?? [])])));
     const all = catalog.group().tools;
@@ -336,7 +336,7 @@ describe("GR-6 and T28 names", () => {
     }
   });
 
-  it("a third server renames nothing, nor does one that stops, starts or is switched off", () => {
+  it("adding a third server renames nothing, nor does stopping, starting or disabling one", () => {
     const listings = { a: listed(["x"]), b: listed(["x"]), c: listed(["x"]) };
     const two = exposed(build(["a", "b"], [], listings));
     expect(exposed(build(["c", "a", "b"], [], listings)).slice(1)).toEqual(two);
@@ -346,7 +346,7 @@ describe("GR-6 and T28 names", () => {
     expect(exposed(build(["a", server("b", { enabled: false })], declared, listings), "work")).toEqual(["a__x"]);
   });
 
-  it("a shorter limit is kept, and one without room for a name is refused", () => {
+  it("a shorter name limit is respected, and one that is too short is refused", () => {
     const config = { servers: [server("a"), server("b")], groups: [] };
     const listings = new Map([["a", listed(["x".repeat(38), "y"])]]);
     const [long, short] = Catalog.build(config, listings, { maxNameLength: 40 }).group().tools;
@@ -390,5 +390,23 @@ describe("size", () => {
         `${Math.round(bytes / 1024)} KiB of JSON: ${Math.round(written - built)} ms\n`,
     );
     expect(catalog.group("all").tools).toHaveLength(10_000);
+  });
+});
+
+describe("one server alone", () => {
+  const tools = ["plain", "with.dot", "it:plain", "größe", "x".repeat(100), "_a__b"];
+  const catalog = () => build(["it", "other"], [group("default", ["other"])], { it: listed(tools) });
+  const alone = () => catalog().server("it");
+
+  it("GR-5 has its own names, whatever they contain and whatever the groups say", () => {
+    expect(alone().tools.map((tool) => tool.exposed)).toEqual(tools);
+    for (const name of tools) expect(alone().resolveTool(name)).toMatchObject({ server: "it", tool: name });
+    expect(() => alone().resolveTool("it__plain")).toThrow("Tool not found");
+  });
+
+  it("is built once for each snapshot, and only for a configured server", () => {
+    const snapshot = catalog();
+    expect(snapshot.server("it")).toBe(snapshot.server("it"));
+    expect(failure(() => snapshot.server("none"))).toMatchObject({ kind: "ServerNotFound" });
   });
 });

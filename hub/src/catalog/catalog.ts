@@ -1,37 +1,45 @@
-// What is exposed right now: an immutable snapshot of all groups, built from the config and each server's last listing, and
-// replaced as a whole on every change. When to build a new one is left to the caller.
-import type { HubConfig } from "../config/types.ts";
-import { didYouMean } from "../did-you-mean.ts";
+// The current catalog: an immutable snapshot of all groups, built from the config and each server's last listing. Replaced as
+// a whole on every change, by the caller.
+import type { HubConfig } from "../config/schema/types.ts";
+import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../errors.ts";
 import { Group } from "./group.ts";
 import type { ServerListing } from "./listing.ts";
 import { createMember, isUnknown } from "./member.ts";
 import type { Member } from "./member.ts";
-import { DEFAULT_GROUP, readMemberships } from "./membership.ts";
+import { DEFAULT_GROUP, onlyServer, readMemberships } from "./membership.ts";
 import type { Membership } from "./membership.ts";
 import { DEFAULT_MAX_NAME_LENGTH, MIN_MAX_NAME_LENGTH } from "./names.ts";
 import { quote } from "./quote.ts";
 import { ToolFilter } from "./tool-filter.ts";
 
 interface CatalogOptions {
-  /** Of exposed tool and prompt names; the limits of LLM clients differ. */
+  /** For exposed tool and prompt names; the limits of LLM clients differ. */
   readonly maxNameLength?: number;
 }
 
 export class Catalog {
-  /** What the user should know about the config and the listings; nothing here stops anything from working. */
+  /** Problems of the config and the listings that do not stop anything from working. */
   readonly warnings: readonly string[];
   readonly groupNames: readonly string[];
   readonly #groups: ReadonlyMap<string, Group>;
+  readonly #members: ReadonlyMap<string, Member>;
+  /** Built on demand: only the web interface uses them. */
+  readonly #servers = new Map<string, Group>();
 
-  private constructor(groups: ReadonlyMap<string, Group>, warnings: readonly string[]) {
+  private constructor(
+    groups: ReadonlyMap<string, Group>,
+    members: ReadonlyMap<string, Member>,
+    warnings: readonly string[],
+  ) {
     this.#groups = groups;
+    this.#members = members;
     this.groupNames = [...groups.keys()];
     this.warnings = warnings;
   }
 
   /**
-   * Listings go by server name; a server without one has not been up yet.
+   * `listings`: by server name; a server that has not been up yet has none.
    *
    * @example Catalog.build(config, new Map([["git", { listing, available: true }]])).group("work").tools
    */
@@ -41,8 +49,8 @@ export class Catalog {
     { maxNameLength = DEFAULT_MAX_NAME_LENGTH }: CatalogOptions = {},
   ): Catalog {
     if (!(maxNameLength >= MIN_MAX_NAME_LENGTH)) {
-      const message = `The longest name must be at least ${MIN_MAX_NAME_LENGTH} characters`;
-      throw new HubError("InvalidConfig", message, { field: "maxNameLength" });
+      const message = `maxNameLength must be at least ${MIN_MAX_NAME_LENGTH}`;
+      throw new HubError("InvalidArgument", message, { field: "maxNameLength" });
     }
     const { memberships, warnings } = readMemberships(config);
     const members = new Map(
@@ -55,17 +63,28 @@ export class Catalog {
       groups.set(membership.name, new Group(membership, own, { maxNameLength }));
       allWarnings.push(...unusedEntryWarnings(membership, own));
     }
-    return new Catalog(groups, allWarnings);
+    return new Catalog(groups, members, allWarnings);
   }
 
-  /** No name: the group `default`. The error names no other group: an MCP client may see only its own. */
+  /** No name: the group `default`. The error mentions no other group: an MCP client may know only its own. */
   group(name: string = DEFAULT_GROUP): Group {
     const group = this.#groups.get(name);
     if (group === undefined) throw groupNotFound(name);
     return group;
   }
 
-  /** For those who manage the hub: the error also says which group may be meant. */
+  /** One server under its own names, independent of the groups. */
+  server(name: string): Group {
+    const known = this.#servers.get(name);
+    if (known !== undefined) return known;
+    const member = this.#members.get(name);
+    if (member === undefined) throw new HubError("ServerNotFound", `There is no server ${quote(name)}`);
+    const group = new Group(onlyServer(name), [member], { maxNameLength: DEFAULT_MAX_NAME_LENGTH, verbatim: true });
+    this.#servers.set(name, group);
+    return group;
+  }
+
+  /** For the management API: the error also suggests similar names. */
   groupOrSuggest(name: string = DEFAULT_GROUP): Group {
     const group = this.#groups.get(name);
     if (group === undefined) throw groupNotFound(name, didYouMean(name, this.groupNames, "Groups"));
@@ -73,7 +92,7 @@ export class Catalog {
   }
 }
 
-function groupNotFound(name: string, hint?: string): HubError {
+export function groupNotFound(name: string, hint?: string): HubError {
   const detail = `There is no group ${quote(name)}`;
   return new HubError("GroupNotFound", "Group not found", { detail, ...(hint === undefined ? {} : { hint }) });
 }
@@ -83,12 +102,12 @@ function repeatWarnings(members: Iterable<Member>): string[] {
     .filter(({ offers }) => offers.repeats > 0)
     .map(
       ({ server, offers }) =>
-        `Server ${quote(server)} lists ${offers.repeats} entries under a name that it has used already; the first ones stay`,
+        `Server ${quote(server)} lists ${offers.repeats} entries under a duplicate name; the first of each is used`,
     );
 }
 
-/** Only once every server of the group has been heard: before that, an entry may be waiting for its server. */
-function unusedEntryWarnings({ name, tools, incomplete }: Membership, members: readonly Member[]): string[] {
+/** Only when every server of the group has a listing: before that, an entry may match a tool of a missing one. */
+export function unusedEntryWarnings({ name, tools, incomplete }: Membership, members: readonly Member[]): string[] {
   if (tools.length === 0 || incomplete || members.some(isUnknown)) return [];
   const offered = members.flatMap(({ server, offers }) => offers.tools.map(({ own }) => ({ server, tool: own })));
   return new ToolFilter(tools)

@@ -1,12 +1,12 @@
-// Matching with `*`, without regular expressions: the text may come from a hostile server and must not cost more than its length.
+// Matching with `*` in linear time, without regular expressions: the text may come from a hostile server.
 
-/** `"a*b"` → `["a", "b"]`: the pieces between the stars. */
+/** @example parseGlob("a*b") // ["a", "b"] */
 export function parseGlob(pattern: string): readonly string[] {
   return pattern.split("*");
 }
 
 /**
- * Do the pieces, with anything between them, make up the text from `from` to its end?
+ * Whether the text from `from` to its end consists of the pieces, with anything between them.
  *
  * @example matchesGlob(parseGlob("get_*"), "get_user") === true
  */
@@ -16,7 +16,7 @@ export function matchesGlob(pieces: readonly string[], text: string, from = 0): 
   let at = from + first.length;
   if (pieces.length < 2) return at === text.length;
 
-  // Each piece at its first chance: that leaves most room for the rest, so there is nothing to go back for.
+  // The first match of each piece leaves the most room for the rest, so no backtracking is needed.
   for (let index = 1; index < pieces.length - 1; index++) {
     const piece = pieces[index] ?? "";
     const found = text.indexOf(piece, at);

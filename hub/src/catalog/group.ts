@@ -1,5 +1,6 @@
-// One group of one snapshot: what it offers and what a name means in it. Immutable; catalog.ts replaces it as a whole.
-import { listJson, type JsonObject } from "./listing.ts";
+// One group of one snapshot: its lists, and the resolution of names and URIs. Immutable; catalog.ts replaces it as a whole.
+import { listJson } from "./listing.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
 import type { Member } from "./member.ts";
 import type { Membership } from "./membership.ts";
 import { NameTable } from "./name-table.ts";
@@ -15,11 +16,11 @@ interface Exposed {
   readonly server: string;
   /** The name or URI that clients see. */
   readonly exposed: string;
-  /** As clients see it: the server's own object, with the name or URI replaced where it differs. */
+  /** As clients see it: the server's own object, with the name or URI replaced if it differs. */
   readonly definition: JsonObject;
 }
 
-/** `tool`, `prompt`, `uri` and `uriTemplate` are what the server itself knows. */
+/** `tool`, `prompt`, `uri` and `uriTemplate` are the server's own names. */
 export type ExposedTool = Exposed & { readonly tool: string };
 export type ExposedPrompt = Exposed & { readonly prompt: string };
 export type ExposedResource = Exposed & { readonly uri: string };
@@ -28,15 +29,23 @@ export type ExposedTemplate = Exposed & { readonly uriTemplate: string };
 export interface Differences {
   readonly tools: boolean;
   readonly prompts: boolean;
-  /** Resources or templates: clients hear of both by one notification. */
+  /** Resources or templates: both have the same notification. */
   readonly resources: boolean;
+}
+
+interface GroupOptions {
+  readonly maxNameLength: number;
+  /** Names are the server's own, whatever they contain. */
+  readonly verbatim?: boolean;
+  /** Only the tools that say that they change nothing. */
+  readonly readOnly?: boolean;
 }
 
 export class Group {
   readonly name: string;
   readonly description: string | undefined;
   readonly servers: readonly string[];
-  /** Whether questions to its clients say which server asks. */
+  /** Whether server requests to its clients name the server. */
   readonly namesAsker: boolean;
   readonly tools: readonly ExposedTool[];
   readonly prompts: readonly ExposedPrompt[];
@@ -46,27 +55,32 @@ export class Group {
   readonly #tools: NameTable;
   readonly #prompts: NameTable;
   readonly #resources: ResourceTable;
+  readonly #restrict: () => Group;
+  #readOnly: Group | undefined;
   #toolsJson: Buffer | undefined;
   #promptsJson: Buffer | undefined;
   #resourcesJson: Buffer | undefined;
   #templatesJson: Buffer | undefined;
 
   /** Members are the servers of the membership, in its order. */
-  constructor(membership: Membership, members: readonly Member[], { maxNameLength }: { maxNameLength: number }) {
-    const { name, description, servers, several } = membership;
-    const filter = new ToolFilter(membership.tools);
-    const naming = { group: name, form: { several, maxLength: maxNameLength } };
+  constructor(membership: Membership, members: readonly Member[], options: GroupOptions) {
+    const { maxNameLength, verbatim = false, readOnly = false } = options;
+    const { name, description, servers, tools, nameAsker, several, incomplete: _incomplete, ...rest } = membership;
+    requireEmpty(rest);
+    const filter = new ToolFilter(tools);
+    const naming = { group: name, form: { several, maxLength: maxNameLength, verbatim } };
     const resources = new ResourceTable(name, members);
     this.name = name;
     this.description = description;
     this.servers = servers;
-    this.namesAsker = membership.nameAsker ?? servers.length > 1;
+    this.namesAsker = nameAsker ?? servers.length > 1;
     this.#resources = resources;
     this.#tools = new NameTable(members, {
       ...naming,
       kind: "Tool",
       pick: ({ server, offers }) => withExposedPages(offers.tools, resources.rewrittenUris(server)),
       admits: (server, tool) => filter.admits(server, tool),
+      ...(readOnly ? { hides: (definition) => !changesNothing(definition) } : {}),
     });
     this.#prompts = new NameTable(members, {
       ...naming,
@@ -78,24 +92,30 @@ export class Group {
     this.prompts = this.#prompts.available.map(toPrompt);
     this.resources = resources.resources.map(toResource);
     this.templates = resources.templates.map(toTemplate);
+    this.#restrict = () => (readOnly ? this : new Group(membership, members, { ...options, readOnly: true }));
   }
 
-  /** By exposed name or by `server:tool`; «Tool not found». Whether its server runs is for the call to find out. */
+  /** The same group for callers that may only read: with the tools that say that they change nothing. */
+  get readOnly(): Group {
+    return (this.#readOnly ??= this.#restrict());
+  }
+
+  /** By exposed name or by `server:tool`; throws «Tool not found». The server may be down. */
   resolveTool(name: string): ExposedTool {
     return toTool(this.#tools.resolve(name));
   }
 
-  /** The same rules; «Prompt not found». */
+  /** The same for prompts; throws «Prompt not found». */
   resolvePrompt(name: string): ExposedPrompt {
     return toPrompt(this.#prompts.resolve(name));
   }
 
-  /** Listed or made from a template, or unlisted where only one server can be meant; «Resource not found». */
+  /** Listed, matching a template, or unlisted if only one server has resources; throws «Resource not found». */
   resolveResource(uri: string): OwnedUri {
     return this.#resources.resolve(uri);
   }
 
-  /** Whose a resource is by list, by name or by template, also while that server is down. */
+  /** The owner of a resource by list, prefix or template, also while that server is down. */
   findResourceOwner(uri: string): OwnedUri | undefined {
     return this.#resources.findOwner(uri);
   }
@@ -104,12 +124,12 @@ export class Group {
     return this.#resources.resolveTemplate(uriTemplate);
   }
 
-  /** Original → exposed, of the server's resources and templates; nearly always empty. */
+  /** Original → exposed URIs of the server's resources and templates; nearly always empty. */
   rewrittenUris(server: string): ReadonlyMap<string, string> {
     return this.#resources.rewrittenUris(server);
   }
 
-  /** The list as JSON, made once for all clients that ask for it. */
+  /** The list as JSON, serialized once for all clients. */
   get toolsJson(): Buffer {
     return (this.#toolsJson ??= toJson(this.tools));
   }
@@ -126,7 +146,7 @@ export class Group {
     return (this.#templatesJson ??= toJson(this.templates));
   }
 
-  /** What a client that holds the previous lists would see differently. */
+  /** Which lists differ from those of a previous snapshot. */
   differs(previous: Group): Differences {
     return {
       tools: !this.toolsJson.equals(previous.toolsJson),
@@ -136,6 +156,14 @@ export class Group {
     };
   }
 }
+
+/** A tool without the hint may change anything. */
+function changesNothing({ annotations }: JsonObject): boolean {
+  return isObject(annotations) && annotations["readOnlyHint"] === true;
+}
+
+/** Does not compile while a field of Membership is not taken out of `rest`: a new group setting must be used here. */
+function requireEmpty(_rest: Readonly<Record<string, never>>): void {}
 
 function withExposedPages(tools: readonly Offer[], mapping: ReadonlyMap<string, string>): readonly Offer[] {
   if (mapping.size === 0) return tools;

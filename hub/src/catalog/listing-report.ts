@@ -1,5 +1,5 @@
-// What was wrong with a server's lists, as warnings that a person can act on. Equal faults of many entries are one warning,
-// so that a careless serializer with a thousand tools makes one line and not a thousand.
+// Collects the faults of a server's lists as warnings for users. Equal faults of many entries become one warning, so that a faulty
+// serializer with a thousand tools causes one line.
 
 import type { EntryKind, Fault } from "./repair.ts";
 import { quote } from "./quote.ts";
@@ -10,25 +10,25 @@ const NOUNS: Readonly<Record<EntryKind, string>> = {
   resources: "resource",
   templates: "resource template",
 };
-/** Names that one warning mentions, and warnings of one listing. */
+/** Names in one warning. */
 const MAX_NAMES = 3;
 const MAX_WARNINGS = 50;
 const MAX_LABEL = 60;
 
-interface Counted {
+interface FaultCount {
   readonly kind: EntryKind;
   readonly what: string;
-  /** What clients do not get comes first. */
+  /** Warnings about omitted entries come first. */
   readonly isOmitted: boolean;
   readonly names: string[];
-  /** Which was counted last: an entry may have the same fault several times. */
+  /** The last counted entry: an entry may have the same fault several times. */
   last: string | undefined;
   count: number;
 }
 
 export class ListingReport {
-  readonly #counted = new Map<string, Counted>();
-  readonly #said = new Set<string>();
+  readonly #counted = new Map<string, FaultCount>();
+  readonly #warnings = new Set<string>();
 
   repaired(kind: EntryKind, name: string, { member, problem, remedy }: Fault): void {
     this.#count(kind, name, `: ${member} ${problem}, ${remedy}`);
@@ -38,18 +38,18 @@ export class ListingReport {
     this.#count(kind, name, ` not listed: ${reason}`, true);
   }
 
-  /** Something about an entry that changes nothing. */
+  /** A remark about an entry that is not changed. */
   noted(kind: EntryKind, name: string, what: string): void {
     this.#count(kind, name, ` ${what}`);
   }
 
-  say(warning: string): void {
-    this.#said.add(warning);
+  add(warning: string): void {
+    this.#warnings.add(warning);
   }
 
   get warnings(): readonly string[] {
     const counted = [...this.#counted.values()].toSorted((a, b) => Number(b.isOmitted) - Number(a.isOmitted));
-    const all = [...this.#said, ...counted.map(worded)];
+    const all = [...this.#warnings, ...counted.map(toText)];
     if (all.length <= MAX_WARNINGS) return all;
     return [...all.slice(0, MAX_WARNINGS - 1), `${all.length - MAX_WARNINGS + 1} more warnings of this kind`];
   }
@@ -65,15 +65,15 @@ export class ListingReport {
   }
 }
 
-/** @example 'Tool "a": description is null, left out', '7 tools ("a", "b", "c", …): description is null, left out' */
-function worded({ kind, what, names, count }: Counted): string {
+/** @example 'Tool "a": description is null, omitted', '7 tools ("a", "b", "c", …): description is null, omitted' */
+function toText({ kind, what, names, count }: FaultCount): string {
   const noun = NOUNS[kind];
   if (count === 1) return `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${label(names[0] ?? "")}${what}`;
   const more = count > names.length ? ", …" : "";
   return `${count} ${noun}s (${names.map(label).join(", ")}${more})${what}`;
 }
 
-/** An entry without a name is shown by where it stands. */
+/** An entry without a name is shown by its position. */
 function label(name: string): string {
   if (name.startsWith("#")) return name;
   return quote(name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL)}…` : name);

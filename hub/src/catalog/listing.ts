@@ -1,20 +1,15 @@
-// What one server offers, as the server said it. Fetching it is left to servers/; reading it safely to offers.ts.
+// The lists of one server, as the server sent them. servers/ fetches them, offers.ts reads them safely.
 
-/** A JSON object from a server. Unknown fields stay in it and are passed on. */
-export type JsonObject = { readonly [key: string]: unknown };
+import type { JsonObject } from "../lib/json/json.ts";
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Entries as clients get them. Half a surrogate pair is valid JSON, and yet not for every parser: it is replaced. */
+/** Serializes entries for clients. Lone surrogates are replaced: they are valid JSON, but some parsers reject them. */
 export function listJson(entries: readonly JsonObject[]): Buffer {
   const json = JSON.stringify(entries);
-  // JSON.stringify escapes these alone of all characters from U+0080 on.
-  return Buffer.from(HALF_PAIR.test(json) ? json.replaceAll(new RegExp(HALF_PAIR, "g"), "$1\\ufffd") : json);
+  // From U+0080 on, JSON.stringify escapes only lone surrogates.
+  return Buffer.from(LONE_SURROGATE.test(json) ? json.replaceAll(new RegExp(LONE_SURROGATE, "g"), "$1\\ufffd") : json);
 }
 
-const HALF_PAIR = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/;
+const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/;
 
 export interface Listing {
   /** Each with a string `name`. */
@@ -27,16 +22,16 @@ export interface Listing {
   readonly prompts: readonly JsonObject[];
 }
 
-/** What a server's lists were made into, and what was wrong with them. */
+/** A server's repaired lists, and the warnings about them. */
 export interface Listed {
   readonly listing: Listing;
-  /** Each one line; few, however many entries are concerned. */
+  /** One line each; equal faults of many entries are one warning. */
   readonly warnings: readonly string[];
-  /** One of the lists could not be read: it is empty, and worth another try. */
+  /** One of the lists could not be read: it is empty, and is retried. */
   readonly isPartial: boolean;
 }
 
-/** A server that went down keeps its last listing, so that names stay and a call says what is wrong. */
+/** A server that is down keeps its last listing, so that names stay and calls get a useful error. */
 export interface ServerListing {
   readonly listing: Listing;
   readonly available: boolean;

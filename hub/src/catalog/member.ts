@@ -1,12 +1,12 @@
-// One server as a member of groups: whether it can be asked, and what it offers.
-import type { ServerConfig } from "../config/types.ts";
+// One server as a member of groups: its state and what it offers.
+import type { ServerConfig } from "../config/schema/types.ts";
 import { HubError } from "../errors.ts";
 import type { ServerListing } from "./listing.ts";
 import { NO_OFFERS, readOffers } from "./offers.ts";
 import type { Offers } from "./offers.ts";
 import { quote } from "./quote.ts";
 
-/** `down` still has its last listing; `unlisted` has not been up since the hub started. */
+/** `down`: has its last listing. `unlisted`: has not been up since the hub started. */
 type MemberState = "running" | "down" | "unlisted" | "disabled";
 
 export interface Member {
@@ -21,7 +21,7 @@ export function createMember({ name, enabled }: ServerConfig, listed: ServerList
   return { server: name, state: listed.available ? "running" : "down", offers: readOffers(listed.listing) };
 }
 
-/** Not known to offer anything, so a name that nobody else has may be one of its own. */
+/** Has no listing, so an unknown name may belong to it. */
 export function isUnknown({ state }: Member): boolean {
   return state === "unlisted" || state === "disabled";
 }

@@ -1,21 +1,21 @@
-// Which servers belong to which group: what group.json says, what the servers' own hints add, and the group that is always
-// there. Config only; whether a server runs is left to member.ts.
-import type { HubConfig } from "../config/types.ts";
+// Which servers belong to which group: by group.json, by the `groups` of the servers' own entries, and the group `default`.
+// From the config only; member.ts knows whether a server runs.
+import type { GroupConfig, HubConfig } from "../config/schema/types.ts";
+import { noFieldsLeft } from "@plugboard/shared/fields";
 import { quote } from "./quote.ts";
 
 export const DEFAULT_GROUP = "default";
+/** Recorded as the group of requests to a server instead of a group. Not a legal name of a group. */
+export const NO_GROUP = "@api";
 
-export interface Membership {
-  readonly name: string;
-  readonly description: string | undefined;
-  /** Configured servers only, each once, in the group's order. */
-  readonly servers: readonly string[];
+/** All fields required, so that a field that is added to GroupConfig and forgotten here does not compile. */
+type EveryField<T> = { readonly [K in keyof Required<T>]: T[K] };
+
+/** A group with its resolved servers: only configured ones, each once, in the group's order. */
+export interface Membership extends EveryField<GroupConfig> {
   /** Decides the form of names (NameForm). */
   readonly several: boolean;
-  readonly tools: readonly string[];
-  /** As the config says; undefined where it does not. */
-  readonly nameAsker: boolean | undefined;
-  /** Does the group name servers that are not configured? */
+  /** The group names servers that are not configured. */
   readonly incomplete: boolean;
 }
 
@@ -30,9 +30,10 @@ export function readMemberships(config: HubConfig): Memberships {
   const hints = readHints(config);
   const groups = new Map<string, Membership>();
 
-  for (const { name, description, servers, tools, nameAsker } of config.groups) {
+  for (const { name, description, servers, tools, nameAsker, ...rest } of config.groups) {
+    noFieldsLeft(rest);
     if (groups.has(name)) {
-      warnings.push(`Group ${quote(name)} is declared twice; the first declaration counts`);
+      warnings.push(`Group ${quote(name)} is declared twice; the first declaration is used`);
       continue;
     }
     const unknown = servers.filter((server) => !known.has(server));
@@ -49,21 +50,27 @@ export function readMemberships(config: HubConfig): Memberships {
     });
   }
 
-  // Before the hints: a hint of "default" joins the default group, it does not shrink it to the servers with the hint.
+  // Before the hints: a hint "default" must not reduce the default group to the servers with the hint.
   if (!groups.has(DEFAULT_GROUP)) groups.set(DEFAULT_GROUP, everyServer(config));
   for (const [name, members] of hints) {
     if (groups.has(name)) continue;
-    groups.set(name, { ...EMPTY, name, servers: [...members], several: members.size > 1 });
+    groups.set(name, { ...DEFAULTS, name, servers: [...members], several: members.size > 1 });
   }
   return { memberships: [...groups.values()], warnings };
 }
 
-const EMPTY = { description: undefined, tools: [], nameAsker: undefined, incomplete: false } as const;
+/** The settings of a group without an entry. */
+const DEFAULTS = { description: undefined, tools: [], nameAsker: undefined, incomplete: false } as const;
 
-/** Holds the enabled servers. The disabled ones count for the form of names, so that switching one on renames nothing. */
+/** One server alone, in no group: a client of it is not one of a group. */
+export function onlyServer(server: string): Membership {
+  return { ...DEFAULTS, name: NO_GROUP, servers: [server], several: false };
+}
+
+/** All enabled servers. Disabled ones count for the form of names, so that enabling one renames nothing. */
 function everyServer({ servers }: HubConfig): Membership {
   const enabled = servers.filter((server) => server.enabled).map((server) => server.name);
-  return { ...EMPTY, name: DEFAULT_GROUP, servers: enabled, several: servers.length > 1 };
+  return { ...DEFAULTS, name: DEFAULT_GROUP, servers: enabled, several: servers.length > 1 };
 }
 
 function readHints({ servers }: HubConfig): ReadonlyMap<string, ReadonlySet<string>> {

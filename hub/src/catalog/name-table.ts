@@ -1,9 +1,9 @@
-// Which server and which of its tools (or prompts) a name means, inside one group. This table decides; a name is never split.
-import { closest } from "../did-you-mean.ts";
+// Resolves exposed names of tools (or prompts) to servers, inside one group. Always by this table: a name is never split.
+import { closest } from "@plugboard/shared/near-names";
 import { HubError } from "../errors.ts";
 import { isUnknown, unavailable } from "./member.ts";
 import type { Member } from "./member.ts";
-import type { JsonObject } from "./listing.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import { exposeNames, findPlainTool, mayBeHashedName } from "./names.ts";
 import type { NameForm } from "./names.ts";
 import type { Offer } from "./offers.ts";
@@ -21,6 +21,8 @@ interface NameTableOptions {
   readonly form: NameForm;
   readonly pick: (member: Member) => readonly Offer[];
   readonly admits: (server: string, own: string) => boolean;
+  /** Whether an offer is treated as if it did not exist. It changes no name of the others. */
+  readonly hides?: (definition: JsonObject) => boolean;
 }
 
 interface Slot {
@@ -29,13 +31,13 @@ interface Slot {
 }
 
 export class NameTable {
-  /** Those of running servers, in the order of the members and of their lists. */
+  /** The offers of running servers, in the order of the members and of their lists. */
   readonly available: readonly NamedOffer[];
   readonly #members: readonly Member[];
   readonly #options: NameTableOptions;
-  /** By exposed name and by `server:own`. The two cannot meet: no exposed name has a colon. */
+  /** By exposed name and by `server:own`. The two cannot clash: no exposed name has a colon, unless it is verbatim. */
   readonly #slots = new Map<string, Slot>();
-  /** Made when somebody first asks for a name that is not there. */
+  /** Built on the first lookup of an unknown name. */
   #formerNames: ReadonlyMap<string, NamedOffer> | undefined;
 
   constructor(members: readonly Member[], options: NameTableOptions) {
@@ -52,36 +54,38 @@ export class NameTable {
     for (const [index, { member, offer, server, own }] of entries.entries()) {
       const exposed = names[index] ?? own;
       const definition = exposed === own ? offer.definition : renamed(offer, exposed);
+      if (options.hides?.(definition) === true) continue;
       const named = { server, own, exposed, definition };
       const slot = { member, offer: named };
-      this.#slots.set(exposed, slot).set(`${server}:${own}`, slot);
+      this.#slots.set(exposed, slot);
+      if (options.form.verbatim !== true) this.#slots.set(`${server}:${own}`, slot);
       if (member.state === "running") available.push(named);
     }
     this.available = available;
   }
 
-  /** Also of a server that is down: whoever calls it learns that, and the call is on record. */
+  /** Also for a server that is down: the call then fails and is recorded. */
   resolve(name: string): NamedOffer {
     const known = this.#slots.get(name)?.offer ?? this.#former.get(name);
     if (known !== undefined) return known;
-    // Everything that the listed servers have is in the table, so this can only belong to one without a listing.
+    // The table has all names of servers with a listing, so only a server without one can own this name.
     const owner = this.#members.find((member) => isUnknown(member) && this.#mayOwn(member, name));
-    if (owner === undefined) throw this.#missing(name);
+    if (owner === undefined || this.#options.hides?.({}) === true) throw this.#missing(name);
     const own = this.#ownName(owner, name);
     if (own === undefined) throw unavailable(owner);
     return { server: owner.server, own, exposed: name, definition: {} };
   }
 
   /**
-   * By the names that they would have if the group had several servers and not one, or the other way round: a client that
-   * listed them before the group was changed goes on calling them so. Only where one of them alone can be meant, and not
-   * where a server of the group is switched off, for it may be that one.
+   * The names that offers would have if the group had several servers instead of one, or one instead of several: clients that
+   * listed them before the group changed still use those. Only unambiguous names, and none if a server of the group is disabled,
+   * since the name may be its own.
    */
   get #former(): ReadonlyMap<string, NamedOffer> {
     if (this.#formerNames !== undefined) return this.#formerNames;
     const { form } = this.#options;
     const byName = new Map<string, NamedOffer | undefined>();
-    const isComplete = this.#members.every(({ state }) => state !== "disabled");
+    const isComplete = form.verbatim !== true && this.#members.every(({ state }) => state !== "disabled");
     for (const { offer } of isComplete ? new Set(this.#slots.values()) : []) {
       const [name = ""] = exposeNames([offer], { ...form, several: !form.several });
       byName.set(name, byName.has(name) ? undefined : offer);
@@ -103,16 +107,16 @@ export class NameTable {
     return own === undefined ? mayBeHashedName(name, member.server, form) : admits(member.server, own);
   }
 
-  /** What a server without a listing would call it; undefined where its name may be hashed. */
+  /** The own name on a server without a listing; undefined if the exposed name may be hashed. */
   #ownName({ server }: Member, name: string): string | undefined {
-    if (name.startsWith(`${server}:`)) return name.slice(server.length + 1);
+    if (this.#options.form.verbatim !== true && name.startsWith(`${server}:`)) return name.slice(server.length + 1);
     return findPlainTool(name, server, this.#options.form);
   }
 
-  /** A name that several servers have, or a slip of the pen. It is never guessed, only explained. */
+  /** Suggests the full names of an ambiguous tool, or the closest name. */
   #hint(name: string): string | undefined {
-    const meant = this.available.filter(({ own }) => own === name).slice(0, 3);
-    if (meant.length > 0) return `Call it as ${meant.map(({ exposed }) => exposed).join(" or ")}`;
+    const candidates = this.available.filter(({ own }) => own === name).slice(0, 3);
+    if (candidates.length > 0) return `Call it as ${candidates.map(({ exposed }) => exposed).join(" or ")}`;
     const near = closest(
       name,
       this.available.map(({ exposed }) => exposed),
@@ -121,7 +125,7 @@ export class NameTable {
   }
 }
 
-/** A name in another script than clients take is lost in the one that they get: model and user read it in the texts. */
+/** A non-ASCII name is lost in the exposed name, so it is added to the title and description. */
 function renamed({ own, definition }: Offer, exposed: string): JsonObject {
   if (/^[ -~]*$/.test(own)) return { ...definition, name: exposed };
   const { title, description } = definition;

@@ -1,17 +1,17 @@
-// GR-6 and T28 over random catalogues with hostile names, others at every run: 20,000 of them, or as many as
-// PLUGBOARD_CATALOGUES says. A failure prints the seed; PLUGBOARD_TEST_SEED repeats it.
+// GR-6 and T28 over 20,000 random catalogues with hostile names, different in every run.
 import { describe, expect, it } from "vitest";
-import type { ServerConfig } from "../config/types.ts";
+import type { ServerConfig } from "../config/schema/types.ts";
 import { Catalog } from "./catalog.ts";
 import type { ExposedTool, Group } from "./group.ts";
 import type { ServerListing } from "./listing.ts";
+import { scaled, testSeed } from "../../../test/support/scale.ts";
 
 const BATCHES = 10;
-const ROUNDS = Math.ceil(Number(process.env["PLUGBOARD_CATALOGUES"] ?? 20_000) / BATCHES);
-const seed = Number(process.env["PLUGBOARD_TEST_SEED"] ?? Date.now() >>> 0);
+const ROUNDS = Math.ceil(scaled(20_000, 1_000_000) / BATCHES);
+const seed = testSeed();
 
 const LEGAL = /^[A-Za-z0-9_-]{1,64}$/;
-// Pieces that meet in bad ways when joined.
+// Parts that collide when joined.
 const SERVER_PIECES = ["a", "b", "A", "_", "__", "-", "--", "a__b", "abcdefgh", "7", "s".repeat(30)];
 const TOOL_PIECES = [
   ...SERVER_PIECES,
@@ -26,7 +26,7 @@ interface Draft {
   readonly name: string;
   readonly enabled: boolean;
   readonly tools: readonly string[];
-  /** undefined: never up. */
+  /** undefined: the server has never run. */
   readonly available: boolean | undefined;
 }
 
@@ -52,7 +52,7 @@ function check(drafts: readonly Draft[], random: () => number): string | undefin
   return misled(before, drafts) ?? misled(after, variation) ?? renamed(before.tools, after.tools);
 }
 
-/** What is wrong with the names of these servers, if anything. Plain comparisons: expect() is too slow here. */
+/** The first violated rule for the names of these servers, if any. Without expect(), which is too slow here. */
 function misled(group: Group, drafts: readonly Draft[]): string | undefined {
   const names = new Set<string>();
   for (const tool of group.tools) {
@@ -73,7 +73,7 @@ function misled(group: Group, drafts: readonly Draft[]): string | undefined {
   return undefined;
 }
 
-/** The same servers, some stopped, started or switched, and one added, removed or attacking; still several. */
+/** The same servers, some stopped, started or disabled, and one added, removed or hostile; still several. */
 function vary(drafts: readonly Draft[], tools: readonly ExposedTool[], random: () => number): Draft[] {
   const varied = drafts.map((draft) => ({ ...draft, enabled: random() < 0.8, available: drawAvailable(random) }));
   const where = Math.floor(random() * varied.length);

@@ -51,7 +51,7 @@ describe("T28 hashed names", () => {
     expect(exposed.startsWith(`${server}__`.slice(0, 54))).toBe(true);
   });
 
-  it("keeps what can be read and hashes server NUL tool", () => {
+  it("keep the readable part and hash server NUL tool", () => {
     const exposed = name("web", "page.open");
     expect(exposed).toMatch(/^web__page_open--/);
     const bits = Array.from(exposed.slice(-8), (letter) =>
@@ -61,7 +61,7 @@ describe("T28 hashed names", () => {
     expect(Number.parseInt(bits, 2)).toBe(digest.readUIntBE(0, 5));
   });
 
-  it("a name that imitates another's hashed name does not get it", () => {
+  it("a name that imitates another tool's hashed name is hashed itself", () => {
     const victim = name("a", "b.c");
     const forged = victim.slice("a__".length);
     const names = exposeNames(
@@ -81,17 +81,17 @@ describe("T28 hashed names", () => {
     ["größe_ändern", /^grosse_andern--/],
     ["ＷＥＢ.search", /^WEB_search--/],
     ["🜁", /^tool--/],
-  ])("a name in another script keeps the letters that it has: %s", (own, pattern) => {
+  ])("a non-ASCII name keeps its ASCII letters: %s", (own, pattern) => {
     expect(exposeNames([{ server: "a", own }], { several: false, maxLength: 64 })[0]).toMatch(pattern);
   });
 
-  it("halves of surrogate pairs are told apart", () => {
+  it("names with different lone surrogates differ", () => {
     const halves = ["\ud800", "\ud801", "\udc00", "\ufffd"].map((own) => ({ server: "a", own }));
     expect(new Set(exposeNames(halves, several)).size).toBe(halves.length);
   });
 });
 
-describe("T28 two hashes that meet", () => {
+describe("T28 two colliding short hashes", () => {
   // Found by search: the same first 40 bits of SHA-256, and the same readable part.
   const long = "x".repeat(70);
   const pair: NameParts[] = [
@@ -99,11 +99,11 @@ describe("T28 two hashes that meet", () => {
     { server: "a", own: `${long}20730` },
   ];
 
-  it("really meet when alone", () => {
+  it("collide", () => {
     expect(name("a", pair[0]?.own ?? "")).toBe(name("a", pair[1]?.own ?? ""));
   });
 
-  it("both get a longer hash, in any order, and nobody keeps the short name", () => {
+  it("both get a long hash, in any order, and neither keeps the short name", () => {
     const short = name("a", pair[0]?.own ?? "");
     const names = exposeNames(pair, several);
     expect(names[0]).not.toBe(names[1]);
@@ -116,7 +116,7 @@ describe("T28 two hashes that meet", () => {
   });
 });
 
-describe("whose name could it be", () => {
+describe("the possible owner of an unknown name", () => {
   it.each([
     ["git__log", "git", "log"],
     ["git__log", "gi", undefined],
@@ -130,7 +130,7 @@ describe("whose name could it be", () => {
   });
 
   it.each(["b.c", "", "_b", "b".repeat(300), "日本", "b--abcdefgh"])(
-    "a hashed name (%s) may be its server's",
+    "a hashed name (%s) may belong to its server",
     (own) => {
       expect(mayBeHashedName(name("git", own), "git", several)).toBe(true);
       expect(mayBeHashedName(name("git", own), "github", several)).toBe(false);

@@ -1,8 +1,9 @@
-// One server's listing with its keys read out and repeats dropped. It knows nothing of groups or exposed names.
-import type { JsonObject, Listing } from "./listing.ts";
+// One server's listing by name or URI, without duplicates. Independent of groups and exposed names.
+import type { Listing } from "./listing.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import { uiResourceUri } from "./uris.ts";
 
-/** One thing that a server offers, under the name or URI that the server itself uses. */
+/** A tool, prompt, resource or template of a server, by the server's own name or URI. */
 export interface Offer {
   readonly own: string;
   readonly definition: JsonObject;
@@ -13,9 +14,9 @@ export interface Offers {
   readonly prompts: readonly Offer[];
   readonly resources: readonly Offer[];
   readonly templates: readonly Offer[];
-  /** URIs that the server's tools name as their user interface but that it does not list: readable, so they have an owner too. */
+  /** URIs of user interfaces in tool definitions that the server does not list: they can be read, so they have an owner too. */
   readonly uiUris: readonly string[];
-  /** How many entries were dropped because an earlier one has the same name or URI. */
+  /** Number of dropped entries whose name or URI an earlier one has. */
   readonly repeats: number;
 }
 
@@ -31,7 +32,7 @@ export function readOffers(listing: Listing): Offers {
   return { tools, prompts, resources, templates, uiUris: unlistedUiUris(tools, resources), repeats: listed - offered };
 }
 
-/** The first entry of a name stays: a later one could otherwise replace what the user has seen and approved. */
+/** The first entry of a name is used: a later one must not replace what the user has seen and approved. */
 function distinct(entries: readonly JsonObject[], key: string): Offer[] {
   const byKey = new Map<string, Offer>();
   for (const definition of entries) {

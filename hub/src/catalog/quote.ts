@@ -1,4 +1,4 @@
-// A foreign string inside a message: escaped, so that it cannot fake a line of the log, and short.
+// Quotes untrusted text in messages: escaped, so that it cannot forge log lines, and cut.
 
 const MAX_LENGTH = 120;
 

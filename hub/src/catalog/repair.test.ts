@@ -1,14 +1,14 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { describe, expect, it } from "vitest";
 import { ListingReport } from "./listing-report.ts";
-import type { JsonObject } from "./listing.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import { repairEntry, type EntryKind } from "./repair.ts";
 import { findSchemaFault } from "./schema-fault.ts";
 
 const OBJECT = { type: "object" };
 const tool = (members: object = {}) => ({ name: "t", inputSchema: OBJECT, ...members });
 
-describe("R6 CL-4 an entry without a fault is the very same object", () => {
+describe("CL-4 an entry without a fault stays the same object", () => {
   it.each<[EntryKind, JsonObject]>([
     ["tools", tool()],
     ["tools", tool({ title: "T", description: "", icons: [], annotations: {}, execution: {}, _meta: {}, later: null })],
@@ -27,7 +27,7 @@ describe("R6 CL-4 an entry without a fault is the very same object", () => {
   });
 });
 
-describe("R6 CL-4 what is plain is repaired", () => {
+describe("CL-4 faults with a clear meaning are repaired", () => {
   it.each<[kind: EntryKind, entry: JsonObject, members: string[], repaired: JsonObject]>([
     ["tools", { name: "t" }, ["inputSchema"], tool()],
     ["tools", tool({ inputSchema: null }), ["inputSchema"], tool()],
@@ -117,14 +117,14 @@ describe("R6 CL-4 what is plain is repaired", () => {
   });
 });
 
-describe("R6 CL-4 R21 what is not plain is left out", () => {
+describe("CL-4 other faulty entries are omitted", () => {
   it.each<[EntryKind, unknown, string]>([
-    ["tools", null, "it is null and no object"],
-    ["tools", [], "it is a list and no object"],
+    ["tools", null, "it is null, not an object"],
+    ["tools", [], "it is a list, not an object"],
     ["tools", {}, "it has no name"],
     ["tools", { name: 5 }, "its name is a number"],
     ["tools", { name: "" }, "its name is empty"],
-    ["tools", tool({ name: "x".repeat(129) }), "its name has 129 characters, and 128 are allowed"],
+    ["tools", tool({ name: "x".repeat(129) }), "its name has 129 characters (at most 128 are allowed)"],
     ["tools", tool({ inputSchema: "x" }), "its inputSchema is a text"],
     ["tools", tool({ inputSchema: [] }), "its inputSchema is a list"],
     ["tools", tool({ inputSchema: { type: "string" } }), 'the type of its inputSchema is "string"'],
@@ -137,7 +137,7 @@ describe("R6 CL-4 R21 what is not plain is left out", () => {
   });
 });
 
-describe("R6 CL-4 an output schema that the SDK cannot compile is found", () => {
+describe("CL-4 output schemas that the SDK cannot compile are detected", () => {
   const compiles = (schema: object) => {
     try {
       new AjvJsonSchemaValidator().getValidator(schema);
@@ -157,14 +157,14 @@ describe("R6 CL-4 an output schema that the SDK cannot compile is found", () => 
     [{ type: "strng" }, 'type "strng"'],
     [{ type: null }, "type null"],
     [{ properties: { a: { type: "any" } } }, 'type "any"'],
-    [{ items: "string" }, '"string" in place of a schema'],
+    [{ items: "string" }, '"string" instead of a schema'],
     [{ properties: [] }, "properties []"],
     [{ required: "a" }, 'required "a"'],
     [{ properties: { a: { required: true } } }, "required true"],
     [{ properties: { a: { type: "number", exclusiveMinimum: true } } }, "exclusiveMinimum true"],
     [{ items: { maxLength: "5" } }, 'maxLength "5"'],
     [{ anyOf: {} }, "anyOf {}"],
-    [{ allOf: [null] }, "null in place of a schema"],
+    [{ allOf: [null] }, "null instead of a schema"],
     [{ enum: [] }, "enum []"],
     [{ enum: "a" }, 'enum "a"'],
     [{ pattern: "(" }, 'pattern "("'],
@@ -172,25 +172,25 @@ describe("R6 CL-4 an output schema that the SDK cannot compile is found", () => 
     [{ uniqueItems: "yes" }, 'uniqueItems "yes"'],
     [{ format: 5 }, "format 5"],
     [{ nullable: true }, "nullable without a type"],
-    [{ id: "x" }, "id in place of $id"],
-    [{ $ref: "#/definitions/gone" }, '$ref "#/definitions/gone" leads nowhere'],
-    [{ items: { $ref: "https://example.com/schema.json" } }, '$ref "https://example.com/schema.json" leads nowhere'],
-    [{ not: { $ref: "#gone" } }, '$ref "#gone" leads nowhere'],
+    [{ id: "x" }, "id instead of $id"],
+    [{ $ref: "#/definitions/gone" }, '$ref "#/definitions/gone" does not resolve'],
+    [{ items: { $ref: "https://example.com/schema.json" } }, '$ref "https://example.com/schema.json" does not resolve'],
+    [{ not: { $ref: "#gone" } }, '$ref "#gone" does not resolve'],
   ])("%j: %s", (schema, fault) => {
     expect(findSchemaFault(schema as JsonObject)).toBe(fault);
     expect(compiles(schema)).toBe(fault === undefined);
   });
 });
 
-it("CL-4 equal faults of many entries are one warning, and a listing has few of them", () => {
+it("CL-4 equal faults of many entries are one warning, and warnings are bounded", () => {
   const report = new ListingReport();
-  const fault = { member: "description", problem: "is null", remedy: "left out" };
+  const fault = { member: "description", problem: "is null", remedy: "omitted" };
   for (let n = 0; n < 1000; n++) report.repaired("tools", `t${n}`, fault);
   report.repaired("prompts", "p", fault);
   report.repaired("prompts", "p", fault);
   expect(report.warnings).toEqual([
-    '1000 tools ("t0", "t1", "t2", …): description is null, left out',
-    'Prompt "p": description is null, left out',
+    '1000 tools ("t0", "t1", "t2", …): description is null, omitted',
+    'Prompt "p": description is null, omitted',
   ]);
   for (let n = 0; n < 1000; n++) report.omitted("tools", `t${n}`, `reason ${n}`);
   expect(report.warnings).toHaveLength(50);

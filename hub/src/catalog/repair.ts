@@ -1,29 +1,30 @@
-// Makes an entry of a server's list one that every client can read. Client libraries parse a list as a whole: a single
-// `"description": null` takes the tools of all servers away. Where the meaning is plain the entry is repaired, otherwise it
-// is left out. An entry without a fault is the very same object.
+// Repairs entries of a server's lists. Client libraries validate a list as a whole: a single `"description": null` makes them lose
+// the tools of all servers. If the meaning is clear the entry is repaired, otherwise it is omitted. An entry without a fault
+// stays the same object.
 
 import * as z from "zod/mini";
-import { isObject, type JsonObject, type Listing } from "./listing.ts";
+import type { Listing } from "./listing.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
 import { findSchemaFault } from "./schema-fault.ts";
 
 export type EntryKind = keyof Listing;
 
-/** What was wrong with an entry. Names of the author's choosing are no part of it, so that equal faults can be counted. */
+/** A fault of an entry. Without names of arguments and the like, so that equal faults can be counted. */
 export interface Fault {
   /** @example "inputSchema.required" */
   readonly member: string;
   /** @example "is null" */
   readonly problem: string;
-  /** @example "left out" */
+  /** @example "omitted" */
   readonly remedy: string;
 }
 
 export type Repaired =
   | { readonly entry: JsonObject; readonly faults: readonly Fault[] }
-  /** It cannot be offered. */
+  /** It is omitted. */
   | { readonly entry: undefined; readonly reason: string };
 
-/** The member that names an entry of each kind. */
+/** The identifying member of each kind of entry. */
 export const KEYS = {
   tools: "name",
   prompts: "name",
@@ -31,26 +32,26 @@ export const KEYS = {
   templates: "uriTemplate",
 } as const satisfies Record<EntryKind, string>;
 
-/** Of tools and prompts, as the requirements have it. */
+/** For tools and prompts. */
 export const MAX_NAME_LENGTH = 128;
 
-const DROPPED = "left out";
+const DROPPED = "omitted";
 const ABSENT = Symbol("absent");
 
 type Report = (fault: Fault) => void;
-/** What the value should be: the very same one where it is right, ABSENT where nothing can be made of it. */
+/** Returns the value if it is valid, a repaired one, or ABSENT to remove it. */
 type Check = (value: unknown, member: string, report: Report) => unknown;
 type Checks = Readonly<Record<string, Check>>;
 
 export function repairEntry(kind: EntryKind, entry: unknown): Repaired {
-  if (!isObject(entry)) return { entry: undefined, reason: `it is ${nameOf(entry)} and no object` };
+  if (!isObject(entry)) return { entry: undefined, reason: `it is ${nameOf(entry)}, not an object` };
   const key = KEYS[kind];
   const id = entry[key];
   if (typeof id !== "string" || id === "") {
     return { entry: undefined, reason: Object.hasOwn(entry, key) ? `its ${key} ${problemOf(id)}` : `it has no ${key}` };
   }
   if (key === "name" && id.length > MAX_NAME_LENGTH) {
-    const reason = `its name has ${id.length} characters, and ${MAX_NAME_LENGTH} are allowed`;
+    const reason = `its name has ${id.length} characters (at most ${MAX_NAME_LENGTH} are allowed)`;
     return { entry: undefined, reason };
   }
   const faults: Fault[] = [];
@@ -60,12 +61,12 @@ export function repairEntry(kind: EntryKind, entry: unknown): Repaired {
   return { entry: key === "name" ? checked : withName(checked, id, report), faults };
 }
 
-/** Arguments that no client could make sense of leave nothing to offer; that there are none is a plain thing to say. */
+/** A tool without an input schema takes no arguments. A tool with an unusable one is omitted. */
 function withInputSchema(tool: JsonObject, faults: readonly Fault[], report: Report): Repaired {
   const schema = tool["inputSchema"];
   if (schema === undefined || schema === null || schema === true) {
     const problem = schema === undefined ? "is missing" : problemOf(schema);
-    report({ member: "inputSchema", problem, remedy: 'taken as {"type":"object"}' });
+    report({ member: "inputSchema", problem, remedy: 'treated as {"type":"object"}' });
     return { entry: { ...tool, inputSchema: { type: "object" } }, faults };
   }
   if (!isObject(schema)) return { entry: undefined, reason: `its inputSchema ${problemOf(schema)}` };
@@ -82,11 +83,11 @@ function withObjectType(schema: JsonObject, report: Report): JsonObject | undefi
   const isMeant = type === undefined || type === null || (Array.isArray(type) && type.includes("object"));
   if (!isMeant) return undefined;
   const problem = type === undefined ? "is missing" : `is ${JSON.stringify(type)}`;
-  report({ member: "inputSchema.type", problem, remedy: 'taken as "object"' });
+  report({ member: "inputSchema.type", problem, remedy: 'treated as "object"' });
   return { ...schema, type: "object" };
 }
 
-/** Resources are found by their URI; the name is for people. */
+/** Resources are identified by their URI; the name is only shown. */
 function withName(entry: JsonObject, id: string, report: Report): JsonObject {
   if (typeof entry["name"] === "string") return entry;
   const { title } = entry;
@@ -131,11 +132,11 @@ function objectOf(checks: Checks): Check {
     isObject(value) ? checkMembers(value, checks, `${member}.`, report) : drop(value, member, report);
 }
 
-/** Elements that do not fit are left out, the others stay. A single text may stand for a list of one, where `lone` says so. */
+/** Removes invalid elements. With `lone`, a single string is treated as a list of one. */
 function listOf(check: Check, { lone = false }: { lone?: boolean } = {}): Check {
   return (value, member, report) => {
     if (lone && typeof value === "string" && check(value, member, () => undefined) === value) {
-      report({ member, problem: "is a text", remedy: "taken as a list of one" });
+      report({ member, problem: "is a text", remedy: "treated as a list of one" });
       return [value];
     }
     if (!Array.isArray(value)) return drop(value, member, report);
@@ -146,7 +147,7 @@ function listOf(check: Check, { lone = false }: { lone?: boolean } = {}): Check 
   };
 }
 
-/** An object that is nothing without one of its members. */
+/** An object that is removed if it lacks one member. */
 function needing(key: string, check: Check): Check {
   return (value, member, report) => {
     if (isObject(value) && typeof value[key] !== "string") {
@@ -156,13 +157,13 @@ function needing(key: string, check: Check): Check {
   };
 }
 
-/** A property may be anything that JSON Schema takes for a schema; what it does not is taken as "any value". */
+/** A property that is not a JSON Schema is treated as "any value". */
 const properties: Check = (value, member, report) => {
   if (!isObject(value)) return drop(value, member, report);
   let changed: Record<string, unknown> | undefined;
   for (const [name, schema] of Object.entries(value)) {
     if (isObject(schema) || typeof schema === "boolean") continue;
-    report({ member: `${member}.*`, problem: problemOf(schema), remedy: "taken as {}" });
+    report({ member: `${member}.*`, problem: problemOf(schema), remedy: "treated as {}" });
     changed ??= { ...value };
     changed[name] = {};
   }
@@ -171,10 +172,10 @@ const properties: Check = (value, member, report) => {
 
 const SCHEMA: Checks = { $schema: text, properties, required: listOf(text) };
 
-/** Its only use is to check results with, which some clients prepare for as soon as they have the list. */
+/** Some clients compile output schemas when they list tools, so an invalid one must be removed. */
 const outputSchema: Check = (value, member, report) => {
   if (value === true) {
-    report({ member, problem: "is true", remedy: "taken as {}" });
+    report({ member, problem: "is true", remedy: "treated as {}" });
     return {};
   }
   if (!isObject(value)) return drop(value, member, report);
@@ -183,7 +184,7 @@ const outputSchema: Check = (value, member, report) => {
   return fault === undefined ? checked : drop(value, member, report, `cannot be used: ${fault}`);
 };
 
-/** As the SDKs read it: with a time and a zone. */
+/** As the SDKs require it: with a time and a zone. */
 const instant = z.iso.datetime({ offset: true });
 
 const icon = needing(
@@ -196,7 +197,7 @@ const annotations = objectOf({
   priority: only((value) => typeof value === "number" && value >= 0 && value <= 1, quoted),
   lastModified: only(
     (value) => instant.safeParse(value).success,
-    (value) => (typeof value === "string" ? "is no time with a zone" : problemOf(value)),
+    (value) => (typeof value === "string" ? "is not a time with a zone" : problemOf(value)),
   ),
 });
 
@@ -240,7 +241,7 @@ function nameOf(value: unknown): string {
   return { string: "a text", number: "a number", object: "an object" }[typeof value as string] ?? "missing";
 }
 
-/** A value that is wrong although its type is right; cut, since it is the server's. */
+/** For an invalid value of the right type; cut, since it comes from the server. */
 function quoted(value: unknown): string {
   const isScalar = typeof value === "string" || typeof value === "number";
   return isScalar ? `is ${JSON.stringify(value).slice(0, 40)}` : problemOf(value);

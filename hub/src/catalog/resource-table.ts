@@ -1,8 +1,8 @@
-// Which server a resource URI leads to, inside one group: its owner by list, by template, or as the only one it can be.
+// Resolves resource URIs to servers, inside one group: by list, by prefix, by template, or because only one server has resources.
 import { HubError } from "../errors.ts";
 import { requireRunning } from "./member.ts";
 import type { Member } from "./member.ts";
-import type { JsonObject } from "./listing.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import { quote } from "./quote.ts";
 import { UriTemplate } from "./uri-template.ts";
 import { exposeUris, parseOwnedUri } from "./uris.ts";
@@ -10,7 +10,7 @@ import type { OwnedUri } from "./uris.ts";
 
 interface Claim extends OwnedUri {
   readonly member: Member;
-  /** Absent: not in the server's list. */
+  /** Undefined if the server does not list it. */
   readonly definition?: JsonObject;
 }
 
@@ -40,7 +40,7 @@ export class ResourceTable {
     this.templates = templates.filter(isOffered);
     this.#byUri = new Map(resources.map((owned) => [owned.exposed, owned]));
     this.#byTemplate = new Map(templates.map((owned) => [owned.exposed, owned]));
-    // A rewritten template is reached by its prefix, never by its pattern.
+    // A rewritten template is matched by its prefix, never by its pattern.
     this.#patterns = templates
       .filter(({ uri, exposed }) => uri === exposed)
       .map((owned) => ({ pattern: new UriTemplate(owned.uri), owned }));
@@ -55,7 +55,7 @@ export class ResourceTable {
     return this.#rewritten.get(server) ?? new Map();
   }
 
-  /** Whose it is by list, by name or by template, whether that server runs or not. */
+  /** The owner by list, prefix or template, running or not. */
   findOwner(uri: string): OwnedUri | undefined {
     const found = this.#find(uri);
     return found === undefined ? undefined : { server: found.server, uri: found.uri };
@@ -64,11 +64,11 @@ export class ResourceTable {
   resolve(uri: string): OwnedUri {
     const found = this.#find(uri);
     if (found !== undefined) {
-      // Also for a template: another server's template may match too, but would read something else.
+      // Also for a template: another server's template may match too, but it is another resource.
       requireRunning(found.member);
       return { server: found.server, uri: found.uri };
     }
-    // Servers may read what they do not list; where only one can be meant, it is asked.
+    // Servers may serve resources that they do not list, so the only server with resources is tried.
     const readers = [...this.#members.values()].filter((member) => member.state === "running" && hasResources(member));
     const [only] = readers;
     if (only !== undefined && readers.length === 1) return { server: only.server, uri };
@@ -76,7 +76,7 @@ export class ResourceTable {
     throw this.#missing("Resource", uri);
   }
 
-  /** For completions, which may also name a plain resource. */
+  /** For completions, which may also refer to a plain resource. */
   resolveTemplate(uriTemplate: string): { readonly server: string; readonly uriTemplate: string } {
     const found = this.#byTemplate.get(uriTemplate) ?? this.#byUri.get(uriTemplate) ?? this.#findPrefixed(uriTemplate);
     if (found === undefined) {
@@ -102,7 +102,7 @@ export class ResourceTable {
     return match === undefined ? undefined : { ...match.owned, uri };
   }
 
-  /** In a group of one server nothing else can be meant, so say that it is down rather than that nothing is there. */
+  /** In a group of one server that is down, "Server unavailable" is more helpful than "not found". */
   #requireOnlyMember(): void {
     const [only] = this.#members.values();
     if (only !== undefined && this.#members.size === 1) requireRunning(only);

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { ServerConfig } from "../config/types.ts";
+import type { ServerConfig } from "../config/schema/types.ts";
 import { HubError } from "../errors.ts";
 import { Catalog } from "./catalog.ts";
 import type { Group } from "./group.ts";
-import type { JsonObject } from "./listing.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import { exposedUri } from "./uris.ts";
 
 interface Offer {
   readonly uris?: readonly string[];
   readonly templates?: readonly string[];
   readonly tools?: readonly JsonObject[];
-  /** null: the server has not been up. */
+  /** null: the server has never run. */
   readonly available?: boolean | null;
 }
 
@@ -41,7 +41,7 @@ function kindOf(action: () => unknown): string {
 }
 
 describe("resource URIs", () => {
-  it("stay as they are where no two servers share one", () => {
+  it("stay unchanged if no two servers share one", () => {
     const group = build({ a: { uris: ["file:///1"], templates: ["t://{x}"] }, b: { uris: ["file:///2"] } });
     expect(JSON.parse(group.resourcesJson.toString())).toEqual([
       { uri: "file:///1", name: "file:///1", by: "a" },
@@ -52,7 +52,7 @@ describe("resource URIs", () => {
     expect(group.resolveResource("file:///2")).toEqual({ server: "b", uri: "file:///2" });
   });
 
-  it("the first server keeps a shared one, the others are prefixed, and each leads home", () => {
+  it("the first server keeps a shared one, the others get a prefix, and each resolves to its server", () => {
     const group = build({
       a: { uris: ["u://1"], templates: ["t://{x}"] },
       b: { uris: ["u://1"], templates: ["t://{x}"] },
@@ -73,7 +73,7 @@ describe("resource URIs", () => {
     expect(group.resolveTemplate("plugboard://b/t://{x}")).toEqual({ server: "b", uriTemplate: "t://{x}" });
   });
 
-  it("a server that is down still owns its URIs, so that nothing is renamed or rerouted", () => {
+  it("a server that is down keeps its URIs, so that nothing is renamed or rerouted", () => {
     const group = build({ a: { uris: ["u://1"], templates: ["t://{x}"], available: false }, b: { uris: ["u://1"] } });
     expect(group.resources.map(({ exposed }) => exposed)).toEqual(["plugboard://b/u://1"]);
     expect(kindOf(() => group.resolveResource("u://1"))).toBe("ServerNotRunning: Server unavailable");
@@ -81,7 +81,7 @@ describe("resource URIs", () => {
     expect(kindOf(() => group.resolveTemplate("t://{x}"))).toBe("ServerNotRunning: Server unavailable");
   });
 
-  it("T28 a server cannot stand in for another by our own scheme", () => {
+  it("T28 a server cannot shadow another one with plugboard:// URIs", () => {
     const forged = "plugboard://b/u://1";
     const group = build({ a: { uris: [forged], templates: ["plugboard://b/{+x}"] }, b: { uris: ["u://1"] } });
     expect(group.resources.map(({ exposed }) => exposed)).toEqual([`plugboard://a/${forged}`, "u://1"]);
@@ -120,7 +120,7 @@ describe("resolving a resource", () => {
     expect(kindOf(() => build(offers).resolveResource("x://unlisted"))).toBe(expected);
   });
 
-  it("a template that nobody has is not found", () => {
+  it("an unknown template is not found", () => {
     const group = build({ a: { templates: ["t://{x}"] }, b: {} });
     expect(kindOf(() => group.resolveTemplate("t://{y}"))).toBe("ToolNotFound: Resource template not found");
     expect(kindOf(() => group.resolveTemplate("plugboard://nobody/t"))).toBe(
@@ -136,7 +136,7 @@ describe("MCP Apps pages", () => {
     _meta: { ui: { resourceUri: page, visibility: ["app"] }, "ui/resourceUri": page, own: 1 },
   };
 
-  it("follow their resource when it is rewritten", () => {
+  it("are rewritten with their resource", () => {
     const group = build({ a: { uris: [page], tools: [tool] }, b: { uris: [page], tools: [tool] } });
     expect(group.tools.map(({ definition }) => definition)).toEqual([
       { ...tool, name: "a__show" },
@@ -151,7 +151,7 @@ describe("MCP Apps pages", () => {
     ]);
   });
 
-  it("lead to the tool's own server although it does not list them", () => {
+  it("resolve to the tool's own server although it does not list them", () => {
     const group = build({ a: { uris: [page] }, b: { tools: [tool], uris: ["u://1"] }, c: { tools: [tool] } });
     expect(group.resolveTool("b:show").definition).toMatchObject({
       _meta: { ui: { resourceUri: "plugboard://b/ui://app" } },

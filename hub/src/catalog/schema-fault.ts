@@ -1,7 +1,8 @@
-// Why a validator would refuse to compile a JSON Schema. The official TypeScript SDK (v1) compiles every output schema when
-// it lists tools, so that a wrong type name in one of them fails the whole list. What is not known here is left to it.
+// Finds faults for which a validator refuses to compile a JSON Schema. The official TypeScript SDK (v1) compiles every output
+// schema when it lists tools, so that one wrong type name fails the whole list. Unknown keywords are not checked.
 
-import { isObject, type JsonObject } from "./listing.ts";
+import { decodeUri } from "@plugboard/shared/lenient";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
 
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 const MAX_DEPTH = 200;
@@ -11,7 +12,7 @@ const NUMBERS = new Set(
     ...["Length", "Items", "Properties"].map((of) => [`max${of}`, `min${of}`]),
   ),
 );
-const ONE = new Set([
+const SINGLE_SCHEMA = new Set([
   "additionalProperties",
   "additionalItems",
   "contains",
@@ -21,14 +22,21 @@ const ONE = new Set([
   "then",
   "else",
 ]);
-const SEVERAL = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
-const NAMED = new Set(["properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"]);
+const SCHEMA_LIST = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
+const SCHEMA_MAP = new Set([
+  "properties",
+  "patternProperties",
+  "definitions",
+  "$defs",
+  "dependentSchemas",
+  "dependencies",
+]);
 
 interface Walk {
   readonly root: JsonObject;
-  /** References, for when all names are known. */
+  /** References, checked when all names are known. */
   readonly references: Set<string>;
-  /** What references may name besides places in the document. */
+  /** Ids and anchors that references may use, besides JSON pointers. */
   readonly names: Set<string>;
 }
 
@@ -38,13 +46,13 @@ export function findSchemaFault(schema: JsonObject): string | undefined {
   const fault = faultOf(schema, walk, 0);
   if (fault !== undefined) return fault;
   const lost = [...walk.references].find((reference) => !isFound(reference, walk));
-  return lost === undefined ? undefined : `$ref ${shown(lost)} leads nowhere`;
+  return lost === undefined ? undefined : `$ref ${shown(lost)} does not resolve`;
 }
 
 function faultOf(schema: unknown, walk: Walk, depth: number): string | undefined {
   if (typeof schema === "boolean") return undefined;
-  if (!isObject(schema)) return `${shown(schema)} in place of a schema`;
-  if (depth > MAX_DEPTH) return "it is too deep";
+  if (!isObject(schema)) return `${shown(schema)} instead of a schema`;
+  if (depth > MAX_DEPTH) return "it is nested too deeply";
   for (const [keyword, value] of Object.entries(schema)) {
     const fault = keywordFault(keyword, value, schema) ?? partFault(keyword, value, walk, depth);
     if (fault !== undefined) return fault;
@@ -79,7 +87,7 @@ function keywordFault(keyword: string, value: unknown, schema: JsonObject): stri
     case "$id":
       return typeof value === "string" ? undefined : wrong;
     case "id":
-      return "id in place of $id";
+      return "id instead of $id";
     case "patternProperties":
       return isObject(value) && !Object.keys(value).every(isPattern) ? wrong : undefined;
     default:
@@ -87,7 +95,7 @@ function keywordFault(keyword: string, value: unknown, schema: JsonObject): stri
   }
 }
 
-/** Of the schemas inside it. */
+/** Faults of the schemas inside a keyword. */
 function partFault(keyword: string, value: unknown, walk: Walk, depth: number): string | undefined {
   const inside = (parts: readonly unknown[]) => {
     for (const part of parts) {
@@ -96,12 +104,12 @@ function partFault(keyword: string, value: unknown, walk: Walk, depth: number): 
     }
     return undefined;
   };
-  if (ONE.has(keyword)) return inside([value]);
+  if (SINGLE_SCHEMA.has(keyword)) return inside([value]);
   if (keyword === "items") return inside(Array.isArray(value) ? value : [value]);
-  if (SEVERAL.has(keyword)) return Array.isArray(value) ? inside(value) : `${keyword} ${shown(value)}`;
-  if (!NAMED.has(keyword)) return undefined;
+  if (SCHEMA_LIST.has(keyword)) return Array.isArray(value) ? inside(value) : `${keyword} ${shown(value)}`;
+  if (!SCHEMA_MAP.has(keyword)) return undefined;
   if (!isObject(value)) return `${keyword} ${shown(value)}`;
-  // A dependency may be a list of names.
+  // A dependency may also be a list of names.
   return inside(Object.values(value).filter((part) => keyword !== "dependencies" || !Array.isArray(part)));
 }
 
@@ -114,17 +122,9 @@ function isFound(reference: string, { root, names }: Walk): boolean {
 
 function at(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return value;
-  const key = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
+  const key = decodeUri(step).replaceAll("~1", "/").replaceAll("~0", "~");
   if (Array.isArray(value)) return at(value[Number(key)], rest);
   return isObject(value) && Object.hasOwn(value, key) ? at(value[key], rest) : undefined;
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
 }
 
 function isPattern(source: string): boolean {

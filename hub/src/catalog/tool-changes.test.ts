@@ -48,16 +48,16 @@ describe("T27 tools that change after they were seen", () => {
     expect(later.update([tool(after)], [tool(after)])).toEqual([]);
   });
 
-  it("a tool that left and came back different is told of", () => {
+  it("a tool that was removed and added again with another definition is reported", () => {
     const seen = new SeenTools();
     seen.update([tool()]);
     seen.update([]);
     expect(seen.update([tool({ description: "Other" })], [])).toEqual([
-      { tool: "t", summary: "it came back different" },
+      { tool: "t", summary: "its definition changed" },
     ]);
   });
 
-  it("a new tool, and a second one of the same name, are no change", () => {
+  it("a new tool, and a second one of the same name, are not reported", () => {
     const seen = new SeenTools();
     seen.update([tool()]);
     expect(seen.update([tool(), { ...tool(), name: "u" }, tool({ description: "Second" })], [tool()])).toEqual([]);

@@ -1,12 +1,11 @@
-// Whether a tool is still what it was when it was first seen. A server may show a harmless description until it is trusted
-// and another one afterwards, so what was seen is remembered across runs, and a difference is told. What to do about it is
-// left to people.
+// Detects changed tool definitions ("rug pulls"): a server may show a harmless description until it is trusted, and another one
+// afterwards. Fingerprints are kept across runs, and differences are reported to the user.
 
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject } from "./listing.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
 import { quote } from "./quote.ts";
 
-/** What makes a tool what it is, to the model that calls it and to whoever allowed it. */
+/** The members that matter to the model and to the user who allowed the tool. */
 const MEMBERS = ["title", "description", "inputSchema", "outputSchema", "annotations"] as const;
 const MAX_SEEN = 10_000;
 const MAX_TEXT = 60;
@@ -18,7 +17,7 @@ export interface ToolChange {
   readonly summary: string;
 }
 
-/** Fingerprints of every tool that a server has offered, those that it no longer offers included. */
+/** Fingerprints of every tool that a server has ever offered. */
 export class SeenTools {
   readonly #fingerprints: Map<string, string>;
 
@@ -26,14 +25,14 @@ export class SeenTools {
     this.#fingerprints = new Map(Object.entries(fingerprints));
   }
 
-  /** What changed since it was last told of. The tools before give the words for it, where they are known. */
+  /** The changes since the last update. `before`: the previous definitions if known, for the summaries. */
   update(tools: readonly JsonObject[], before: readonly JsonObject[] = []): ToolChange[] {
     const known = new Map(before.map((tool) => [tool["name"], tool]));
     const changes: ToolChange[] = [];
     const met = new Set<string>();
     for (const tool of tools) {
       const name = String(tool["name"]);
-      // Of two tools of one name only the first is offered.
+      // Of two tools with one name only the first is exposed.
       if (met.has(name)) continue;
       met.add(name);
       const fingerprint = fingerprintOf(tool);
@@ -51,7 +50,7 @@ export class SeenTools {
   }
 }
 
-/** The same for the same tool, in whatever order its members come. */
+/** Independent of the order of members. */
 function fingerprintOf(tool: JsonObject): string {
   const essence = MEMBERS.map((member) => tool[member] ?? null);
   return createHash("sha256").update(textOf(essence)).digest("base64url").slice(0, 22);
@@ -67,20 +66,20 @@ function sorted(_key: string, value: unknown): unknown {
 }
 
 function summaryOf(before: JsonObject | undefined, after: JsonObject): string {
-  if (before === undefined) return "it came back different";
+  if (before === undefined) return "its definition changed";
   const parts = MEMBERS.filter((member) => textOf(before[member]) !== textOf(after[member])).map((member) =>
     partOf(member, before[member], after[member]),
   );
-  return parts.length === 0 ? "it came back different" : parts.join("; ");
+  return parts.length === 0 ? "its definition changed" : parts.join("; ");
 }
 
 function partOf(member: string, before: unknown, after: unknown): string {
   if (isText(before) && isText(after)) return `${member} ${excerpts(before ?? "", after ?? "")}`;
   const names = namesOf(before);
   const newNames = namesOf(after);
-  const gone = [...names].filter((name) => !newNames.has(name)).map((name) => `-${name}`);
+  const removed = [...names].filter((name) => !newNames.has(name)).map((name) => `-${name}`);
   const added = [...newNames].filter((name) => !names.has(name)).map((name) => `+${name}`);
-  const differences = [...added, ...gone];
+  const differences = [...added, ...removed];
   if (differences.length === 0) return `${member} changed`;
   const more = differences.length > MAX_NAMES ? ` and ${differences.length - MAX_NAMES} more` : "";
   return `${member} ${differences.slice(0, MAX_NAMES).map(clip).join(" ")}${more}`;
@@ -90,7 +89,7 @@ function isText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
 }
 
-/** Both from shortly before where they part: what was added at the end of a long text is what matters. */
+/** Both texts from shortly before their first difference, so that an addition at the end of a long text is visible. */
 function excerpts(before: string, after: string): string {
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;

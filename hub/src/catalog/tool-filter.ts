@@ -1,11 +1,11 @@
-// The `tools` entries of a group: which tools of its servers it lets through. Naming them is left to names.ts.
+// The `tools` entries of a group: which tools of its servers it exposes.
 import { matchesGlob, parseGlob } from "./glob.ts";
 
 interface Entry {
   readonly text: string;
-  /** Keeps out what it matches, whatever lets it in. */
+  /** Excludes its matches, even if another entry admits them. */
   readonly isExclusion: boolean;
-  /** Absent: any server. */
+  /** Undefined: any server. */
   readonly server?: readonly string[];
   readonly tool: readonly string[];
 }
@@ -22,13 +22,19 @@ export class ToolFilter {
     this.#excluding = this.#entries.filter(({ isExclusion }) => isExclusion);
   }
 
-  /** Where no entry lets anything in, all is let in but what is kept out. */
+  /** Without admitting entries, all tools are admitted that are not excluded. */
   admits(server: string, tool: string): boolean {
     const isMatch = (entry: Entry) => matches(entry, server, tool);
     return (this.#admitting.length === 0 || this.#admitting.some(isMatch)) && !this.#excluding.some(isMatch);
   }
 
-  /** The entries that match none of these tools: most likely a slip of the pen. */
+  /** The first entry that decides about a tool: an exclusion, else the one that admits it. Undefined: no entry matches. */
+  deciding(server: string, tool: string): string | undefined {
+    const isMatch = (entry: Entry) => matches(entry, server, tool);
+    return (this.#excluding.find(isMatch) ?? this.#admitting.find(isMatch))?.text;
+  }
+
+  /** The entries that match none of these tools: probably typos. */
   unused(tools: readonly { readonly server: string; readonly tool: string }[]): string[] {
     return this.#entries
       .filter((entry) => !tools.some(({ server, tool }) => matches(entry, server, tool)))
@@ -36,8 +42,8 @@ export class ToolFilter {
   }
 }
 
-// A colon always ends the server's part. Otherwise a server could name a tool `git:push` and so slip through an entry
-// that was meant for the server git. A tool with a colon in its own name is written `*:its:name`.
+// The first colon always ends the server's part. Otherwise a server could name a tool `git:push` and match an entry that is meant
+// for the server git. A tool with a colon in its own name is written `*:its:name`.
 function parseEntry(text: string): Entry {
   const isExclusion = text.startsWith("!");
   const pattern = isExclusion ? text.slice(1) : text;

@@ -1,5 +1,5 @@
-// Does a URI come from a template (RFC 6570)? Generous, because the server decides in the end; linear, because both sides
-// may be hostile. It extracts no values.
+// Whether a URI can come from a template (RFC 6570). Permissive, since the server decides in the end; linear time, since both may be
+// hostile. Extracts no values.
 import { matchesGlob } from "./glob.ts";
 
 /** Longer URIs match no template. */
@@ -10,9 +10,9 @@ const SEGMENT = Symbol("segment");
 export class UriTemplate {
   /** Literals and segments before the first expression that may match anything. */
   readonly #head: readonly (string | typeof SEGMENT)[];
-  /** Literals after it, with anything between them. */
+  /** Literals after that expression, with anything between them. */
   readonly #tail: readonly string[] | undefined;
-  /** `?` or `#`, where the template ends in an optional query or fragment. */
+  /** `?` or `#`, if the template ends in an optional query or fragment. */
   readonly #end: string | undefined;
 
   /** @example new UriTemplate("messages://{source}/{chat}{?since,limit}").matches("messages://telegram/Antti?since=7d") */
@@ -32,7 +32,7 @@ export class UriTemplate {
     return this.#tail === undefined ? at === text.length : matchesGlob(this.#tail, text, at);
   }
 
-  /** Where the head ends in the text. Each literal is taken at its first chance: a later one never matches more. */
+  /** The end of the head in the text. Uses the first match of each literal: a later one never matches more. */
   #matchHead(text: string): number | undefined {
     let at = 0;
     let slash = -1;
@@ -51,7 +51,7 @@ export class UriTemplate {
     return at;
   }
 
-  /** Where the literal after a segment begins, or -1. The last one of all is tied to the end of the text. */
+  /** The start of the literal after a segment, or -1. The last literal must be at the end of the text. */
   #nextAfterSegment(text: string, at: number, index: number): number {
     const literal = this.#head[index + 1];
     if (typeof literal !== "string") return this.#tail === undefined ? text.length : at + 1;
@@ -83,7 +83,7 @@ function parse(template: string): Parsed {
     at = close + 1;
     const operator = expression.charAt(0);
     if (operator === "?" || operator === "#") return { head, tail, end: operator };
-    // Everything but `{var}` matches anything, and so does `{var}` once the place in the text is no longer certain.
+    // Any expression but `{var}` matches anything; so does `{var}` after such an expression.
     if (tail !== undefined) tail.push("");
     else if ("+/.;&".includes(operator) || expression.endsWith("*")) tail = ["", ""];
     else if (head.at(-1) !== SEGMENT) head.push(SEGMENT);

@@ -1,13 +1,13 @@
-// The URIs under which resources are offered: the server's own, unless another server of the group has it already or it is
-// no URI, which some clients refuse a whole list for. Which server a URI leads to is left to resource-table.ts.
-import { isObject, type JsonObject } from "./listing.ts";
+// The exposed URIs of resources: the server's own, unless an earlier server of the group has the same or it is not a valid URI, for
+// which some clients reject a whole list. resource-table.ts resolves them.
+import { isObject, type JsonObject } from "../lib/json/json.ts";
 import { UriTemplate } from "./uri-template.ts";
 
 const SCHEME = "plugboard://";
 
 export interface OwnedUri {
   readonly server: string;
-  /** As the server knows it. */
+  /** The server's URI. */
   readonly uri: string;
 }
 
@@ -24,11 +24,11 @@ export function parseOwnedUri(exposed: string): OwnedUri | undefined {
   return { server: exposed.slice(SCHEME.length, slash), uri: exposed.slice(slash + 1) };
 }
 
-/** One URI (or template) for each claim, in order: the first server that claims it keeps it. */
+/** One URI (or template) for each claim, in order: the first server that claims a URI keeps it. */
 export function exposeUris(claims: readonly OwnedUri[]): string[] {
   const owners = new Map<string, string>();
   return claims.map((claim) => {
-    // A server's own `plugboard://git/…` would otherwise stand in for the server git.
+    // Otherwise a server's own `plugboard://git/…` would shadow a resource of the server git.
     if (claim.uri.startsWith(SCHEME) || !isAbsolute(claim.uri)) return toOwnedUri(claim);
     const owner = owners.get(claim.uri);
     if (owner === undefined) owners.set(claim.uri, claim.server);
@@ -36,23 +36,23 @@ export function exposeUris(claims: readonly OwnedUri[]): string[] {
   });
 }
 
-/** A template need not be one: clients take it as a text. */
+/** Templates are not checked: clients treat them as text. */
 function isAbsolute(uri: string): boolean {
   return uri.includes("{") || URL.canParse(uri);
 }
 
-/** The exposed form of a URI that a server speaks of, by the group's `rewrittenUris(server)`. */
+/** The exposed form of a server's URI, by the group's `rewrittenUris(server)`. */
 export function exposedUri(uri: string, mapping: ReadonlyMap<string, string>): string {
   const exposed = mapping.get(uri);
   if (exposed !== undefined) return exposed;
   for (const [own, rewritten] of mapping) {
-    // The exposed form of a template is a prefix and the template, so a URI made from it gets the same prefix.
+    // The exposed form of a template is a prefix and the template, so its URIs get the same prefix.
     if (own.includes("{") && new UriTemplate(own).matches(uri)) return rewritten.slice(0, -own.length) + uri;
   }
   return uri;
 }
 
-/** The URI of an MCP App's page, from a tool's definition. */
+/** The URI of an MCP App's page in a tool's definition. */
 export function uiResourceUri({ _meta: meta }: JsonObject): string | undefined {
   if (!isObject(meta)) return undefined;
   const uri = isObject(meta["ui"]) ? meta["ui"]["resourceUri"] : undefined;
@@ -61,7 +61,7 @@ export function uiResourceUri({ _meta: meta }: JsonObject): string | undefined {
   return typeof older === "string" ? older : undefined;
 }
 
-/** A tool's definition with the URI of its page rewritten, in the current and in the older place. */
+/** A tool's definition with the URI of its page rewritten, in the current and in the older member. */
 export function rewriteUiResource(definition: JsonObject, mapping: ReadonlyMap<string, string>): JsonObject {
   const uri = uiResourceUri(definition);
   if (mapping.size === 0 || uri === undefined || !isObject(definition["_meta"])) return definition;

@@ -1,4 +1,4 @@
-// docs/cli.md is true: every command and option is there, and nothing else is.
+// docs/cli.md lists every command and option, and no others.
 
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
@@ -40,7 +40,7 @@ describe("docs/cli.md", () => {
     expect(missing).toEqual([]);
   });
 
-  it("has no command that there is not", () => {
+  it("has no unknown command", () => {
     const known = new Set([...program.commands.flatMap((each) => [each.name(), ...each.aliases()]), "help", "COMMAND"]);
     const named = [...text.matchAll(/plugboard (?!--|\n)([\w-]+)/g)].map((match) => match[1] ?? "");
     expect(named.filter((name) => !known.has(name))).toEqual([]);

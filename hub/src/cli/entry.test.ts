@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { plainCommand } from "./entry.ts";
 import { createProgram } from "./program.ts";
 
-/** What commander makes of the same words. */
+/** How commander parses the same arguments. */
 async function parsed(args: readonly string[]): Promise<object> {
   const io = { env: {}, stdout: process.stdout, stderr: process.stderr } as unknown as Parameters<
     typeof createProgram
@@ -14,7 +14,7 @@ async function parsed(args: readonly string[]): Promise<object> {
   return found;
 }
 
-describe("a plain `plugboard stdio` or `plugboard up` is read as program.ts reads it", () => {
+describe("a plain `plugboard stdio` or `plugboard up` is parsed as by program.ts", () => {
   it.each([
     [["stdio"]],
     [["stdio", "--group", "work"]],
@@ -24,10 +24,11 @@ describe("a plain `plugboard stdio` or `plugboard up` is read as program.ts read
     [["up"]],
     [["serve", "--json", "-q"]],
     [["run", "--quiet"]],
+    [["up", "--no-fast-path"]],
     [["up", "--port", "0", "--host=::1", "--drain", "1s", "--config", "/tmp/x"]],
     [["up", "--port", "1", "--port", "2"]],
   ])("%j", async (args) => {
-    // What is left out here is what commander says of options that were not given.
+    // Commander adds undefined members for missing options.
     const { color: _color, input: _input, ...rest } = (await parsed(args)) as { color?: true; input?: true };
     expect(plainCommand(args)?.options).toEqual(rest);
   });
@@ -47,7 +48,7 @@ describe("a plain `plugboard stdio` or `plugboard up` is read as program.ts read
     [["up", "more"]],
     [["help", "up"]],
     [[]],
-  ])("%j is left to it", (args) => {
+  ])("%j is left to program.ts", (args) => {
     expect(plainCommand(args)).toBeUndefined();
   });
 });

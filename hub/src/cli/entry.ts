@@ -1,20 +1,20 @@
-// Which part of the command line a process needs. `plugboard stdio` is launched by clients, often many at a time, and must
-// cost little; `plugboard up` has servers to start. Plain calls of them go straight there. Everything else, their help and
-// what is wrong with them included, is program.ts.
+// Entry of the command line. Plain calls of `plugboard stdio` and `plugboard up` skip commander and the other commands: clients
+// launch many `stdio` processes, and `up` has servers to start. Everything else, including help and usage errors, goes to
+// program.ts.
 
 import { parseArgs } from "node:util";
 import { toHubError } from "../errors.ts";
 import type { GlobalOptions, Io } from "./io.ts";
 import { GLOBAL_OPTIONS, STDIO_OPTIONS, UP_OPTIONS } from "./options.ts";
-import type { StdioOptions } from "./stdio.ts";
-import type { UpOptions } from "./up.ts";
+import type { StdioOptions } from "./commands/stdio.ts";
+import type { UpOptions } from "./commands/up.ts";
 
 interface PlainCommand {
   readonly options: GlobalOptions;
   run(io: Io): Promise<number>;
 }
 
-/** Runs one command to its end and gives the exit code. Never throws. */
+/** Runs one command and returns the exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const command = plainCommand(args);
   if (command === undefined) {
@@ -25,23 +25,23 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return await command.run(io);
   } catch (thrown) {
     const error = toHubError(thrown);
-    const { printError } = await import("./output.ts");
+    const { printError } = await import("./terminal/output.ts");
     printError(error, io, command.options);
     io.tellParent?.({ failed: error.toJSON() });
     return error.meaning.exit;
   }
 }
 
-/** Undefined where it is another command, or one that cannot be read so: program.ts says what is wrong. */
+/** Undefined for other commands and for arguments that do not parse: program.ts reports the error. */
 export function plainCommand([name, ...args]: readonly string[]): PlainCommand | undefined {
   try {
     if (name === "stdio") {
       const options = readStdio(args);
-      return { options, run: async (io) => (await import("./stdio.ts")).stdio(io, options) };
+      return { options, run: async (io) => (await import("./commands/stdio.ts")).stdio(io, options) };
     }
     if (name === "up" || name === "serve" || name === "run") {
       const options = readUp(args);
-      return { options, run: async (io) => (await import("./up.ts")).up(io, options) };
+      return { options, run: async (io) => (await import("./commands/up.ts")).up(io, options) };
     }
     return undefined;
   } catch {
@@ -57,5 +57,13 @@ function readStdio(args: string[]): StdioOptions {
 }
 
 function readUp(args: string[]): UpOptions {
-  return { ...parseArgs({ args, options: { ...UP_OPTIONS, config, json, quiet } }).values };
+  const {
+    "no-fast-path": isSlow,
+    "no-ui": isWithoutUi,
+    ...rest
+  } = parseArgs({
+    args,
+    options: { ...UP_OPTIONS, config, json, quiet },
+  }).values;
+  return { ...rest, fastPath: isSlow !== true, ui: isWithoutUi !== true };
 }

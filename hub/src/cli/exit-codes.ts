@@ -1,20 +1,19 @@
-// What the exit codes mean: `plugboard help exit-codes`, and one line in the general help. Which error has which code is
-// decided in errors.ts.
+// The meaning of the exit codes, for `plugboard help exit-codes` and the general help. errors.ts maps errors to codes.
 
 import { ERRORS } from "../errors.ts";
-import { table } from "./table.ts";
+import { table } from "./terminal/table.ts";
 
 export const EXIT_CODES_TOPIC = "exit-codes";
 
 const MEANINGS: readonly (readonly [code: number, short: string, more: string])[] = [
-  [0, "ok", "also ls with servers that do not work; status --check and doctor are for that"],
-  [1, "failed", "also status --check and doctor, where something does not work"],
-  [2, "usage", "a wrong word, option, value or config"],
-  [3, "credentials needed", "the token of a hub, or what a remote server wants, is missing or wrong"],
+  [0, "ok", "also ls with broken servers; use status --check or doctor to detect them"],
+  [1, "failed", "also status --check and doctor if something does not work"],
+  [2, "usage", "a wrong argument, option, value or config"],
+  [3, "credentials needed", "the token of a hub, or the login of a remote server, is missing or wrong"],
   [4, "hub or server unreachable", "not running, did not start, did not answer in time"],
-  [5, "the tool returned an error", "it was called, and says that it failed"],
-  [6, "not found", "no such server, tool, group, secret or package"],
-  [7, "conflict", "the name is taken, the server is disabled, or somebody else was faster"],
+  [5, "the tool returned an error", "the call reached the tool, and the tool reported a failure"],
+  [6, "not found", "no such server, tool, group, secret or package, or no launcher for it"],
+  [7, "conflict", "the name or port is taken, the server is disabled, or another client changed it first"],
   [130, "interrupted", "Ctrl-C"],
 ];
 
@@ -35,7 +34,7 @@ export function exitCodes(json: boolean): string {
   );
 }
 
-/** @example "0 ok, 1 failed, …" on lines that a terminal of 100 columns shows whole */
+/** @example "0 ok, 1 failed, …", on lines of at most 100 columns */
 export function exitCodeSummary(): string {
   const texts = MEANINGS.map(([code, short]) => `${code} ${short}`);
   return `Exit codes: ${texts.slice(0, 5).join(", ")},\n            ${texts.slice(5).join(", ")}`;

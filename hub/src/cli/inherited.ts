@@ -1,19 +1,19 @@
-// Files and sockets that whoever started this process left open in it: they are none of the hub's, and would be open in every
-// server that it starts. Node closes only the lowest of them for its children.
+// Closes files and sockets that the parent process left open in this one. Every server that the hub starts would inherit them:
+// Node closes only the lowest ones for its children.
 
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 
-/** Closed by themselves in a child: all that Node opens. */
+/** FD_CLOEXEC: closed automatically in a child. Node sets it on everything that it opens. */
 const CLOSE_ON_EXEC = 0o2000000;
 const STDERR = 2;
 
 /**
- * Closes them, and gives their numbers. To be called before anything is opened by other means than Node's own. Only Linux
- * says which they are; elsewhere Node keeps them from children by itself.
+ * Closes inherited descriptors and returns their numbers. Must run before anything is opened by other means than Node's own.
+ * Linux only: elsewhere the open descriptors are not listed, and Node keeps them from children by itself.
  */
 export function closeInherited(): number[] {
   if (process.platform !== "linux") return [];
-  // Of a parent that is a Node too.
+  // The IPC channel of a parent that is a Node process too.
   const channel: unknown = process.channel !== undefined && "fd" in process.channel ? process.channel.fd : undefined;
   return numbers()
     .filter((fd) => fd > STDERR && fd !== channel && isInherited(fd))
@@ -24,7 +24,7 @@ function numbers(): number[] {
   try {
     return readdirSync("/proc/self/fdinfo").map(Number);
   } catch {
-    return []; // no /proc: nothing is known, as elsewhere
+    return []; // no /proc, as on other systems
   }
 }
 
@@ -33,7 +33,7 @@ function isInherited(fd: number): boolean {
     const [, flags = ""] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1")) ?? [];
     return flags !== "" && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    return false; // closed meanwhile, as that of the folder itself
+    return false; // closed in the meantime, such as the one of the folder itself
   }
 }
 

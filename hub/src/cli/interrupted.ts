@@ -1,9 +1,9 @@
-// Ctrl-C: the command ends, and its user is told at once, whatever has to be stopped first.
+// Ctrl-C as an error. The user sees it at once, even if stopping takes time.
 
 import { HubError } from "../errors.ts";
 import type { Io } from "./io.ts";
 
-/** Has been told already: nobody need print it. */
+/** Already printed, so the command does not print it again. */
 export class Interrupted extends HubError {
   constructor({ stderr }: Pick<Io, "stderr">) {
     super("Cancelled", "cancelled");

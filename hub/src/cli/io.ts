@@ -1,4 +1,4 @@
-// What a command gets from the process it runs in. Commands never touch `process` themselves, so tests can run them.
+// The process environment of a command. Commands never touch `process` themselves, so tests can run them.
 
 import type { Readable, Writable } from "node:stream";
 
@@ -11,28 +11,28 @@ export interface Io {
   readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** SIGINT and SIGTERM. */
   onSignal(listener: () => void): void;
-  /** An error that nobody caught; without a listener it ends the process. */
+  /** Listens for uncaught errors; without a listener they end the process. */
   onFault(listener: (error: unknown) => void): void;
-  /** Ends the process at once, whatever is still running in it. */
+  /** Ends the process at once. */
   exit(code: number): void;
-  /** To the process that started this one in the background and waits for it. */
+  /** Sends a message to the process that started this one in the background. */
   readonly tellParent?: ((message: unknown) => void) | undefined;
 }
 
-/** Options that every command has. */
+/** Options of every command. */
 export interface GlobalOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
   /** False for --no-color. */
   readonly color?: boolean;
-  /** A hub elsewhere. */
+  /** A remote hub. */
   readonly url?: string;
   readonly tokenFile?: string;
   readonly token?: string;
   /** How long the command may take, as a duration. */
   readonly timeout?: string;
   readonly verbose?: boolean;
-  /** False for --no-input: nobody is asked anything. */
+  /** False for --no-input: never prompt. */
   readonly input?: boolean;
 }

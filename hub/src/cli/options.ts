@@ -1,5 +1,4 @@
-// The options that are read in two ways: by commander, and by entry.ts for commands that must not wait for it. In the form
-// of `parseArgs`, with what the help says besides.
+// Options that both commander and entry.ts read, in the form of `parseArgs` with their help texts.
 
 import type { Command, Option } from "commander";
 
@@ -8,36 +7,36 @@ interface OptionRow {
   readonly short?: string;
   readonly multiple?: boolean;
   readonly default?: string;
-  /** What the help calls its value. */
+  /** Placeholder of the value in the help. */
   readonly value?: string;
   readonly about: string;
 }
 
 type OptionTable = Readonly<Record<string, OptionRow>>;
 
-/** Those of every command. */
+/** Options of every command. */
 export const GLOBAL_OPTIONS = {
   config: { type: "string", value: "dir", about: "folder of mcp_server.json and group.json" },
   json: { type: "boolean", about: "machine-readable output" },
-  quiet: { type: "boolean", short: "q", about: "no progress and no notes" },
-  verbose: { type: "boolean", short: "v", about: "say which hub is asked, and what; on stderr" },
-  "no-color": { type: "boolean", about: "no colours, as NO_COLOR=1" },
-  url: { type: "string", value: "url", about: "a hub elsewhere, as PLUGBOARD_URL" },
+  quiet: { type: "boolean", short: "q", about: "no progress and no notes on stderr" },
+  verbose: { type: "boolean", short: "v", about: "log requests to the hub on stderr" },
+  "no-color": { type: "boolean", about: "no colors; same as NO_COLOR=1" },
+  url: { type: "string", value: "url", about: "use a remote hub; same as PLUGBOARD_URL" },
   "token-file": {
     type: "string",
     value: "file",
-    about: "file with the token of that hub; PLUGBOARD_TOKEN is the token itself",
+    about: "file with the token of the remote hub; or set PLUGBOARD_TOKEN",
   },
-  token: { type: "string", value: "token", about: "the token itself, which other users of this machine can see" },
+  token: { type: "string", value: "token", about: "the token itself; other users of this machine can see it" },
   timeout: {
     type: "string",
     value: "duration",
-    about: "how long a command may wait for an answer: 500ms, 30s, 10m",
+    about: "how long to wait for an answer: 500ms, 30s, 10m",
   },
   "no-input": {
     type: "boolean",
     short: "y",
-    about: "ask nothing: yes to every question; what must be typed is an error",
+    about: "never prompt: answer yes to questions, fail if input is required",
   },
 } as const satisfies OptionTable;
 
@@ -47,32 +46,34 @@ export const UP_OPTIONS = {
   drain: {
     type: "string",
     value: "time",
-    about: "how long calls may still take when the hub is told to stop",
+    about: "how long to wait for running calls when the hub stops",
     default: "10s",
   },
+  "no-ui": { type: "boolean", about: "do not serve the web interface" },
+  "no-fast-path": { type: "boolean", about: "read all requests with Node's HTTP server, which is slower" },
 } as const satisfies OptionTable;
 
 export const STDIO_OPTIONS = {
   group: { type: "string", value: "name", about: "the group to serve" },
-  own: { type: "boolean", about: "be a hub of its own, even where one is running" },
+  own: { type: "boolean", about: "run a separate hub, even if one is running" },
   header: {
     type: "string",
     multiple: true,
     value: "header",
-    about: "with --url: sent with every request, as 'Name: value'; can be repeated",
+    about: "with --url: a header for every request, 'Name: value'; repeatable",
   },
   "log-level": {
     type: "string",
     value: "level",
-    about: "debug, info, warn, error or silent, as PLUGBOARD_LOG_LEVEL",
+    about: "debug, info, warn, error or silent; same as PLUGBOARD_LOG_LEVEL",
   },
 } as const satisfies OptionTable;
 
-/** Tells commander of them. */
+/** Adds them to a commander command. */
 export function addOptions(command: Command, options: OptionTable, change: (option: Option) => Option = same): Command {
-  for (const [name, { short, value, about, default: usual, multiple }] of Object.entries(options)) {
+  for (const [name, { short, value, about, default: defaultValue, multiple }] of Object.entries(options)) {
     const flags = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` <${value}>`}`;
-    const option = command.createOption(flags, about).default(usual);
+    const option = command.createOption(flags, about).default(defaultValue);
     command.addOption(change(multiple === true ? option.argParser(collect) : option));
   }
   return command;

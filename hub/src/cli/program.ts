@@ -1,63 +1,56 @@
-// The command line: one file per command, registered here. A new command is a new file and a line below. What a command
-// needs of the hub is loaded when it runs, so that `plugboard --version` and completions answer at once.
+// All commands, one file each, registered in COMMANDS below. A command imports the hub only when it runs, so that `plugboard
+// --version` and completions are fast.
 
 import { PassThrough } from "node:stream";
 import { Command, CommanderError } from "commander";
 import { HubError, toHubError } from "../errors.ts";
 import { VERSION } from "../version.ts";
-import { addCommand } from "./add.ts";
-import { backupCommand } from "./backup.ts";
-import { callCommand } from "./call.ts";
-import { callsCommand } from "./calls.ts";
-import { CHAT, chat, chatCommand } from "./chat.ts";
-import { clientsCommand } from "./clients.ts";
-import { completeCommand } from "./complete.ts";
-import { completionCommand } from "./completion.ts";
-import { configCommand } from "./config.ts";
-import { disableCommand } from "./disable.ts";
-import { doctorCommand } from "./doctor.ts";
-import { editCommand } from "./edit.ts";
-import { enableCommand } from "./enable.ts";
+import { addCommand } from "./commands/add.ts";
+import { authCommand } from "./commands/auth.ts";
+import { backupCommand } from "./commands/backup.ts";
+import { callCommand } from "./commands/call.ts";
+import { callsCommand } from "./commands/calls.ts";
+import { CHAT, chat, chatCommand } from "./commands/chat.ts";
+import { clientsCommand } from "./commands/clients.ts";
+import { completeCommand } from "./commands/complete.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { configCommand } from "./commands/config.ts";
+import { disableCommand } from "./commands/disable.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { editCommand } from "./commands/edit.ts";
+import { enableCommand } from "./commands/enable.ts";
 import { EXIT_CODES_TOPIC, exitCodes, exitCodeSummary } from "./exit-codes.ts";
-import { getCommand } from "./get.ts";
-import { groupCommand } from "./group.ts";
-import { importCommand } from "./import.ts";
-import { installCommand } from "./install.ts";
-import { isLauncher, separateCommand } from "./launch-words.ts";
+import { getCommand } from "./commands/get.ts";
+import { groupCommand } from "./commands/group.ts";
+import { importCommand } from "./commands/import.ts";
+import { installCommand } from "./commands/install.ts";
+import { isLauncher, separateCommand } from "../entry-input/launch-words.ts";
+import type { CommandContext, Register } from "./command.ts";
 import type { GlobalOptions, Io } from "./io.ts";
-import { logsCommand } from "./logs.ts";
-import { lsCommand, psCommand } from "./ls.ts";
-import { openCommand } from "./open.ts";
+import { logsCommand } from "./commands/logs.ts";
+import { lsCommand, psCommand } from "./commands/ls.ts";
+import { openCommand } from "./commands/open.ts";
 import { addOptions, GLOBAL_OPTIONS } from "./options.ts";
-import { printError } from "./output.ts";
-import { overview } from "./overview.ts";
-import { promptCommand } from "./prompt.ts";
-import { readCommand } from "./read.ts";
-import { restartCommand } from "./restart.ts";
-import { rmCommand } from "./rm.ts";
-import { secretCommand } from "./secret.ts";
-import { startCommand } from "./start.ts";
-import { statsCommand } from "./stats.ts";
-import { statusCommand } from "./status.ts";
-import { stdioCommand } from "./stdio.ts";
-import { stopCommand } from "./stop.ts";
-import { testCommand } from "./test.ts";
-import { toolsCommand } from "./tools.ts";
-import { uninstallCommand } from "./uninstall.ts";
-import { upCommand } from "./up.ts";
-import { updateCommand } from "./update.ts";
-import { versionCommand } from "./version.ts";
-
-export interface Context {
-  readonly io: Io;
-  /** The words of the command line, for what commander does not tell: which of them stand after `--`. */
-  readonly args: readonly string[];
-  /** The exit code. */
-  readonly done: (exitCode: number) => void;
-}
-
-/** Adds a command. */
-export type Register = (program: Command, context: Context) => void;
+import { printError } from "./terminal/output.ts";
+import { overview } from "./commands/overview.ts";
+import { promptCommand } from "./commands/prompt.ts";
+import { readCommand } from "./commands/read.ts";
+import { restartCommand } from "./commands/restart.ts";
+import { rmCommand } from "./commands/rm.ts";
+import { secretCommand } from "./commands/secret.ts";
+import { settingsCommand } from "./commands/settings.ts";
+import { startCommand } from "./commands/start.ts";
+import { statsCommand } from "./commands/stats.ts";
+import { statusCommand } from "./commands/status.ts";
+import { stdioCommand } from "./commands/stdio.ts";
+import { stopCommand } from "./commands/stop.ts";
+import { testCommand } from "./commands/test.ts";
+import { tokenCommand } from "./commands/token.ts";
+import { toolsCommand } from "./commands/tools.ts";
+import { uninstallCommand } from "./commands/uninstall.ts";
+import { upCommand } from "./commands/up.ts";
+import { updateCommand } from "./commands/update.ts";
+import { versionCommand } from "./commands/version.ts";
 
 const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
   "The hub:": [
@@ -82,9 +75,12 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     testCommand,
     updateCommand,
     logsCommand,
+    authCommand,
     groupCommand,
     secretCommand,
+    tokenCommand,
     configCommand,
+    settingsCommand,
   ],
   "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
   "Other clients:": [clientsCommand, importCommand, installCommand, uninstallCommand, backupCommand],
@@ -94,11 +90,11 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
 const USAGE_ERROR = 2;
 const ADD = "add";
 
-/** Runs one command to its end and gives the exit code. Never throws. */
+/** Runs one command and returns the exit code. Never throws. */
 export async function run(given: readonly string[], io: Io): Promise<number> {
   let exitCode = 0;
   const args = separated(given, io);
-  const context: Context = { io, args, done: (code) => void (exitCode = code) };
+  const context: CommandContext = { io, args, done: (code) => void (exitCode = code) };
   const program = createProgram(context);
   try {
     const { operands, unknown } = program.parseOptions([...args]);
@@ -111,7 +107,7 @@ export async function run(given: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (thrown) {
-    // Commander has printed its own message; asking for help or the version is no error.
+    // Commander has already printed its message. Help and version are not errors.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : USAGE_ERROR;
     const error = toHubError(thrown);
     printError(error, io, { ...program.opts<GlobalOptions>(), json: wantsJson(args) });
@@ -120,12 +116,12 @@ export async function run(given: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** A command line for `add` is its own from its launcher on. */
+/** For `add`: puts `--` before the launcher, so that options after it belong to the server's command line. */
 function separated(args: readonly string[], io: Io): readonly string[] {
   const at = args.indexOf(ADD);
   if (at < 0 || !args.slice(at).some(isLauncher)) return args;
   try {
-    // One of its own: reading options sets them.
+    // A separate program, because parsing sets option values.
     const quiet = { ...io, stdout: new PassThrough(), stderr: new PassThrough() };
     const program = createProgram({ io: quiet, args, done: () => undefined });
     const { operands, unknown } = program.parseOptions([...args]);
@@ -134,22 +130,22 @@ function separated(args: readonly string[], io: Io): readonly string[] {
     const command = program.commands.find((each) => each.name() === ADD);
     return separateCommand(args, command?.parseOptions(words).operands ?? []);
   } catch {
-    return args; // what is wrong with it is said when it is run
+    return args; // the real run reports the error
   }
 }
 
-/** All commands, with nothing run yet. */
-export function createProgram(context: Context): Command {
+/** All commands, without running one. */
+export function createProgram(context: CommandContext): Command {
   const { io, args } = context;
   const program = new Command("plugboard")
     .description("All your MCP servers behind one endpoint")
     .version(VERSION, "-V, --version", "show the version")
     .addHelpText(
       "after",
-      `\n${exitCodeSummary()}\n            plugboard help ${EXIT_CODES_TOPIC} says more\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
+      `\n${exitCodeSummary()}\n            Details: plugboard help ${EXIT_CODES_TOPIC}\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
     )
     .helpOption("-h, --help", "show help")
-    .helpCommand("help [command]", "show the help of a command")
+    .helpCommand("help [command]", "show help for a command")
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
@@ -168,12 +164,12 @@ export function createProgram(context: Context): Command {
   return program;
 }
 
-/** Every command takes the global options too, in any position, and reports its errors to us. */
+/** Every command accepts the global options in any position and reports errors to us. */
 function inheritSettings(parent: Command): void {
   for (const command of parent.commands) {
     command.exitOverride().copyInheritedSettings(parent);
     addOptions(command, GLOBAL_OPTIONS, (option) => option.hideHelp());
-    // In the help, a list that is empty is none.
+    // Help shows an empty list as "none".
     for (const option of command.options) {
       if (Array.isArray(option.defaultValue) && option.defaultValue.length === 0)
         option.defaultValueDescription = "none";
@@ -182,7 +178,7 @@ function inheritSettings(parent: Command): void {
   }
 }
 
-/** What stands before the command counts as if it stood behind it. */
+/** An option before the command counts like one after it. */
 function inheritOptions(command: Command): void {
   for (let ancestor = command.parent; ancestor !== null; ancestor = ancestor.parent) {
     for (const [name, value] of Object.entries(ancestor.opts())) {
@@ -192,7 +188,7 @@ function inheritOptions(command: Command): void {
   }
 }
 
-/** What follows `--` belongs to somebody else. */
+/** True if --json is given before `--`. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end < 0 ? args.length : end).includes("--json");
@@ -203,8 +199,8 @@ function usageError(text: string, json: boolean): string {
     .replace(/^error: /, "")
     .trim()
     .split("\n");
-  // Commander writes `(Did you mean ls?)` on a line of its own.
+  // Commander prints `(Did you mean ls?)` on a separate line.
   const hint = guess?.replace(/^\((.*)\)$/, "$1") ?? "plugboard --help";
-  if (json) return `${JSON.stringify(new HubError("InvalidConfig", message, { hint }))}\n`;
+  if (json) return `${JSON.stringify(new HubError("InvalidArgument", message, { hint }))}\n`;
   return `error: ${message}\n  ${guess === undefined ? "fix: " : "note:"}  ${hint}\n`;
 }

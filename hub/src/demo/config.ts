@@ -1,7 +1,7 @@
-// The entry of the built-in demo server: what the hub runs when there is no config at all.
+// The entry of the built-in demo server, which runs if there is no config.
 
-import { fileURLToPath } from "node:url";
-import type { ServerConfig } from "../config/types.ts";
+import { packagePath } from "../lib/package-path.ts";
+import type { ServerConfig } from "../config/schema/types.ts";
 
 export function demoServer(configDir: string): ServerConfig {
   return {
@@ -14,7 +14,7 @@ export function demoServer(configDir: string): ServerConfig {
       type: "stdio",
       launcher: "binary",
       command: process.execPath,
-      args: [fileURLToPath(new URL("../../dist/bundle/demo.js", import.meta.url)), configDir],
+      args: [packagePath("dist/bundle/demo.js"), configDir],
       hardened: false,
     },
     env: {},

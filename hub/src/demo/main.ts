@@ -1,6 +1,6 @@
-// The demo server's process: MCP on stdin and stdout, ends with its input.
+// The process of the demo server: MCP on stdin and stdout; exits at the end of stdin.
 
-import { StdioServer } from "../wire/stdio-server.ts";
+import { StdioServer } from "../protocol/serve/stdio-server.ts";
 import { demoService } from "./service.ts";
 
 const configDir = process.argv[2] ?? "the config folder";

@@ -1,9 +1,9 @@
-// The demo server as a service on our own wire layer: four tools, one prompt, one resource, in both eras.
+// The demo server as a service: four tools, one prompt and one resource, in both eras.
 
-import { isObject, type JsonObject } from "../wire/json.ts";
-import { failure, RPC, success, type Reply } from "../wire/jsonrpc.ts";
-import type { Service } from "../wire/server.ts";
-import { simpleService } from "../wire/simple-service.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
+import { failure, RPC, success, type Reply } from "../protocol/rpc/jsonrpc.ts";
+import type { Service } from "../protocol/serve/service.ts";
+import { simpleService } from "../protocol/serve/simple-service.ts";
 import { VERSION } from "../version.ts";
 import { demoTools, type DemoTool } from "./tools.ts";
 
@@ -45,7 +45,7 @@ function callTool(tools: readonly DemoTool[], { name, arguments: args }: JsonObj
 }
 
 function unknown(what: string, name: unknown): Reply {
-  return failure({ code: RPC.invalidParams, message: `There is no ${what} ${JSON.stringify(name)}` });
+  return failure({ code: RPC.invalidParams, message: `Unknown ${what} ${JSON.stringify(name)}` });
 }
 
 function guide(configDir: string): string {
@@ -53,7 +53,7 @@ function guide(configDir: string): string {
 
 You are looking at the built-in demo server. It runs because there is no config yet.
 
-1. Put your servers into \`${configDir}/mcp_server.json\`, in the shape that every MCP client uses:
+1. Put your servers into \`${configDir}/mcp_server.json\`, in the usual format of MCP clients:
    \`{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}}}\`
 2. Start the hub again: \`plugboard up\`
 3. Point your MCP client at the address that it prints.

@@ -1,7 +1,7 @@
-// The tools of the demo server: small, offline, and each of some use on a first day with a hub.
+// The tools of the demo server: small, offline, and useful for first steps.
 
 import { randomUUID } from "node:crypto";
-import type { JsonObject } from "../wire/json.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 
 export interface DemoTool {
   readonly definition: JsonObject & { readonly name: string };
@@ -19,7 +19,7 @@ export function demoTools(configDir: string): readonly DemoTool[] {
         inputSchema: {
           type: "object",
           properties: {
-            timezone: { type: "string", description: "IANA name such as Europe/Helsinki; UTC if left out" },
+            timezone: { type: "string", description: "IANA name such as Europe/Helsinki; default: UTC" },
           },
         },
         annotations: READ_ONLY,

@@ -1,31 +1,32 @@
-// The hub inside a program: no daemon, no port, no output. The twelve operations of the embedding interface.
+// A hub inside a program: no daemon, no port, no output.
 
 import { homedir } from "node:os";
-import type { Redactor } from "../calls/redact.ts";
-import { MemoryConfig } from "../config/memory-store.ts";
-import { hubPaths } from "../config/paths.ts";
-import type { ServerConfig } from "../config/types.ts";
+import { DEFAULT_GROUP } from "../catalog/membership.ts";
+import type { Redactor } from "../redaction/redactor.ts";
+import { MemoryConfig } from "../config/files/memory-store.ts";
+import { hubPaths } from "../config/files/paths.ts";
+import type { ServerConfig } from "../config/schema/types.ts";
 import { Hub } from "../hub.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
-import { LOCAL } from "../servers/caller.ts";
-import { hubEnvironment } from "../servers/environment.ts";
-import { MemoryCallLog } from "../store/memory-call-log.ts";
+import { LOCAL } from "../servers/instances/caller.ts";
+import { hubEnvironment } from "../servers/process/environment.ts";
+import { MemoryCallLog } from "../call-log/memory-call-log.ts";
 import type { Status } from "../servers/status.ts";
-import { rawParams } from "../wire/jsonrpc.ts";
-import type { JsonObject } from "../wire/json.ts";
+import { rawParams } from "../protocol/rpc/jsonrpc.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import { FunctionCalling } from "./function-calling.ts";
 import { toToolResult, type ToolResult } from "./tool-result.ts";
 
 export interface CreateHubOptions {
-  /** Servers and groups as in mcp_server.json and group.json. Nothing is read from or written to files then. */
+  /** Servers and groups as in mcp_server.json and group.json. The hub then reads and writes no files. */
   readonly config?: { readonly mcpServers: JsonObject; readonly groups?: JsonObject };
-  /** The folder of mcp_server.json and group.json, where the config is to be kept. */
+  /** The folder of mcp_server.json and group.json. */
   readonly configDir?: string;
 }
 
 export interface AvailableTool {
   readonly server: string;
-  /** The name in the group `default`, which callers of that group use. */
+  /** Name of the tool in the group `default`. */
   readonly name: string;
   readonly tool: string;
   readonly definition: JsonObject;
@@ -37,24 +38,24 @@ export interface EmbeddedHub {
   status(id: string): Status;
   start(id: string): Promise<void>;
   stop(id: string): Promise<void>;
-  /** Of all running servers. */
+  /** Tools of all running servers. */
   availableTools(): readonly AvailableTool[];
-  /** The id of the server that has a tool: by its own name, or as the group `default` calls it. */
+  /** Id of the server that has a tool, by its name on the server or in the group `default`. */
   findToolProvider(tool: string): string | undefined;
   callTool(id: string, tool: string, args?: JsonObject, options?: { signal?: AbortSignal }): Promise<ToolResult>;
   create(entry: JsonObject): Promise<ServerConfig>;
   update(id: string, entry: JsonObject): Promise<ServerConfig>;
   delete(id: string): Promise<void>;
-  /** Stops everything. The hub cannot be used after that. */
+  /** Stops all servers. The hub cannot be used afterwards. */
   shutdownAll(): Promise<void>;
-  /** Starts every enabled server; resolves when each is up or has failed. */
+  /** Starts all enabled servers; resolves when each runs or has failed. */
   startAll(): Promise<void>;
-  /** A group's tools for a model API. */
+  /** The tools of a group for a model API. */
   functionCalling(group?: string): FunctionCalling;
 }
 
 /**
- * A hub in this process.
+ * Opens a hub in this process.
  *
  * @example
  * const hub = await createHub({ config: { mcpServers: { memory: { command: "npx", args: ["-y", "…"] } } } });
@@ -81,20 +82,31 @@ export async function createHub({ config, configDir }: CreateHubOptions = {}): P
   return embed(hub);
 }
 
-function embed(hub: Hub): EmbeddedHub {
+interface ToolCall {
+  /** The group that the call is recorded under. */
+  readonly group: string;
+  /** Id or name. */
+  readonly server: string;
+  readonly tool: string;
+  readonly args: JsonObject | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** The library interface of an open hub. */
+export function embed(hub: Hub): EmbeddedHub {
   const { supervisor, configuration } = hub;
-  const callTool: EmbeddedHub["callTool"] = async (id, tool, args = {}, options = {}) => {
+  const call = async ({ group, server: id, tool, args = {}, signal }: ToolCall): Promise<ToolResult> => {
     const { name, listing } = supervisor.get(id);
     const definition = listing?.tools.find((candidate) => candidate["name"] === tool);
-    const reply = await hub.calls.tool({
+    const reply = await hub.calls.callTool({
       method: "tools/call",
       params: rawParams({ name: tool, arguments: args }),
       caller: LOCAL,
-      group: "default",
+      group,
       server: name,
       name: tool,
       ...(definition === undefined ? {} : { tool: definition }),
-      ...options,
+      ...(signal === undefined ? {} : { signal }),
     });
     return toToolResult(reply);
   };
@@ -109,22 +121,22 @@ function embed(hub: Hub): EmbeddedHub {
     start: async (id) => supervisor.get(id).start(),
     stop: async (id) => supervisor.get(id).stop(),
     availableTools,
-    findToolProvider: (wanted) => {
-      const found = availableTools().find(({ name, tool }) => name === wanted || tool === wanted);
+    findToolProvider: (sought) => {
+      const found = availableTools().find(({ name, tool }) => name === sought || tool === sought);
       return found === undefined ? undefined : supervisor.get(found.server).config.id;
     },
-    callTool,
+    callTool: (id, tool, args, options) => call({ group: DEFAULT_GROUP, server: id, tool, args, ...options }),
     create: async (entry) => (await configuration.createServer(entry)).config,
     update: async (id, entry) => (await configuration.updateServer(id, entry)).config,
     delete: (id) => configuration.deleteServer(id),
     shutdownAll: () => hub.stop(),
     startAll: () => hub.start(),
-    functionCalling: (group) =>
+    functionCalling: (group = DEFAULT_GROUP) =>
       new FunctionCalling(
         () => hub.catalog.group(group).tools,
         async (name, args) => {
           const { server, tool } = hub.catalog.group(group).resolveTool(name);
-          return callTool(server, tool, args);
+          return call({ group, server, tool, args });
         },
       ),
   };

@@ -1,9 +1,9 @@
-// A group's tools in the function-calling shapes of the model APIs, and the way back: a model's call in, the message
-// that answers it out. Plain objects; none of the vendors' SDKs is needed.
+// Converts the tools of a group into the function-calling formats of the model APIs, and runs the calls that a model makes.
+// Plain objects: no SDK of a vendor is needed.
 
 import type { ExposedTool } from "../catalog/group.ts";
 import { toHubError } from "../errors.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 type Run = (name: string, args: JsonObject) => Promise<ToolResult>;
@@ -58,7 +58,7 @@ export interface GeminiFunctionResponse {
   functionResponse: { id?: string; name: string; response: { output: string } | { error: string } };
 }
 
-/** The tools of a group for one model API each, and the execution of the calls that a model makes. */
+/** The tools of a group for each model API, and a runner for the calls of a model. */
 export class FunctionCalling {
   readonly #tools: () => readonly ExposedTool[];
   readonly #run: Run;
@@ -69,18 +69,18 @@ export class FunctionCalling {
   }
 
   anthropic(): AnthropicTool[] {
-    return this.#described((name, description, input_schema) => ({ name, description, input_schema }));
+    return this.#toolsAs((name, description, input_schema) => ({ name, description, input_schema }));
   }
 
   openai(): OpenAiTool[] {
-    return this.#described((name, description, parameters) => ({
+    return this.#toolsAs((name, description, parameters) => ({
       type: "function",
       function: { name, description, parameters },
     }));
   }
 
   gemini(): GeminiTools {
-    const functionDeclarations = this.#described((name, description, parametersJsonSchema) => ({
+    const functionDeclarations = this.#toolsAs((name, description, parametersJsonSchema) => ({
       name,
       description,
       parametersJsonSchema,
@@ -104,7 +104,7 @@ export class FunctionCalling {
     return { functionResponse: { ...(id === undefined ? {} : { id }), name, response } };
   }
 
-  #described<T>(shape: (name: string, description: string, schema: JsonObject) => T): T[] {
+  #toolsAs<T>(shape: (name: string, description: string, schema: JsonObject) => T): T[] {
     return this.#tools().map(({ exposed, definition }) => {
       const { description, inputSchema } = definition;
       return shape(
@@ -115,7 +115,7 @@ export class FunctionCalling {
     });
   }
 
-  /** A model can read an error and try something else; only a bug of ours would be of no use to it. */
+  /** Errors become text: the model can read it and try something else. */
   async #outcome(name: string, args: unknown): Promise<{ content: string; isError: boolean }> {
     if (!isObject(args ?? {})) return { content: "The arguments are not a JSON object", isError: true };
     try {
@@ -134,6 +134,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // answered as an error: not an object
+    return text; // not an object, so #outcome reports an error
   }
 }

@@ -1,16 +1,19 @@
-// One MCP server without a hub around it: start it, list its tools, call them, end it.
+// A client of one MCP server, without a hub: starts the server, lists and calls its tools, and stops it.
 
 import { randomUUID } from "node:crypto";
-import { Redactor } from "../calls/redact.ts";
-import { normalizeServer } from "../config/normalize.ts";
+import { Redactor } from "../redaction/redactor.ts";
+import { NAME_MAX } from "../config/schema/limits.ts";
+import { normalizeServer } from "../config/parse/normalize.ts";
 import { HubError } from "../errors.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
-import { hubEnvironment } from "../servers/environment.ts";
-import { EraMemory } from "../servers/era-memory.ts";
-import { Guard } from "../servers/guard.ts";
+import { hubEnvironment } from "../servers/process/environment.ts";
+import { EraMemory } from "../servers/connection/era-memory.ts";
+import { Watchdog } from "../servers/process/watchdog.ts";
+import { CLIENT_INFO, type ClientInfo } from "../servers/connection/handshake.ts";
 import { ManagedServer } from "../servers/server.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
-import { rawParams } from "../wire/jsonrpc.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
+import { rawParams } from "../protocol/rpc/jsonrpc.ts";
+import { ProgramCall, ProgramClient, type QuestionHandlers } from "./program-client.ts";
 import { toToolResult, type ToolResult } from "./tool-result.ts";
 
 export interface ToolDefinition {
@@ -19,14 +22,26 @@ export interface ToolDefinition {
   readonly inputSchema: JsonObject;
 }
 
-export interface ConnectOptions {
+export interface ConnectOptions extends QuestionHandlers {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly signal?: AbortSignal;
+  /** Timeout of a request. Default: 120 s. */
+  readonly timeoutMs?: number;
+  /** Name and version of the program. */
+  readonly clientInfo?: ClientInfo;
+  /**
+   * Handshake. `auto`: `initialize`, which every server of 2024 and 2025 knows, then `server/discover` if it is refused.
+   * `modern`: `server/discover` first, which costs 5 s if the server ignores unknown methods. `legacy`: `initialize` only.
+   */
+  readonly era?: "auto" | "modern" | "legacy";
 }
 
+const REQUEST_MS = 120_000;
+const START_MS = 120_000;
+
 /**
- * A client of one server that it started itself.
+ * A client that starts its own server.
  *
  * @example
  * const client = await McpClient.connect("files", "npx", ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]);
@@ -36,34 +51,42 @@ export interface ConnectOptions {
 export class McpClient {
   readonly name: string;
   readonly #server: ManagedServer;
-  readonly #guard: Guard;
+  readonly #watchdog: Watchdog;
+  readonly #program: ProgramClient;
 
-  private constructor(server: ManagedServer, guard: Guard) {
-    this.name = server.name;
+  private constructor(name: string, { server, watchdog, program }: Parts) {
+    this.name = name;
     this.#server = server;
-    this.#guard = guard;
+    this.#watchdog = watchdog;
+    this.#program = program;
   }
 
-  /** Starts the server and shakes hands with it. Rejects with a HubError that says why it did not come up. */
+  /** Starts the server and completes the handshake. Rejects with a HubError if the server does not start. */
   static async connect(
     name: string,
     command: string,
     args: readonly string[] = [],
-    { env = {}, cwd, signal }: ConnectOptions = {},
+    options: ConnectOptions = {},
   ): Promise<McpClient> {
+    const { signal, clientInfo = CLIENT_INFO } = options;
+    if (signal?.aborted === true) throw new HubError("Cancelled", "The start was cancelled");
+    const config = normalizeServer(legalName(name), entryOf(command, args, options));
     const instance = randomUUID();
-    const guard = new Guard({ instance });
-    const entry = { command, args: [...args], env, ...(cwd === undefined ? {} : { cwd }) };
-    const world = {
-      variables: hubEnvironment(),
+    const watchdog = new Watchdog({ instance });
+    const program = new ProgramClient(clientInfo, options);
+    const context = {
+      variables: { ...hubEnvironment(), ...DOLLAR },
       secrets: new MemorySecrets(),
-      guard,
+      watchdog,
       eras: await EraMemory.open(),
       instance,
       redactor: new Redactor(),
+      client: program,
     };
-    const server = new ManagedServer(normalizeServer(name, entry), world, { onStatus: () => {}, onOffer: () => {} });
-    const client = new McpClient(server, guard);
+    // Skips the probe for the modern era: `server/discover` is sent only if the server refuses `initialize`.
+    if (config.era === undefined) context.eras.remember(config.transport, "legacy");
+    const server = new ManagedServer(config, context, { onStatus: () => {}, onOffer: () => {} });
+    const client = new McpClient(name, { server, watchdog, program });
     const cancel = () => void client.shutdown();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
@@ -77,7 +100,7 @@ export class McpClient {
     }
   }
 
-  /** What the server offers now. */
+  /** The tools that the server currently offers. */
   get tools(): readonly ToolDefinition[] {
     return (this.#server.listing?.tools ?? []).map((tool) => ({
       name: String(tool["name"]),
@@ -86,25 +109,67 @@ export class McpClient {
     }));
   }
 
-  /** Text blocks joined by newlines, and whether the tool calls it an error. The server's JSON-RPC errors are thrown. */
-  async callTool(name: string, args: JsonObject = {}, { signal }: { signal?: AbortSignal } = {}): Promise<ToolResult> {
-    const tool = this.#server.listing?.tools.find((candidate) => candidate["name"] === name);
-    if (tool === undefined) {
-      throw new HubError("ToolNotFound", "Tool not found", { detail: `${this.name} has no tool "${name}"` });
-    }
+  /**
+   * Sends `tools/call`, also for a name that is not listed. Throws a JSON-RPC error of the server as a HubError with the
+   * server's message; `rpcError` has its code and data.
+   */
+  async callTool(
+    name: string,
+    args: JsonObject = {},
+    { signal, timeoutMs }: { signal?: AbortSignal; timeoutMs?: number } = {},
+  ): Promise<ToolResult> {
     const params = rawParams({ name, arguments: args });
-    const reply = await this.#server.ask({
+    const responder = new ProgramCall(this.#program, params, signal);
+    const tool = this.#server.listing?.tools.find((candidate) => candidate["name"] === name);
+    const ask = {
       method: "tools/call",
-      params,
-      tool,
-      ...(signal === undefined ? {} : { signal }),
-    });
+      responder,
+      signal,
+      timeoutMs,
+      ...(tool === undefined ? {} : { tool }),
+    };
+    let reply = await this.#server.forward({ ...ask, params });
+    for (let next = responder.next(reply); next !== undefined; next = responder.next(reply)) {
+      reply = await this.#server.forward({ ...ask, params: await next });
+    }
     return toToolResult(reply);
   }
 
-  /** Ends the server; nothing of it is left when this resolves. */
+  /** Stops the server. Its processes have exited when this resolves. */
   async shutdown(): Promise<void> {
     await this.#server.stop();
-    this.#guard.close();
+    this.#watchdog.close();
   }
+}
+
+interface Parts {
+  readonly server: ManagedServer;
+  readonly watchdog: Watchdog;
+  readonly program: ProgramClient;
+}
+
+/** The server entry. `shared`: all calls come from one program, so that one process is enough. */
+function entryOf(command: string, args: readonly string[], { env = {}, cwd, timeoutMs, era }: ConnectOptions) {
+  return {
+    command: literal(command),
+    args: args.map(literal),
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, literal(value)])),
+    isolation: "shared",
+    timeouts: { start_ms: START_MS, request_ms: timeoutMs ?? REQUEST_MS },
+    ...(cwd === undefined ? {} : { cwd: literal(cwd) }),
+    ...(era === undefined ? {} : { era }),
+  };
+}
+
+const DOLLAR = { PLUGBOARD_DOLLAR: "$" } as const;
+
+/** Escapes `${`, which a config would expand. Expanded text is not expanded again. */
+function literal(text: string): string {
+  return text.replaceAll("${", "${PLUGBOARD_DOLLAR}{");
+}
+
+/** Replaces characters that a config does not allow in a name. */
+function legalName(name: string): string {
+  const legal = name.replaceAll(/[^A-Za-z0-9_-]/g, "-").slice(0, NAME_MAX);
+  return legal === "" ? "server" : legal;
 }

@@ -1,182 +1,208 @@
-// A group as an MCP server, for any transport: answers what it knows from the catalog and passes the rest on to the
-// server that owns it. One table says which method does what.
+// A group as an MCP server, for any transport: answers lists from the catalog and forwards the rest to the server that owns it.
+// The method tables say which method does what.
 
-import type { Calls, Question, ToolCall } from "../calls/call.ts";
-import { withExposedUris } from "../calls/exposed-uris.ts";
+import type { Calls } from "../calls/calls.ts";
 import type { Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import { adaptReply, LEGACY_VERSIONS, META, MODERN_VERSION } from "../wire/era.ts";
-import { headerMismatch, HeaderRules } from "../wire/headers.ts";
-import { isObject, type JsonObject } from "../wire/json.ts";
-import { failure, RPC, success } from "../wire/jsonrpc.ts";
-import type { NotificationMessage, Raw, Reply } from "../wire/jsonrpc.ts";
-import type { Exchange, Service, Session } from "../wire/server.ts";
-import { Conversations } from "./conversations.ts";
-import { askExtension } from "./extension-methods.ts";
-import { callerOf } from "./principal.ts";
-import { toReply } from "./failure.ts";
-import { discoverResult, initializeResult } from "./hello.ts";
-import { isLogLevel, passesLevel } from "./log-level.ts";
+import { adaptReply } from "../protocol/revisions/era.ts";
+import { success } from "../protocol/rpc/jsonrpc.ts";
+import type { NotificationMessage, Raw, Reply } from "../protocol/rpc/jsonrpc.ts";
+import { isLogLevel } from "../protocol/rpc/log-level.ts";
+import type { IncomingRequest, Service, Session, SessionOrigin } from "../protocol/serve/service.ts";
+import { LoginOffers } from "./client-requests/login-offers.ts";
+import { toReply } from "./errors.ts";
+import { forwardExtension } from "./extension-methods.ts";
+import { Forwarder, stringParam, versionOf, type CallObserver } from "./forwarder.ts";
+import { discoverResult, initializeResult } from "./initialize.ts";
+import { findGroup, ListChangedNotifier } from "./lists/list-changed.ts";
+import { ToolLists } from "./lists/tool-lists.ts";
 import { LogLevels } from "./log-levels.ts";
-import { promptResultFor, toolResultFor } from "../wire/tool-era.ts";
-import { Subscriptions, wantedUris } from "./subscriptions.ts";
-import type { TaskIds } from "./task-ids.ts";
-import { foreignTask, TaskRequests } from "./task-requests.ts";
-import { Tasks } from "./tasks.ts";
-import { ToolLists } from "./tool-lists.ts";
-import { findGroup, Watchers } from "./watchers.ts";
+import { ResourceSubscriptions, wantedUris } from "./resources/resource-subscriptions.ts";
+import type { TaskIds } from "./tasks/task-ids.ts";
+import { TaskRequests } from "./tasks/task-requests.ts";
+import { Tasks } from "./tasks/tasks.ts";
 
 export interface EndpointOptions {
-  /** The group as it is now: asked on every request, so that a new catalog is seen at once. */
+  /** The current group: called on every request, so that a new catalog takes effect at once. */
   readonly group: () => Group;
   readonly calls: Calls;
   readonly supervisor: Supervisor;
   readonly taskIds?: TaskIds;
-  /** Of all groups together. */
+  /** Shared by all groups. */
   readonly logLevels?: LogLevels;
-  /** Lists wait for this, where the client launched the hub itself and takes the first list for the whole truth. */
+  /** Shared by all groups. */
+  readonly loginOffers?: LoginOffers;
+  /** Lists wait for this. For clients that launch the hub and never list again after the first list. */
   readonly settled?: Promise<void>;
-  /** How long a modern client may take to come back with what a server asked. */
-  readonly patienceMs?: number;
+  /** Shared by all groups. */
+  readonly sessions?: SessionObserver | undefined;
+  /** How long a modern client may take to send the input that a server asked for. */
+  readonly inputTimeoutMs?: number;
 }
 
-type Handler = (exchange: Exchange, group: Group) => Promise<Reply> | Reply;
+/** Keeps a list of the clients that are connected. */
+export interface SessionObserver extends CallObserver {
+  opened(opened: {
+    readonly session: Session;
+    readonly origin: SessionOrigin;
+    readonly group: string;
+    subscriptions(): number;
+  }): void;
+  closed(session: Session): void;
+}
+
+type Handler = (incoming: IncomingRequest, group: Group) => Promise<Reply> | Reply;
 
 export class Endpoint implements Service {
   readonly #options: EndpointOptions;
-  readonly #watchers: Watchers;
-  readonly #conversations: Conversations;
-  readonly #subscriptions: Subscriptions;
+  readonly #forwarder: Forwarder;
+  readonly #listChanged: ListChangedNotifier;
+  readonly #subscriptions: ResourceSubscriptions;
   readonly #logLevels: LogLevels;
+  readonly #loginOffers: LoginOffers;
   readonly #tasks: Tasks;
   readonly #taskRequests: TaskRequests;
   readonly #toolLists = new ToolLists();
-  /** By their entries, which are made once for each snapshot: so is the result around them. */
+  /** List results by their entries, which are serialized once for each snapshot. */
   readonly #listResults = new WeakMap<Buffer, Raw>();
-  readonly #headerRules = new HeaderRules();
 
   constructor(options: EndpointOptions) {
+    const { calls, supervisor, inputTimeoutMs } = options;
     this.#options = options;
-    this.#watchers = new Watchers(options.group);
-    this.#logLevels = options.logLevels ?? new LogLevels(options.supervisor);
+    this.#listChanged = new ListChangedNotifier(options.group);
+    this.#logLevels = options.logLevels ?? new LogLevels(supervisor);
+    this.#loginOffers = options.loginOffers ?? new LoginOffers();
     this.#tasks = new Tasks(options.taskIds);
-    this.#conversations = new Conversations({
+    this.#forwarder = new Forwarder({
+      calls,
+      supervisor,
       tasks: this.#tasks,
-      eraOf: (server) => options.supervisor.eraOf(server),
-      notify,
-      ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
+      logLevels: this.#logLevels,
+      loginOffers: this.#loginOffers,
+      sessions: options.sessions,
+      inputTimeoutMs,
     });
-    this.#subscriptions = new Subscriptions(options.supervisor);
-    this.#taskRequests = new TaskRequests({ ...options, tasks: this.#tasks });
+    this.#subscriptions = new ResourceSubscriptions(supervisor);
+    this.#taskRequests = new TaskRequests({ calls, supervisor, tasks: this.#tasks });
   }
 
   readonly #legacy: Readonly<Record<string, Handler>> = {
     initialize: ({ session }, group) =>
       success(initializeResult(session?.version ?? "", group, this.#options.supervisor)),
     ping: () => success({}),
-    "logging/setLevel": (exchange) => this.#setLevel(exchange),
-    "resources/subscribe": (exchange, group) => this.#subscribe(exchange, group),
-    "resources/unsubscribe": (exchange) => this.#unsubscribe(exchange),
-    "tasks/get": (exchange, group) => this.#askTask(exchange, group),
-    "tasks/result": (exchange, group) => this.#askTask(exchange, group),
-    "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
-    "tasks/list": (exchange, group) =>
-      this.#taskRequests.list(exchange, group, (server) => this.#ask(exchange, group, server)),
+    "logging/setLevel": (incoming) => this.#setLevel(incoming),
+    "resources/subscribe": (incoming, group) =>
+      this.#subscriptions.subscribe(sessionOf(incoming), stringParam(incoming, "uri"), group),
+    "resources/unsubscribe": (incoming) =>
+      this.#subscriptions.unsubscribe(sessionOf(incoming), stringParam(incoming, "uri")),
+    "tasks/get": (incoming, group) => this.#forwardTask(incoming, group),
+    "tasks/result": (incoming, group) => this.#forwardTask(incoming, group),
+    "tasks/cancel": (incoming, group) => this.#forwardTask(incoming, group),
+    "tasks/list": (incoming, group) =>
+      this.#taskRequests.list(incoming, group, (server) => this.#forwarder.requestFor(incoming, group, server)),
   };
 
   readonly #modern: Readonly<Record<string, Handler>> = {
     "server/discover": (_, group) => success(discoverResult(group, this.#options.supervisor)),
-    "subscriptions/listen": (exchange, group) => this.#listen(exchange, group),
-    "tasks/get": (exchange, group) => this.#askTask(exchange, group),
-    "tasks/update": (exchange, group) => this.#askTask(exchange, group),
-    "tasks/cancel": (exchange, group) => this.#askTask(exchange, group),
+    "subscriptions/listen": (incoming, group) => this.#listen(incoming, group),
+    "tasks/get": (incoming, group) => this.#forwardTask(incoming, group),
+    "tasks/update": (incoming, group) => this.#forwardTask(incoming, group),
+    "tasks/cancel": (incoming, group) => this.#forwardTask(incoming, group),
   };
 
   readonly #both: Readonly<Record<string, Handler>> = {
-    "tools/list": (exchange, group) =>
-      this.#list(exchange, group, "tools", this.#toolLists.json(group, versionOf(exchange))),
-    "prompts/list": (exchange, group) => this.#list(exchange, group, "prompts", group.promptsJson),
-    "resources/list": (exchange, group) => this.#list(exchange, group, "resources", group.resourcesJson),
-    "resources/templates/list": (exchange, group) =>
-      this.#list(exchange, group, "resourceTemplates", group.templatesJson),
-    "tools/call": (exchange, group) => this.#callTool(exchange, group),
-    "prompts/get": (exchange, group) => this.#getPrompt(exchange, group),
-    "resources/read": (exchange, group) => this.#readResource(exchange, group),
-    "completion/complete": (exchange, group) => this.#complete(exchange, group),
+    "tools/list": (incoming, group) =>
+      this.#list(incoming, group, "tools", this.#toolLists.json(group, versionOf(incoming))),
+    "prompts/list": (incoming, group) => this.#list(incoming, group, "prompts", group.promptsJson),
+    "resources/list": (incoming, group) => this.#list(incoming, group, "resources", group.resourcesJson),
+    "resources/templates/list": (incoming, group) =>
+      this.#list(incoming, group, "resourceTemplates", group.templatesJson),
+    "tools/call": (incoming, group) => this.#forwarder.callTool(incoming, group),
+    "prompts/get": (incoming, group) => this.#forwarder.getPrompt(incoming, group),
+    "resources/read": (incoming, group) => this.#forwarder.readResource(incoming, group),
+    "completion/complete": (incoming, group) => this.#forwarder.complete(incoming, group),
   };
 
-  /** What the protocol itself does not have: an extension's, or nothing. */
-  readonly #other: Handler = (exchange, group) =>
-    askExtension(exchange, group, this.#options.supervisor, (server, replace) =>
-      this.#options.calls.ask(server, { ...this.#ask(exchange, group, server), replace }),
+  /** A method that is not part of the protocol: an extension's, or unknown. */
+  readonly #other: Handler = (incoming, group) =>
+    forwardExtension(incoming, group, this.#options.supervisor, (server, replace) =>
+      this.#options.calls.forward(server, { ...this.#forwarder.requestFor(incoming, group, server), replace }),
     );
 
-  async handle(exchange: Exchange): Promise<Reply> {
-    const { request, era } = exchange;
+  async handle(incoming: IncomingRequest): Promise<Reply> {
+    const { request, era } = incoming;
     const table = era === "modern" ? this.#modern : this.#legacy;
-    const handler = own(table, request.method) ?? own(this.#both, request.method) ?? this.#other;
+    const handler = findHandler(table, request.method) ?? findHandler(this.#both, request.method) ?? this.#other;
     try {
-      if (this.#options.settled !== undefined && this.#waits(exchange)) await this.#options.settled;
-      return adaptReply(await handler(exchange, this.#options.group()), request.method, era);
+      if (this.#options.settled !== undefined && this.#needsServers(incoming)) await this.#options.settled;
+      return adaptReply(await handler(incoming, this.#options.group()), request.method, era);
     } catch (error) {
       return adaptReply(toReply(error, request.method, era), request.method, era);
     }
   }
 
-  /** Whether a request is about what the servers offer, which they must have said first. */
-  #waits({ request }: Exchange): boolean {
-    if (request.method === "subscriptions/listen") return wantedUris(request).length > 0;
-    return request.method === "resources/subscribe" || own(this.#both, request.method) !== undefined;
-  }
-
   onNotification(_message: NotificationMessage, _session: Session | undefined): void {
-    // `initialized` and roots changes need nothing here; cancellation is the transport's.
+    // `initialized` and roots changes need no action; transports handle cancellation.
   }
 
-  onSession(session: Session): void {
-    this.#watchers.add(session);
+  onSession(session: Session, origin: SessionOrigin): void {
+    this.#listChanged.add(session);
+    this.#options.sessions?.opened({
+      session,
+      origin,
+      group: findGroup(this.#options.group)?.name ?? "",
+      subscriptions: () => this.#subscriptions.count(session),
+    });
   }
 
   onSessionRevived(session: Session, watched: readonly string[]): void {
-    this.#watchers.announceAll(session);
-    if (session.logLevel !== undefined) void this.#followLevel(session, session.logLevel);
+    this.#listChanged.announceAll(session);
+    if (session.logLevel !== undefined) void this.#applyLevel(session, session.logLevel);
     this.#subscriptions.restore(session, watched, findGroup(this.#options.group));
   }
 
   onSessionEnd(session: Session): void {
-    this.#watchers.remove(session);
+    this.#options.sessions?.closed(session);
+    this.#listChanged.remove(session);
     this.#logLevels.end(session);
+    this.#loginOffers.endSession(session);
     this.#options.supervisor.sessionEnded(session.id);
     this.#subscriptions.endSession(session);
   }
 
   /** The catalog was replaced. */
   catalogChanged(): void {
-    this.#watchers.changed();
+    this.#listChanged.catalogChanged();
     this.#subscriptions.catalogChanged(findGroup(this.#options.group));
   }
 
-  /** Calls that wait for their client to come back will wait in vain from now on. */
-  endParked(): void {
-    this.#conversations.close();
+  /** Cancels the calls that are suspended until their client sends input: it can no longer resume them. */
+  cancelSuspendedCalls(): void {
+    this.#forwarder.close();
   }
 
-  /** A server says how a task is doing; here, if it is a task of one of these clients. */
-  taskNews(server: string, news: NotificationMessage): void {
-    this.#tasks.tell(server, news);
+  /** A server reports the status of a task, which may belong to a client of this group. */
+  onTaskNotification(server: string, message: NotificationMessage): void {
+    this.#tasks.notifySession(server, message);
   }
 
   close(): void {
-    this.#watchers.close();
-    this.#conversations.close();
+    this.#listChanged.close();
+    this.#forwarder.close();
   }
 
-  /** All entries on one page, as the bytes that the catalog made once. So there is no cursor that could be valid. */
-  #list({ request }: Exchange, group: Group, key: string, entries: Buffer): Reply {
-    this.#watchers.served(group);
+  /** Whether the reply depends on the servers' listings. */
+  #needsServers({ request }: IncomingRequest): boolean {
+    if (request.method === "subscriptions/listen") return wantedUris(request).length > 0;
+    return request.method === "resources/subscribe" || findHandler(this.#both, request.method) !== undefined;
+  }
+
+  /** All entries on one page, as the catalog serialized them. There are no further pages, so no cursor is valid. */
+  #list({ request }: IncomingRequest, group: Group, key: string, entries: Buffer): Reply {
+    this.#listChanged.listServed(group);
     if (request.params?.value["cursor"] !== undefined) {
-      throw new HubError("InvalidConfig", "This cursor is not one of ours", { field: "cursor" });
+      throw new HubError("InvalidArgument", "Invalid cursor", { field: "cursor" });
     }
     let result = this.#listResults.get(entries);
     if (result === undefined) {
@@ -186,217 +212,36 @@ export class Endpoint implements Service {
     return { ok: true, result };
   }
 
-  #subscribe(exchange: Exchange, group: Group): Promise<Reply> {
-    return this.#subscriptions.subscribe(sessionOf(exchange), stringParam(exchange, "uri"), group);
-  }
-
-  #unsubscribe(exchange: Exchange): Reply {
-    return this.#subscriptions.unsubscribe(sessionOf(exchange), stringParam(exchange, "uri"));
-  }
-
-  async #listen(exchange: Exchange, group: Group): Promise<Reply> {
-    const granted = [this.#subscriptions.grant(exchange, group), this.#taskRequests.grant(exchange, group)];
+  async #listen(incoming: IncomingRequest, group: Group): Promise<Reply> {
+    const granted = [this.#subscriptions.grant(incoming, group), this.#taskRequests.grant(incoming, group)];
     const wanted = granted.flatMap((grant) => grant ?? []);
-    return this.#watchers.listen(exchange, wanted.length === 0 ? [] : await Promise.all(wanted));
+    return this.#listChanged.listen(incoming, wanted.length === 0 ? [] : await Promise.all(wanted));
   }
 
-  #askTask(exchange: Exchange, group: Group): Promise<Reply> {
-    return this.#taskRequests.forward(exchange, group, (server) => this.#ask(exchange, group, server));
+  #forwardTask(incoming: IncomingRequest, group: Group): Promise<Reply> {
+    return this.#taskRequests.forward(incoming, group, (server) => this.#forwarder.requestFor(incoming, group, server));
   }
 
-  async #callTool(exchange: Exchange, group: Group): Promise<Reply> {
-    let target: ReturnType<Group["resolveTool"]>;
-    try {
-      target = group.resolveTool(stringParam(exchange, "name"));
-    } catch (thrown) {
-      throw await this.#refuse(exchange, group, thrown);
-    }
-    const { server, tool, definition } = target;
-    const mismatch = this.#headerProblem(exchange, definition);
-    if (mismatch !== undefined) {
-      await this.#refuse(exchange, group, new HubError("InvalidConfig", mismatch), { server, name: tool });
-      return failure({ code: RPC.headerMismatch, message: mismatch });
-    }
-    // One literal, not `#ask` and more: spreading costs more here than all the rest of a call.
-    const call: ToolCall = {
-      method: exchange.request.method,
-      params: exchange.request.params,
-      replace: { name: tool },
-      signal: exchange.signal,
-      timeoutMs: undefined,
-      logLevel: exchange.logLevel,
-      caller: callerOf(exchange),
-      group: group.name,
-      arrival: exchange,
-      respondent: this.#conversations.respondent(exchange, server, group),
-      onNotification: this.#notifying(exchange, server),
-      tool: definition,
-      server,
-      name: tool,
-      client: clientOf(exchange),
-    };
-    const reply = await this.#pass(exchange, { server, group }, call, (question) => this.#options.calls.tool(question));
-    const exposed = withExposedUris(reply, group.rewrittenUris(server));
-    if (!exposed.ok) return exposed;
-    const result = this.#tasks.adopt(exposed.result, exchange, server);
-    return (
-      foreignTask(result, exchange) ?? { ok: true, result: toolResultFor(result, versionOf(exchange), definition) }
-    );
-  }
-
-  /** A call that cannot be forwarded is on record all the same. */
-  #refuse(
-    exchange: Exchange,
-    group: Group,
-    thrown: unknown,
-    target?: { server: string; name: string },
-  ): Promise<HubError> {
-    const { params } = exchange.request;
-    const named = params?.value["name"];
-    const known = target ?? { server: "", name: typeof named === "string" ? named : "" };
-    const call = { ...known, group: group.name, client: clientOf(exchange), params };
-    return this.#options.calls.refuse(call, thrown);
-  }
-
-  async #getPrompt(exchange: Exchange, group: Group): Promise<Reply> {
-    const { server, prompt } = group.resolvePrompt(stringParam(exchange, "name"));
-    const ask = { ...this.#ask(exchange, group, server), replace: { name: prompt } };
-    const reply = await this.#pass(exchange, { server, group }, ask, (question) =>
-      this.#options.calls.ask(server, question),
-    );
-    const exposed = withExposedUris(reply, group.rewrittenUris(server));
-    return mapResult(exposed, (result) => promptResultFor(result, versionOf(exchange)));
-  }
-
-  async #readResource(exchange: Exchange, group: Group): Promise<Reply> {
-    const { server, uri } = group.resolveResource(stringParam(exchange, "uri"));
-    const ask = { ...this.#ask(exchange, group, server), replace: { uri } };
-    const reply = await this.#pass(exchange, { server, group }, ask, (question) =>
-      this.#options.calls.ask(server, question),
-    );
-    return withExposedUris(reply, group.rewrittenUris(server));
-  }
-
-  #complete(exchange: Exchange, group: Group): Promise<Reply> {
-    const ref = exchange.request.params?.value["ref"];
-    if (!isObject(ref)) throw new HubError("InvalidConfig", "`ref` must be an object", { field: "ref" });
-    const ask = (server: string) => this.#ask(exchange, group, server);
-    if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
-      const { server, prompt } = group.resolvePrompt(ref["name"]);
-      return this.#options.calls.ask(server, { ...ask(server), replace: { ref: { ...ref, name: prompt } } });
-    }
-    if (ref["type"] === "ref/resource" && typeof ref["uri"] === "string") {
-      const { server, uriTemplate } = group.resolveTemplate(ref["uri"]);
-      return this.#options.calls.ask(server, { ...ask(server), replace: { ref: { ...ref, uri: uriTemplate } } });
-    }
-    throw new HubError("InvalidConfig", "`ref` must name a prompt (ref/prompt) or a resource (ref/resource)", {
-      field: "ref",
-    });
-  }
-
-  /** A request in which the server may ask back, or have something to say. */
-  #pass<Q extends Question>(
-    exchange: Exchange,
-    asked: { readonly server: string; readonly group: Group },
-    question: Q,
-    run: (question: Q) => Promise<Reply>,
-  ): Promise<Reply> {
-    const { era, logLevel } = exchange;
-    const { server } = asked;
-    const pass = () => this.#conversations.pass(exchange, asked, question, run);
-    if (era === "legacy" || logLevel === undefined || this.#options.supervisor.eraOf(server) !== "legacy")
-      return pass();
-    return this.#logLevels.request(server, logLevel).then(pass);
-  }
-
-  /** What every forwarded request has in common. */
-  #ask(exchange: Exchange, group: Group, server: string): Question {
-    const { request, signal, logLevel } = exchange;
-    return {
-      method: request.method,
-      params: request.params,
-      signal,
-      logLevel,
-      caller: callerOf(exchange),
-      group: group.name,
-      client: clientOf(exchange),
-      arrival: exchange,
-      respondent: this.#conversations.respondent(exchange, server, group),
-      onNotification: this.#notifying(exchange, server),
-    };
-  }
-
-  /** What a server says in the course of a request; what it says of a task in the words that clients know. */
-  #notifying(exchange: Exchange, server: string): (method: string, params: Raw) => void {
-    return (method, params) => {
-      const heard = this.#tasks.heard(params, exchange, server);
-      if (heard !== undefined) notify(exchange, method, heard);
-    };
-  }
-
-  async #setLevel(exchange: Exchange): Promise<Reply> {
-    const level = stringParam(exchange, "level");
-    if (!isLogLevel(level)) throw new HubError("InvalidConfig", `There is no log level "${level}"`, { field: "level" });
-    const session = sessionOf(exchange);
+  async #setLevel(incoming: IncomingRequest): Promise<Reply> {
+    const level = stringParam(incoming, "level");
+    if (!isLogLevel(level)) throw new HubError("InvalidArgument", `Unknown log level "${level}"`, { field: "level" });
+    const session = sessionOf(incoming);
     session.logLevel = level;
-    await this.#followLevel(session, level);
+    await this.#applyLevel(session, level);
     return success({});
   }
 
-  #followLevel(session: Session, level: string): Promise<void> {
+  #applyLevel(session: Session, level: string): Promise<void> {
     return this.#logLevels.set(session, { level, servers: () => findGroup(this.#options.group)?.servers ?? [] });
   }
-
-  /** Arguments that a tool wants repeated in headers must be there and fit. Only HTTP has headers to check. */
-  #headerProblem({ era, headers, request }: Exchange, definition: JsonObject): string | undefined {
-    if (era !== "modern" || headers["mcp-method"] === undefined) return undefined;
-    const rules = this.#headerRules.of(definition);
-    return rules.length === 0 ? undefined : headerMismatch(headers, request.method, request.params?.value, rules);
-  }
 }
 
-function notify(exchange: Exchange, method: string, params: Raw): void {
-  if (method === "notifications/message" && !wantsLog(exchange, params.value)) return;
-  exchange.notify(method, params);
-}
-
-/** The revision that the client speaks. On stdio one may ask before it has said. */
-function versionOf({ era, session }: Exchange): string {
-  return era === "modern" ? MODERN_VERSION : (session?.version ?? LEGACY_VERSIONS[0]);
-}
-
-function mapResult(reply: Reply, map: (result: Raw) => Raw): Reply {
-  if (!reply.ok) return reply;
-  const result = map(reply.result);
-  return result === reply.result ? reply : { ok: true, result };
-}
-
-function own(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {
+function findHandler(table: Readonly<Record<string, Handler>>, method: string): Handler | undefined {
   return Object.hasOwn(table, method) ? table[method] : undefined;
 }
 
-/** A modern request that names no level must not get logs; a legacy session that named none gets what its server sends. */
-function wantsLog({ era, logLevel, session }: Exchange, message: unknown): boolean {
-  if (era === "modern") return logLevel !== undefined && passesLevel(message, logLevel);
-  return passesLevel(message, session?.logLevel);
-}
-
-/** What the client calls itself: for the record only. */
-function clientOf({ session, request }: Exchange): string | undefined {
-  const meta = request.params?.value["_meta"];
-  const info = session?.clientInfo ?? (isObject(meta) ? meta[META.clientInfo] : undefined);
-  const name = isObject(info) ? info["name"] : undefined;
-  return typeof name === "string" ? name.slice(0, 128) : undefined;
-}
-
-/** On stdio a client may ask before it has shaken hands; what would be told unasked has nowhere to go then. */
-function sessionOf({ session }: Exchange): Session {
+/** On stdio a client may send requests before `initialize`; subscriptions and log levels need a session. */
+function sessionOf({ session }: IncomingRequest): Session {
   if (session !== undefined) return session;
-  throw new HubError("InvalidConfig", "Send `initialize` first");
-}
-
-function stringParam({ request }: Exchange, key: string): string {
-  const value = request.params?.value[key];
-  if (typeof value === "string") return value;
-  throw new HubError("InvalidConfig", `\`${key}\` must be a string`, { field: key });
+  throw new HubError("InvalidArgument", "Send `initialize` first");
 }

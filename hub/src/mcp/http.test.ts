@@ -1,54 +1,32 @@
-// The MCP endpoints under their paths: which group a path means, and what the rest is.
+// The paths of the MCP endpoints, and the groups that they name.
 
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Calls } from "../calls/call.ts";
-import { Latency } from "../calls/latency.ts";
-import { Redactor } from "../calls/redact.ts";
-import { MemoryCallLog } from "../store/memory-call-log.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import { HubEvents } from "../events.ts";
-import { EraMemory } from "../servers/era-memory.ts";
-import { Guard } from "../servers/guard.ts";
-import { Supervisor } from "../servers/supervisor.ts";
-import { groupPath } from "../group-path.ts";
+import { groupPath } from "../http/group-path.ts";
 import { McpHttp } from "./http.ts";
+import { listen } from "../../../test/support/sockets.ts";
+import { openToAll } from "../../../test/support/authenticator.ts";
+import { openCalls } from "../../../test/support/endpoint.ts";
 
 let mcp: McpHttp;
 let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  const secrets = {
-    get: async () => undefined,
-    set: async () => undefined,
-    delete: async () => false,
-    list: async () => [],
-  };
-  const eras = await EraMemory.open();
-  const guard = new Guard({ instance: "test" });
-  const world = { variables: {}, secrets, guard, eras, instance: "test", redactor: new Redactor() };
-  const supervisor = new Supervisor(world, { onStatus: () => undefined, onOffer: () => undefined });
+  const { supervisor, calls } = await openCalls();
   const groups = ["desk", "a b", "ä"].map((name) => ({ name, servers: [], tools: [] }));
   const catalog = Catalog.build({ servers: [], groups }, new Map());
   mcp = new McpHttp({
-    catalog: () => catalog,
+    group: (name) => catalog.group(name),
     supervisor,
-    calls: new Calls({
-      supervisor,
-      events: new HubEvents(),
-      log: new MemoryCallLog({ redactor: new Redactor() }),
-      latency: new Latency(),
-    }),
+    calls,
+    authenticator: openToAll(),
   });
   server = createServer((request, response) => {
     if (!mcp.handle(request, response)) response.writeHead(418).end();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP server has an address of this form
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  url = `http://127.0.0.1:${await listen(server)}`;
 });
 
 afterEach(async () => {
@@ -111,25 +89,25 @@ describe("McpHttp", () => {
   });
 
   it.each(["/", "/mcpx", "/mcp/desk/x", "/api/mcp", "/MCP", "/groups/desk", "/groups/desk/mcp/x", "/groups//mcp"])(
-    "SE-5 %s is not its business",
+    "SE-5 %s is not handled",
     async (path) => {
       expect((await post(path)).status).toBe(418);
     },
   );
 
-  it("GR-7 the address that is shown is still the group's after a client that wants paths to end in /mcp", async () => {
+  it("GR-7 the displayed address still works if a client appends /mcp", async () => {
     // The Inspector's command line, up to 0.15.
     const rewritten = (path: string) => (path.endsWith("/mcp") ? path : "/mcp");
     const response = await post(rewritten(groupPath("desk")));
     expect(await response.json()).toMatchObject({ result: { serverInfo: { title: "Plugboard: desk" } } });
   });
 
-  it("GR-7 a session begun at one of a group's addresses goes on at the other", async () => {
+  it("GR-7 a session works at both addresses of its group", async () => {
     const session = { "mcp-session-id": (await post("/mcp/desk")).headers.get("mcp-session-id") ?? "" };
     expect((await post("/groups/desk/mcp", { jsonrpc: "2.0", id: 2, method: "tools/list" }, session)).status).toBe(200);
   });
 
-  it("GR-7 HTTP+SSE has it too, and messages go to the same form", async () => {
+  it("GR-7 HTTP+SSE has both forms too, and messages use the same form", async () => {
     const stop = new AbortController();
     const response = await fetch(`${url}/groups/desk/sse`, { signal: stop.signal });
     const { value } = (await response.body?.getReader().read()) ?? {};
@@ -137,14 +115,14 @@ describe("McpHttp", () => {
     stop.abort();
   });
 
-  it("GR-7 a session of one group is none of another", async () => {
+  it("GR-7 a session of one group is unknown in another", async () => {
     const session = { "mcp-session-id": (await post("/mcp/desk")).headers.get("mcp-session-id") ?? "" };
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
     expect((await post("/mcp/desk", list, session)).status).toBe(200);
     expect((await post("/mcp", list, session)).status).toBe(404);
   });
 
-  it("LC-5 the end ends every group's sessions", async () => {
+  it("LC-5 close() ends every group's sessions", async () => {
     const sessions = await Promise.all(
       ["/mcp", "/mcp/desk"].map(async (path) => ({ path, id: (await post(path)).headers.get("mcp-session-id") ?? "" })),
     );

@@ -1,104 +1,141 @@
 // The MCP endpoints of all groups over HTTP: `/mcp` is the group `default`, `/groups/{group}/mcp` and `/mcp/{group}` any other,
-// over Streamable HTTP and WebSocket. `/sse` and `/messages` are the same groups for clients of the oldest revision.
+// over Streamable HTTP and WebSocket. `/sse` and `/messages` are the same groups for clients of 2024-11-05.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Calls } from "../calls/call.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import { toHubError } from "../errors.ts";
+import { decodeUri } from "@plugboard/shared/lenient";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { Grant } from "../auth/grant.ts";
+import { may } from "../auth/policy.ts";
+import type { Calls } from "../calls/calls.ts";
+import { groupNotFound } from "../catalog/catalog.ts";
+import type { Group } from "../catalog/group.ts";
+import { toHubError, type HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import { sendJson, type HttpResponse } from "../wire/http-answer.ts";
-import { refuse } from "../wire/http-request.ts";
-import { StreamableHttpServer } from "../wire/http-server.ts";
-import type { QuickRequest } from "../wire/quick-connection.ts";
-import type { QuickResponse } from "../wire/quick-response.ts";
-import { RPC, writeReply, type NotificationMessage } from "../wire/jsonrpc.ts";
-import type { SessionRecords } from "../wire/session-records.ts";
-import { sessionIdIn, SseServer } from "../wire/sse-server.ts";
-import type { WebSocketServer } from "../wire/ws-server.ts";
-import { Endpoint } from "./endpoint.ts";
-import { toReply } from "./failure.ts";
+import { sendJson, type HttpResponse } from "../protocol/serve/http-response.ts";
+import { refuse, type WholeRequest } from "../protocol/serve/http-request.ts";
+import { StreamableHttpServer } from "../protocol/serve/http-server.ts";
+import type { Edge, UpgradeParts } from "../http/listener.ts";
+import { NodeResponse } from "../http/node-response.ts";
+import { RPC, writeReply, type NotificationMessage } from "../protocol/rpc/jsonrpc.ts";
+import type { Requester } from "../protocol/serve/service.ts";
+import type { SessionRecords } from "../protocol/serve/session-records.ts";
+import { sessionIdIn, SseServer } from "../protocol/serve/sse-server.ts";
+import type { WebSocketServer } from "../protocol/serve/ws-server.ts";
+import type { LoginOffers } from "./client-requests/login-offers.ts";
+import { Endpoint, type SessionObserver } from "./endpoint.ts";
+import { toReply } from "./errors.ts";
 import type { LogLevels } from "./log-levels.ts";
-import type { TaskIds } from "./task-ids.ts";
+import type { TaskIds } from "./tasks/task-ids.ts";
 
 export interface McpHttpOptions {
-  catalog(): Catalog;
+  /** The group of a name, as it is now; undefined: the default group. Throws if there is none. */
+  group(name: string | undefined): Group;
+  /** Of callers at the endpoints' own paths. */
+  readonly authenticator: Authenticator;
   readonly calls: Calls;
   readonly supervisor: Supervisor;
   readonly taskIds?: TaskIds;
   readonly logLevels?: LogLevels;
-  /** Where the sessions of a group are on record, so that they survive this process. */
+  readonly loginOffers?: LoginOffers;
+  readonly sessions?: SessionObserver | undefined;
+  /** The session records of a group, so that sessions survive this process. */
   readonly sessionRecords?: (group: string) => SessionRecords | undefined;
 }
 
-/** One group, over every transport. */
-interface Served {
+/** The endpoints are open to callers without credentials. */
+type McpCaller = Grant | "anonymous";
+
+/** One group over every transport. */
+interface GroupServers {
   readonly endpoint: Endpoint;
   readonly http: StreamableHttpServer;
   readonly sse: SseServer;
-  /** Loaded with the first client that wants it. */
+  /** Loaded for the first client that uses it. */
   webSocket: Promise<WebSocketServer> | undefined;
 }
 
-/** Both forms: the group behind, or in front. */
-const BEHIND = /^\/(mcp|sse|messages)(?:\/([^/?]+))?\/?(?:\?(.*))?$/;
-const IN_FRONT = /^\/groups\/([^/?]+)\/(mcp|sse|messages)\/?(?:\?(.*))?$/;
+/** A group has no such name: names have no spaces. */
+const READ_ONLY = "(read-only)";
+/** Both forms of paths: with the group as suffix or prefix. */
+const GROUP_SUFFIX = /^\/(mcp|sse|messages)(?:\/([^/?]+))?\/?(?:\?(.*))?$/;
+const GROUP_PREFIX = /^\/groups\/([^/?]+)\/(mcp|sse|messages)\/?(?:\?(.*))?$/;
 
 interface Target {
   /** `mcp`, `sse` or `messages`. */
-  readonly way: string;
-  /** As it is written. */
+  readonly route: string;
+  /** Not yet decoded. */
   readonly group: string | undefined;
   readonly query: string | undefined;
-  /** Where a client of HTTP+SSE sends its messages. */
+  /** The path for messages of HTTP+SSE. */
   readonly messages: string;
 }
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
-  /** Made when a group is first asked for. */
-  readonly #groups = new Map<string, Served>();
+  /** Created on the first request to a group. */
+  readonly #groups = new Map<string, GroupServers>();
   #closed = false;
 
   constructor(options: McpHttpOptions) {
     this.#options = options;
   }
 
-  /** Whether the request was for this edge. */
-  handle(request: IncomingMessage, response: ServerResponse): boolean {
+  toEdge(): Edge {
+    const edge = (request: IncomingMessage, response: ServerResponse) => this.handle(request, response);
+    const upgrade = (request: IncomingMessage, socket: Duplex, parts: UpgradeParts) =>
+      this.upgrade(request, socket, parts);
+    const fast = (request: WholeRequest, response: HttpResponse) => this.post(request, response);
+    return Object.assign(edge, { upgrade, fast });
+  }
+
+  /** Returns whether the request was for this edge. */
+  handle(request: IncomingMessage, nodeResponse: ServerResponse): boolean {
     const target = targetOf(request.url ?? "");
     if (target === undefined) return false;
-    const served = this.#find(target.group, response);
-    if (target.way === "mcp") served?.http.handle(request, response);
-    else if (target.way === "sse") served?.sse.open(request, response, target.messages);
-    else served?.sse.message(request, response, sessionIdIn(target.query));
-    return true;
-  }
-
-  /** The same for a message that was read without Node's parser. `@admin` is none of these: such paths have only letters. */
-  post(request: QuickRequest, response: QuickResponse): boolean {
-    const target = targetOf(request.url);
-    if (target?.way !== "mcp") return false;
-    this.#find(target.group, response)?.http.handle(request, response);
-    return true;
-  }
-
-  /** A client wants a WebSocket. Whether that is for this edge; `response` is for what is refused. */
-  upgrade(request: IncomingMessage, socket: Duplex, { head, response }: UpgradeParts): boolean {
-    const target = targetOf(request.url ?? "");
-    if (target?.way !== "mcp") return false;
-    const served = this.#find(target.group, response);
-    if (served === undefined) return true;
-    served.webSocket ??= this.#openWebSocket(served.endpoint);
-    void served.webSocket.then((server) => {
-      const refusal = this.#closed ? CLOSING : server.refuse(request);
-      if (refusal === undefined) return server.upgrade(request, socket, head);
-      refuse(response(), refusal.status, RPC.invalidRequest, refusal.message);
+    const response = new NodeResponse(nodeResponse);
+    this.#enter(request, target, response, (served, requester) => {
+      if (target.route === "mcp") served.http.handle(request, response, requester);
+      else if (target.route === "sse") served.sse.open(request, response, target.messages, requester);
+      else served.sse.message(request, response, sessionIdIn(target.query), requester);
     });
     return true;
   }
 
-  /** How many clients have one now, by group and transport. */
+  /** Streamable HTTP of one group, for an edge that has paths of its own and knows the caller. `name` is not yet decoded. */
+  serve(name: string, request: IncomingMessage, nodeResponse: ServerResponse, grant: Grant): void {
+    const response = new NodeResponse(nodeResponse);
+    this.#find(name, grant, response)?.http.handle(request, response, grant);
+  }
+
+  /** The same for a POST of the fast path, whose paths have no `@`, so it is never `/mcp/@admin`. */
+  post(request: WholeRequest, response: HttpResponse): boolean {
+    const target = targetOf(request.url);
+    if (target?.route !== "mcp") return false;
+    const caller = this.#options.authenticator.findMcp(request.headers);
+    // Refusals are left to Node's server, which knows where the request comes from.
+    if (caller === undefined) return false;
+    this.#find(target.group, caller, response)?.http.handle(request, response, requesterOf(caller));
+    return true;
+  }
+
+  /** Upgrades to a WebSocket. Returns whether the request was for this edge; `response` is used if it is refused. */
+  upgrade(request: IncomingMessage, socket: Duplex, { head, response }: UpgradeParts): boolean {
+    const target = targetOf(request.url ?? "");
+    if (target?.route !== "mcp") return false;
+    const refused = () => new NodeResponse(response());
+    this.#enter(request, target, refused, (served, requester) => {
+      served.webSocket ??= this.#openWebSocket(served.endpoint);
+      void served.webSocket.then((server) => {
+        const refusal = this.#closed ? CLOSING : server.refuse(request);
+        if (refusal === undefined) return server.upgrade(request, socket, head, requester);
+        refuse(refused(), refusal.status, RPC.invalidRequest, refusal.message);
+      });
+    });
+    return true;
+  }
+
+  /** Open sessions by group and transport. */
   async sessions(): Promise<SessionCount[]> {
     const counts = [...this.#groups].map(async ([group, { http, sse, webSocket }]) => [
       { group, transport: "streamable-http", count: http.sessionCount } as const,
@@ -112,13 +149,13 @@ export class McpHttp {
     for (const { endpoint } of this.#groups.values()) endpoint.catalogChanged();
   }
 
-  /** Nobody can come back any more. */
-  endParked(): void {
-    for (const { endpoint } of this.#groups.values()) endpoint.endParked();
+  /** Cancels the calls that are suspended until their client sends input. */
+  cancelSuspendedCalls(): void {
+    for (const { endpoint } of this.#groups.values()) endpoint.cancelSuspendedCalls();
   }
 
-  taskNews(server: string, news: NotificationMessage): void {
-    for (const { endpoint } of this.#groups.values()) endpoint.taskNews(server, news);
+  onTaskNotification(server: string, message: NotificationMessage): void {
+    for (const { endpoint } of this.#groups.values()) endpoint.onTaskNotification(server, message);
   }
 
   /** Ends every session and stream. */
@@ -133,33 +170,77 @@ export class McpHttp {
   }
 
   async #openWebSocket(service: Endpoint): Promise<WebSocketServer> {
-    const { WebSocketServer: Server } = await import("../wire/ws-server.ts");
+    const { WebSocketServer: Server } = await import("../protocol/serve/ws-server.ts");
     return new Server({ service });
   }
 
-  /** The group of this name. Without one the request is answered. */
-  #find(name: string | undefined, response: HttpResponse | (() => ServerResponse)): Served | undefined {
-    try {
-      return this.#group(decode(name));
-    } catch (thrown) {
+  /** Continues with the group of a request and its caller, or sends an error. */
+  #enter(
+    { headers, socket }: IncomingMessage,
+    { group }: Target,
+    response: LazyResponse,
+    use: (served: GroupServers, requester: Requester | undefined) => void,
+  ): void {
+    const { authenticator } = this.#options;
+    const enter = (caller: McpCaller) => {
+      const served = this.#find(group, caller, response);
+      if (served !== undefined) use(served, requesterOf(caller));
+    };
+    const source = socket.remoteAddress ?? "";
+    const caller = authenticator.findMcp(headers, source);
+    if (caller !== undefined) return enter(caller);
+    authenticator.authenticateMcp(headers, source).then(enter, (thrown: unknown) => {
       const error = toHubError(thrown);
-      const to = typeof response === "function" ? response() : response;
-      sendJson(to, error.meaning.http, writeReply(null, toReply(error, "", "legacy")));
+      sendError(response, error, challengeFor(error, headers.authorization !== undefined));
+    });
+  }
+
+  /** The group of this name. If there is none, or the caller may not use it, sends the same error. */
+  #find(name: string | undefined, caller: McpCaller, response: LazyResponse): GroupServers | undefined {
+    try {
+      return this.#group(name === undefined ? undefined : decodeUri(name), caller);
+    } catch (thrown) {
+      sendError(response, toHubError(thrown));
       return undefined;
     }
   }
 
-  #group(name: string | undefined): Served {
-    const key = this.#options.catalog().group(name).name;
+  #group(name: string | undefined, caller: McpCaller): GroupServers {
+    const { sessionRecords } = this.#options;
+    const find = () => this.#options.group(name);
+    const { name: itsName } = find();
+    const given = name ?? itsName;
+    if (caller !== "anonymous" && !may(caller, { to: "use", group: itsName })) throw groupNotFound(given);
+    const readOnly = caller !== "anonymous" && caller.readOnly;
+    // Sessions of one kind of caller are not for the other.
+    const key = readOnly ? `${given} ${READ_ONLY}` : given;
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const group = () => this.#options.catalog().group(name);
+    const group = readOnly ? () => find().readOnly : find;
     const endpoint = new Endpoint({ ...this.#options, group });
-    const http = new StreamableHttpServer(endpoint, { records: this.#options.sessionRecords?.(key) });
+    const http = new StreamableHttpServer(endpoint, { records: sessionRecords?.(key) });
     const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);
     return made;
   }
+}
+
+function requesterOf(caller: McpCaller): Requester | undefined {
+  return caller === "anonymous" ? undefined : caller;
+}
+
+/** Tells a client which credentials are missing, or that its own are not valid. */
+function challengeFor({ kind }: HubError, hadCredentials: boolean): Record<string, string> {
+  if (kind !== "Unauthenticated") return {};
+  const error = hadCredentials ? ', error="invalid_token", error_description="The token is not valid"' : "";
+  return { "www-authenticate": `Bearer realm="plugboard"${error}` };
+}
+
+type LazyResponse = HttpResponse | (() => HttpResponse);
+
+function sendError(response: LazyResponse, error: HubError, headers?: Readonly<Record<string, string>>): void {
+  const to = typeof response === "function" ? response() : response;
+  sendJson(to, error.meaning.http, writeReply(null, toReply(error, "", "legacy")), headers);
 }
 
 interface SessionCount {
@@ -168,29 +249,13 @@ interface SessionCount {
   readonly count: number;
 }
 
-/** What comes with a request for an upgrade. */
-export interface UpgradeParts {
-  /** What the client sent after its request. */
-  readonly head: Buffer;
-  /** For an answer in place of the upgrade. */
-  readonly response: () => ServerResponse;
-}
-
-const CLOSING = { status: 503, message: "The hub is about to stop" } as const;
+const CLOSING = { status: 503, message: "The hub is stopping" } as const;
 
 function targetOf(url: string): Target | undefined {
-  const [, way, group, query] = BEHIND.exec(url) ?? [];
-  if (way !== undefined)
-    return { way, group, query, messages: group === undefined ? "/messages" : `/messages/${group}` };
-  const [, named, wanted, rest] = IN_FRONT.exec(url) ?? [];
-  if (wanted === undefined) return undefined;
-  return { way: wanted, group: named, query: rest, messages: `/groups/${named}/messages` };
-}
-
-function decode(name: string | undefined): string | undefined {
-  try {
-    return name === undefined ? undefined : decodeURIComponent(name);
-  } catch {
-    return name; // not a valid escape: there is no such group either way
-  }
+  const [, route, group, query] = GROUP_SUFFIX.exec(url) ?? [];
+  if (route !== undefined)
+    return { route, group, query, messages: group === undefined ? "/messages" : `/messages/${group}` };
+  const [, prefix, prefixedRoute, prefixedQuery] = GROUP_PREFIX.exec(url) ?? [];
+  if (prefixedRoute === undefined) return undefined;
+  return { route: prefixedRoute, group: prefix, query: prefixedQuery, messages: `/groups/${prefix}/messages` };
 }

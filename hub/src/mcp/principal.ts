@@ -1,57 +1,61 @@
-// Who a client's request comes from. The one place that says so: today by the credentials that the client shows, unchecked.
+// Identifies the user and the client behind a request: as the edge has authenticated them, or by the credentials that the client
+// sends, which are not verified.
 
 import { createHash } from "node:crypto";
 import { HubError } from "../errors.ts";
-import { LOCAL, type Caller } from "../servers/caller.ts";
-import type { Era } from "../wire/era.ts";
-import type { JsonObject } from "../wire/json.ts";
-import type { AskClient, Exchange } from "../wire/server.ts";
+import { LOCAL, type Caller } from "../servers/instances/caller.ts";
+import type { Era } from "../protocol/revisions/era.ts";
+import type { JsonObject } from "../lib/json/json.ts";
+import type { AskClient, IncomingRequest } from "../protocol/serve/service.ts";
 
-/** The user behind a request: the same credentials are the same user, and none are whoever may use this machine. */
-export function principalOf({ headers }: Pick<Exchange, "headers">): string {
+type Credentials = Pick<IncomingRequest, "headers" | "requester">;
+
+/** The user behind a request: the authenticated one; or one per `Authorization` header; without it, the local user. */
+export function principalOf({ headers, requester }: Credentials): string {
+  if (requester !== undefined) return requester.principal;
   const { authorization } = headers;
   if (typeof authorization !== "string" || authorization === "") return LOCAL.principal();
-  // A digest: it is kept as long as what it names, and the credentials need not be.
+  // A digest, since the principal is kept longer than the credentials should be.
   return createHash("sha256").update(authorization).digest("base64url");
 }
 
-type Origin = Pick<Exchange, "headers" | "session" | "era" | "capabilities" | "ask">;
+type Origin = Pick<IncomingRequest, "headers" | "requester" | "session" | "era" | "capabilities" | "ask">;
 
-export function callerOf(exchange: Origin): Caller {
-  return new ClientCaller(exchange);
+export function callerOf(incoming: Origin): Caller {
+  return new ClientCaller(incoming);
 }
 
-/** One object for each request, and no closures: it is made on the hot path. */
+/** One object per request and no closures: this is on the hot path. */
 class ClientCaller implements Caller {
-  readonly #exchange: Origin;
+  readonly #incoming: Origin;
 
-  constructor(exchange: Origin) {
-    this.#exchange = exchange;
+  constructor(incoming: Origin) {
+    this.#incoming = incoming;
   }
 
   get session(): string | undefined {
-    return this.#exchange.session?.id;
+    return this.#incoming.session?.id;
   }
 
   get era(): Era {
-    return this.#exchange.era;
+    return this.#incoming.era;
   }
 
   get capabilities(): JsonObject {
-    return this.#exchange.capabilities;
+    return this.#incoming.capabilities;
   }
 
   principal(): string {
-    return principalOf(this.#exchange);
+    return principalOf(this.#incoming);
   }
 
   get askSession(): AskClient | undefined {
-    return this.#exchange.session?.ask;
+    return this.#incoming.session?.ask;
   }
 
-  /** On the session's stream; a client that holds none open is asked on the one of its request. */
+  /** On the session's stream; if the client has none open, on the stream of its request. */
   get ask(): AskClient | undefined {
-    const { session, ask } = this.#exchange;
+    const { session, ask } = this.#incoming;
     if (session === undefined || ask === undefined) return ask ?? session?.ask;
     return (method, params, options) =>
       session.ask(method, params, options).catch((error: unknown) => {
@@ -61,12 +65,10 @@ class ClientCaller implements Caller {
   }
 }
 
-/**
- * Clients that shook hands are told apart, and those with a pipe of their own. Of the others nothing is known but the user
- * behind them, if even that.
- */
-export function clientKey(exchange: Pick<Exchange, "headers" | "session" | "connection">): string | undefined {
-  if (exchange.session !== undefined) return `session ${exchange.session.id}`;
-  if (exchange.connection !== undefined) return `connection ${exchange.connection}`;
-  return exchange.headers["authorization"] === undefined ? undefined : `principal ${principalOf(exchange)}`;
+/** The client behind a request: its session or its own connection. Otherwise its user, or undefined without credentials. */
+export function clientKey(incoming: Credentials & Pick<IncomingRequest, "session" | "connection">): string | undefined {
+  if (incoming.session !== undefined) return `session ${incoming.session.id}`;
+  if (incoming.connection !== undefined) return `connection ${incoming.connection}`;
+  const isKnown = incoming.requester !== undefined || incoming.headers["authorization"] !== undefined;
+  return isKnown ? `principal ${principalOf(incoming)}` : undefined;
 }

@@ -1,4 +1,4 @@
-// What every SecretStore does, run on each adapter.
+// The contract of SecretStore, run on each implementation.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const adapters: [name: string, create: () => SecretStore][] = [
 ];
 
 describe.each(adapters)("%s", (_name, create) => {
-  it("SE-1 keeps, replaces, lists and deletes", async () => {
+  it("SE-1 stores, replaces, lists and deletes", async () => {
     const store = create();
     expect(await store.list()).toEqual([]);
     expect(await store.get("a")).toBeUndefined();
@@ -41,7 +41,18 @@ describe.each(adapters)("%s", (_name, create) => {
     expect(await store.list()).toEqual(["b"]);
   });
 
-  it("SE-1 takes any text as a value", async () => {
+  it("T12 values returns the current values only", async () => {
+    const store = create();
+    expect(await store.values?.()).toEqual([]);
+    await store.set("a", "first");
+    await store.set("b", "second");
+    expect((await store.values?.())?.toSorted()).toEqual(["first", "second"]);
+    await store.set("a", "third");
+    await store.delete("b");
+    expect(await store.values?.()).toEqual(["third"]);
+  });
+
+  it("SE-1 any text can be a value", async () => {
     const store = create();
     await store.set("empty", "");
     expect(await store.get("empty")).toBe("");
@@ -54,7 +65,7 @@ describe.each(adapters)("%s", (_name, create) => {
     );
   });
 
-  it("T16 T19 takes any printable name, and none is special", async () => {
+  it("T16 T19 any printable text can be a name", async () => {
     const store = create();
     const names = ["__proto__", "constructor", "../x", "..%2f", "C:\\x", "CON", "a/b", "ü 😀", "x".repeat(256)];
     for (const name of names) await store.set(name, `v-${name}`);
@@ -70,13 +81,13 @@ describe.each(adapters)("%s", (_name, create) => {
     ["a\0b", "v"],
     ["a", "v\0"],
     ["a", "x".repeat(64 * 1024 + 1)],
-  ])("SE-5 refuses bad input %#", async (name, value) => {
+  ])("SE-5 rejects invalid input %#", async (name, value) => {
     const store = create();
-    await expect(store.set(name, value)).rejects.toMatchObject({ kind: "InvalidConfig" });
+    await expect(store.set(name, value)).rejects.toMatchObject({ kind: "InvalidArgument" });
     expect(await store.list()).toEqual([]);
   });
 
-  it("takes changes at once", async () => {
+  it("serializes concurrent changes", async () => {
     const store = create();
     const names = Array.from({ length: 30 }, (_, index) => `s${index % 10}`);
     await Promise.all(names.map((name, index) => store.set(name, String(index))));

@@ -1,6 +1,18 @@
-// SE-1 on the disk: modes, no plain text, and what damage does.
+// SE-1 on disk: file modes, encryption, and damaged files.
 
-import { chmod, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -23,7 +35,7 @@ const open = (key?: string) => new FileSecrets(join(dir, "data"), { key });
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 const recordFiles = async () => (await readdir(folder)).filter((name) => name.startsWith("mcp_"));
 
-/** The file of the secret of this name. */
+/** The file of the secret with this name. */
 async function fileOf(name: string): Promise<string> {
   for (const file of await recordFiles()) {
     const path = join(folder, file);
@@ -32,7 +44,7 @@ async function fileOf(name: string): Promise<string> {
   throw new Error(`No file for ${name}`);
 }
 
-describe("on the disk", () => {
+describe("on disk", () => {
   it.each([0o000, 0o022, 0o077, 0o277])("SE-1 T13 folder 0700 and files 0600 under umask %o", async (umask) => {
     const before = process.umask(umask);
     try {
@@ -47,7 +59,7 @@ describe("on the disk", () => {
     for (const name of names) expect(await modeOf(join(folder, name))).toBe(0o600);
   });
 
-  it("SE-1 T14 holds no plain value, and no name in a file name", async () => {
+  it("SE-1 T14 files contain no plain value, and file names no secret name", async () => {
     await open().set("my-api-key", VALUE);
     const names = await readdir(folder);
     expect(names.filter((name) => /^mcp_[0-9a-f-]{36}\.key$/.test(name))).toHaveLength(1);
@@ -60,7 +72,7 @@ describe("on the disk", () => {
     }
   });
 
-  it("SE-1 uses a new nonce each time, and the same file", async () => {
+  it("SE-1 replacing a secret uses a new nonce and the same file", async () => {
     await open().set("a", VALUE);
     const path = await fileOf("a");
     const first = await readFile(path, "utf8");
@@ -77,7 +89,7 @@ describe("on the disk", () => {
     ]);
   });
 
-  it("looking makes nothing", async () => {
+  it("reading creates no files", async () => {
     expect(await open().list()).toEqual([]);
     expect(await open("phrase").get("a")).toBeUndefined();
     expect(await readdir(dir)).toEqual([]);
@@ -90,7 +102,7 @@ describe("on the disk", () => {
     }
   });
 
-  it("stores that begin at once share one key", async () => {
+  it("stores that are created concurrently share one key", async () => {
     for (let round = 0; round < 10; round++) {
       await rm(folder, { recursive: true, force: true });
       const names = ["a", "b", "c", "d", "e"];
@@ -100,12 +112,12 @@ describe("on the disk", () => {
   });
 });
 
-describe("open to others", () => {
+describe("permissions", () => {
   it.each([
     ["the folder", 0o750, "700", () => Promise.resolve(folder)],
     ["a secret", 0o644, "600", () => fileOf("a")],
     ["the key", 0o640, "600", () => Promise.resolve(join(folder, "master.key"))],
-  ])("SE-1 T13 %s is refused, with the way out", async (_what, mode, fixed, find) => {
+  ])("SE-1 T13 %s is an error with a hint", async (_what, mode, fixed, find) => {
     await open().set("a", VALUE);
     const path = await find();
     await chmod(path, mode);
@@ -115,7 +127,7 @@ describe("open to others", () => {
     expect(await open().get("a")).toBe(VALUE);
   });
 
-  it("T17 a link in place of a secret is not followed", async () => {
+  it("T17 a symlink in place of a secret is not followed", async () => {
     await open().set("a", VALUE);
     const path = await fileOf("a");
     await rename(path, join(dir, "elsewhere"));
@@ -123,7 +135,7 @@ describe("open to others", () => {
     expect(await refusal(open().get("a"))).toMatchObject({ kind: "IoError" });
   });
 
-  it("refuses a file in place of the folder", async () => {
+  it("a file in place of the folder is an error", async () => {
     await mkdir(join(dir, "data"));
     await writeFile(folder, "");
     expect(await refusal(open().list())).toMatchObject({ kind: "InvalidConfig" });
@@ -132,13 +144,13 @@ describe("open to others", () => {
 });
 
 describe("damage", () => {
-  it("SE-1 T14 a flipped bit in any byte is an error for that secret alone, and the file stays as it is", async () => {
+  it("SE-1 T14 a flipped bit in any byte is an error of that secret only, and the file is unchanged", async () => {
     const store = open();
     await store.set("a", VALUE);
     await store.set("b", "fine");
     const path = await fileOf("a");
     const good = await readFile(path);
-    // Of each byte one, another one from byte to byte.
+    // One bit of each byte, a different one from byte to byte.
     for (const byte of good.keys()) {
       const bit = byte * 8 + (byte % 8);
       const bad = Buffer.from(good);
@@ -165,7 +177,7 @@ describe("damage", () => {
     for (const name of ["a", "b"]) expect(await refusal(store.get(name))).toMatchObject({ kind: "DatabaseError" });
   });
 
-  it("SE-1 a record given another name does not open", async () => {
+  it("SE-1 a renamed record cannot be decrypted", async () => {
     const store = open();
     await store.set("weak", VALUE);
     const path = await fileOf("weak");
@@ -174,7 +186,7 @@ describe("damage", () => {
     expect(await refusal(store.get("weak"))).toMatchObject({ kind: "DatabaseError" });
   });
 
-  it("SE-1 T14 a wrong key is a clear error, and the file is untouched", async () => {
+  it("SE-1 T14 a wrong key is an error, and the file is unchanged", async () => {
     await open("key one").set("a", VALUE);
     const before = await readFile(await fileOf("a"));
     for (const key of ["key two", "ab".repeat(32)]) {
@@ -197,7 +209,7 @@ describe("damage", () => {
     expect(await open().get("a")).toBe(VALUE);
   });
 
-  it("says so where the key file is damaged, and works again once it is repaired", async () => {
+  it("a damaged key file is an error until it is repaired", async () => {
     await open().set("a", VALUE);
     const path = join(folder, "master.key");
     const good = await readFile(path, "utf8");
@@ -208,6 +220,19 @@ describe("damage", () => {
     }
     await writeFile(path, good);
     expect(await store.get("a")).toBe(VALUE);
+  });
+
+  it("T12 values omits only damaged secrets, and sees changes by another process", async () => {
+    const store = open();
+    await store.set("a", "first");
+    await store.set("b", "second");
+    await utimes(folder, 1, 1);
+    expect((await store.values()).toSorted()).toEqual(["first", "second"]);
+    await open().set("c", "third");
+    expect((await store.values()).toSorted()).toEqual(["first", "second", "third"]);
+    await writeFile(await fileOf("a"), "{}");
+    await utimes(folder, 2, 2);
+    expect(await store.values()).toHaveLength(2);
   });
 
   it("a damaged secret can be set again", async () => {

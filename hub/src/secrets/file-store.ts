@@ -1,39 +1,44 @@
-// Secrets as encrypted files, one each, in a folder that only the owner can enter. The files are left to secret-files.ts,
-// the encryption to record.ts, the key to key.ts.
+// Stores secrets as encrypted files, one per secret, in a folder that only the owner can enter. secret-files.ts reads the
+// files, record.ts encrypts them, key.ts provides the key.
 
 import { randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomic } from "../atomic.ts";
+import { writeFileAtomic } from "../lib/files/atomic.ts";
 import { HubError } from "../errors.ts";
-import { withLock } from "../lock.ts";
-import { resolveKeys, type Keys } from "./key.ts";
-import { makePrivateFolder, removeFile } from "./private-file.ts";
+import { withLock } from "../lib/files/lock.ts";
+import type { Keys } from "./key.ts";
+import { KeyRing } from "./key-ring.ts";
+import { makePrivateFolder, removeFile } from "../lib/files/private-file.ts";
 import { keyIdOf, openWithAny, sealRecord } from "./record.ts";
 import { rotateKey } from "./rotation.ts";
 import { requireSecret } from "./rules.ts";
-import { readSecretFiles, removeLeftovers, secretPath, type SecretFile } from "./secret-files.ts";
+import { readSealedFiles, readSecretFiles, removeTempFiles, secretPath, type SecretFile } from "./secret-files.ts";
 import type { SecretStore } from "./store.ts";
-import { damaged, keyIsMissing, sealedByAnother } from "./unreadable.ts";
+import { damagedSecret, missingKey, wrongKey } from "./unreadable.ts";
 
-/** More often than this, no reader meets a change of the key. */
-const MAX_LOOKS = 10;
+/** Limits the retries of a read that overlaps a key rotation in another process. */
+const MAX_READS = 10;
+/** Exceeds the timestamp granularity of common file systems. */
+const SETTLED_MS = 2000;
 
 /**
- * The encrypted file adapter of SecretStore.
+ * SecretStore on encrypted files.
  *
  * @example const secrets = new FileSecrets(paths.data, { key: process.env.PLUGBOARD_SECRET_KEY });
  */
 export class FileSecrets implements SecretStore {
   readonly #folder: string;
-  readonly #given: string | undefined;
-  #givenKeys: Promise<Keys | undefined> | undefined;
-  /** The last change; the next one waits for it, so that two never make two files for one name. */
+  readonly #keys: KeyRing;
+  /** The last queued change. Changes run one at a time, so that two never create two files for one name. */
   #changes: Promise<unknown> = Promise.resolve();
   #failures = 0;
+  /** Cached result of `values`, valid until a file of the folder is added, replaced or removed. */
+  #cachedValues: { readonly changedAt: bigint; readonly values: readonly string[] } | undefined;
 
   constructor(dataDir: string, { key }: { key?: string | undefined } = {}) {
     this.#folder = join(dataDir, "secrets");
-    this.#given = key || undefined;
+    this.#keys = new KeyRing(this.#folder, key);
   }
 
   get failures(): number {
@@ -50,13 +55,13 @@ export class FileSecrets implements SecretStore {
   }
 
   async #get(name: string): Promise<string | undefined> {
-    for (let looks = 1, files = await readSecretFiles(this.#folder); ; looks++) {
+    for (let attempt = 1, files = await readSecretFiles(this.#folder); ; attempt++) {
       try {
         return await this.#find(name, files);
       } catch (error) {
         const now = await readSecretFiles(this.#folder);
-        // Read before another process changed the key, and so meant for the key that is gone.
-        if (looks === MAX_LOOKS || isSame(files, now)) throw error;
+        // If the files differ now, another process rotated the key during the read: the old files need the old key.
+        if (attempt === MAX_READS || isSame(files, now)) throw error;
         files = now;
       }
     }
@@ -64,15 +69,15 @@ export class FileSecrets implements SecretStore {
 
   async set(name: string, value: string): Promise<void> {
     requireSecret(name, value);
-    await this.#inTurn(async () => {
+    await this.#enqueue(async () => {
       await makePrivateFolder(this.#folder);
       await withLock(this.#folder, () => this.#write(name, value));
     });
   }
 
   async delete(name: string): Promise<boolean> {
-    return this.#inTurn(async () => {
-      // Nobody waits, and nothing is made, for what is not there.
+    return this.#enqueue(async () => {
+      // An unknown name needs no lock and creates no folder.
       if (!(await this.list()).includes(name)) return false;
       return withLock(this.#folder, () => this.#remove(name));
     });
@@ -84,24 +89,45 @@ export class FileSecrets implements SecretStore {
     return [...new Set(names)].toSorted();
   }
 
-  async rotateKey(): Promise<number> {
-    if (this.#given === undefined)
-      return rotateKey(this.#folder, (edit) => this.#inTurn(() => withLock(this.#folder, edit)));
-    throw new HubError(
-      "InvalidConfig",
-      "The key of the secrets is given by PLUGBOARD_SECRET_KEY: it is changed there",
-      {
-        field: "PLUGBOARD_SECRET_KEY",
-        hint: "Start the hub with another PLUGBOARD_SECRET_KEY, and set each secret again: plugboard secret set NAME",
-      },
+  /** A file is written when its secret is set; a new key keeps the time of the file. */
+  async times(): Promise<ReadonlyMap<string, number>> {
+    const files = await readSecretFiles(this.#folder);
+    const times = await Promise.all(
+      files.map(async ({ path, record }): Promise<[string, number][]> => {
+        const info = await stat(path).catch(() => undefined); // deleted meanwhile
+        return record === undefined || info === undefined ? [] : [[record.name, Math.round(info.mtimeMs)]];
+      }),
     );
+    return new Map(times.flat());
+  }
+
+  async values(): Promise<readonly string[]> {
+    // Each write renames a file into the folder and so changes its mtime; an unchanged mtime saves decrypting every file.
+    const changedAt = (await stat(this.#folder, { bigint: true }).catch(() => undefined))?.mtimeNs;
+    if (changedAt === undefined) return [];
+    if (this.#cachedValues?.changedAt === changedAt) return this.#cachedValues.values;
+    const values = await this.#openAll();
+    // A second change within the clock's granularity would leave the mtime as it is, so a recent mtime is not cached.
+    const isSettled = Date.now() - Number(changedAt / 1_000_000n) > SETTLED_MS;
+    this.#cachedValues = isSettled ? { changedAt, values } : undefined;
+    return values;
+  }
+
+  async rotateKey(): Promise<number> {
+    if (!this.#keys.isConfigured)
+      return rotateKey(this.#folder, (edit) => this.#enqueue(() => withLock(this.#folder, edit)));
+    throw new HubError("InvalidConfig", "The key is set in PLUGBOARD_SECRET_KEY and cannot be rotated by the hub", {
+      field: "PLUGBOARD_SECRET_KEY",
+      hint: "Start the hub with a new PLUGBOARD_SECRET_KEY and set each secret again: plugboard secret set NAME",
+    });
   }
 
   async #write(name: string, value: string): Promise<void> {
-    await removeLeftovers(this.#folder);
+    await removeTempFiles(this.#folder);
     const files = await readSecretFiles(this.#folder);
-    const keys = await this.#keys({ create: files.length === 0 || this.#given !== undefined });
-    if (keys === undefined) throw keyIsMissing(this.#folder);
+    const isFirst = (await readSealedFiles(this.#folder)).length === 0;
+    const keys = await this.#keys.resolve({ create: true, isFirst });
+    if (keys === undefined) throw missingKey(this.#folder);
     const uuid = files.find(({ record }) => record?.name === name)?.uuid ?? randomUUID();
     const text = sealRecord(uuid, { name, value, key: keys.sealing });
     await writeFileAtomic(secretPath(this.#folder, uuid), text, { mode: 0o600 });
@@ -113,50 +139,46 @@ export class FileSecrets implements SecretStore {
     return files.length > 0;
   }
 
+  /** Omits secrets that cannot be decrypted; `get` reports the reason. */
+  async #openAll(): Promise<readonly string[]> {
+    const files = await readSecretFiles(this.#folder);
+    const keys = files.length === 0 ? undefined : await this.#keys.resolve();
+    if (keys === undefined) return [];
+    return files.flatMap(({ uuid, record }) => {
+      const value = record === undefined ? undefined : openWithAny(uuid, record, keys.opening);
+      return value === undefined ? [] : [value];
+    });
+  }
+
   async #find(name: string, files: readonly SecretFile[]): Promise<string | undefined> {
     const named = files.filter(({ record }) => record?.name === name);
     if (named.length === 0) return this.#missing(name, files);
-    const keys = await this.#keys();
-    if (keys === undefined) throw keyIsMissing(this.#folder);
-    // A damaged name may have become this one: the file that opens is the one that is meant.
+    const keys = await this.#keys.resolve();
+    if (keys === undefined) throw missingKey(this.#folder);
+    // A file with a damaged name may match by accident; only the right file decrypts.
     for (const { uuid, record } of named) {
       const value = record === undefined ? undefined : openWithAny(uuid, record, keys.opening);
       if (value !== undefined) return value;
     }
     const path = named.find(({ record }) => isOf(keys, record?.keyId))?.path;
-    throw path === undefined ? sealedByAnother(name) : damaged(name, path);
+    throw path === undefined ? wrongKey(name) : damagedSecret(name, path);
   }
 
-  /** No file has this name; but one whose name is damaged may be meant, and then silence would mislead. */
+  /** No file has this name. A file with a damaged name may be the requested one, so it is an error and not `undefined`. */
   async #missing(name: string, files: readonly SecretFile[]): Promise<undefined> {
     for (const { path, uuid, record } of files) {
-      if (record === undefined) throw damaged(name, path);
-      const keys = await this.#keys();
-      const isOurs = keys !== undefined && isOf(keys, record.keyId);
-      if (isOurs && openWithAny(uuid, record, keys.opening) === undefined) throw damaged(name, path);
+      if (record === undefined) throw damagedSecret(name, path);
+      const keys = await this.#keys.resolve();
+      const hasOurKey = keys !== undefined && isOf(keys, record.keyId);
+      if (hasOurKey && openWithAny(uuid, record, keys.opening) === undefined) throw damagedSecret(name, path);
     }
     return undefined;
   }
 
-  /** Read anew each time, since another process may change it; a given one is kept: a passphrase takes a while. */
-  async #keys({ create = false }: { create?: boolean } = {}): Promise<Keys | undefined> {
-    if (this.#given === undefined) return resolveKeys(this.#folder, { create });
-    this.#givenKeys ??= resolveKeys(this.#folder, { given: this.#given, create });
-    try {
-      const keys = await this.#givenKeys;
-      if (keys === undefined) this.#givenKeys = undefined;
-      return keys;
-    } catch (error) {
-      // A mistake that the user can repair while the hub runs.
-      this.#givenKeys = undefined;
-      throw error;
-    }
-  }
-
-  /** In the order of the calls. Other processes are kept out by the lock. */
-  async #inTurn<T>(change: () => Promise<T>): Promise<T> {
+  /** Runs changes one at a time, in call order. The lock excludes other processes. */
+  async #enqueue<T>(change: () => Promise<T>): Promise<T> {
     const next = this.#changes.then(change);
-    // A failed change is its caller's to hear of, not the next one's.
+    // A failed change rejects for its own caller only.
     this.#changes = next.catch(() => undefined);
     return next;
   }
@@ -170,7 +192,7 @@ function isSame(before: readonly SecretFile[], now: readonly SecretFile[]): bool
   return tagsOf(before) === tagsOf(now);
 }
 
-/** Each encryption has a tag of its own. */
+/** Each encryption has a unique tag. */
 function tagsOf(files: readonly SecretFile[]): string {
   return files.map(({ uuid, record }) => `${uuid} ${record?.tag}`).join("\n");
 }

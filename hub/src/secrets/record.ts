@@ -1,5 +1,4 @@
-// One encrypted secret as the text of a file: AES-256-GCM, bound to the file and the name it was written for. Where keys
-// and files come from is left to key.ts and file-store.ts.
+// The file format of one secret: AES-256-GCM, bound to the file and the secret's name.
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import * as z from "zod/mini";
@@ -20,17 +19,17 @@ const recordSchema = z.strictObject({
 
 export type SecretRecord = z.infer<typeof recordSchema>;
 
-/** Tells keys apart without telling anything about them. */
+/** Identifies a key without revealing it. */
 export function keyIdOf(key: Buffer): string {
   return createHmac("sha256", key).update("plugboard secret key id").digest("hex").slice(0, 16);
 }
 
-/** A value, encrypted for the file of this uuid. */
+/** Encrypts a value for the file with this uuid. */
 export function sealRecord(uuid: string, { name, value, key }: { name: string; value: string; key: Buffer }): string {
   const keyId = keyIdOf(key);
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(bindingOf(uuid, { v: 1, name, keyId }));
+  cipher.setAAD(associatedData(uuid, { v: 1, name, keyId }));
   const data = Buffer.concat([cipher.update(value, "utf8"), cipher.final()]);
   return toText({
     v: 1,
@@ -42,34 +41,34 @@ export function sealRecord(uuid: string, { name, value, key }: { name: string; v
   });
 }
 
-/** The record in a file's text; undefined where it is not exactly what sealRecord writes. */
+/** Parses the text of a file; undefined if it is not exactly in the form that sealRecord writes. */
 export function parseRecord(text: string): SecretRecord | undefined {
   try {
     const record = recordSchema.parse(JSON.parse(text));
-    // Base64 and JSON have several spellings of one value; one that we did not write is damage.
-    const isOurs = toText(record) === text && [record.nonce, record.tag, record.data].every(isCanonical);
-    return isOurs ? record : undefined;
+    // Base64 and JSON have several spellings of one value. Any other than ours counts as damaged.
+    const isExact = toText(record) === text && [record.nonce, record.tag, record.data].every(isCanonical);
+    return isExact ? record : undefined;
   } catch {
-    // Not JSON, or not a record: the caller says so, with the file's name.
+    // Not a record. The caller reports it with the file name.
     return undefined;
   }
 }
 
-/** The value of a record; undefined where key, file, name or data is not what it was sealed with. */
+/** Decrypts a record; undefined if key, uuid, name or data do not match. */
 export function openRecord(uuid: string, record: SecretRecord, key: Buffer): string | undefined {
   try {
     const nonce = Buffer.from(record.nonce, "base64");
     const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-    decipher.setAAD(bindingOf(uuid, record));
+    decipher.setAAD(associatedData(uuid, record));
     decipher.setAuthTag(Buffer.from(record.tag, "base64"));
     return Buffer.concat([decipher.update(record.data, "base64"), decipher.final()]).toString("utf8");
   } catch {
-    // GCM gives no reason, on purpose.
+    // GCM reports no reason for a failed authentication.
     return undefined;
   }
 }
 
-/** With whichever of the keys it was sealed with. */
+/** Decrypts with the first key that fits. */
 export function openWithAny(uuid: string, record: SecretRecord, keys: readonly Buffer[]): string | undefined {
   for (const key of keys) {
     const value = openRecord(uuid, record, key);
@@ -78,8 +77,8 @@ export function openWithAny(uuid: string, record: SecretRecord, keys: readonly B
   return undefined;
 }
 
-/** What the ciphertext is bound to: a record moved to another file or given another name does not open. */
-function bindingOf(uuid: string, { v, name, keyId }: Pick<SecretRecord, "v" | "name" | "keyId">): Buffer {
+/** Additional authenticated data: a record that is moved to another file or renamed cannot be decrypted. */
+function associatedData(uuid: string, { v, name, keyId }: Pick<SecretRecord, "v" | "name" | "keyId">): Buffer {
   return Buffer.from(JSON.stringify([uuid, v, keyId, name]));
 }
 

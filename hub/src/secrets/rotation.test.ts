@@ -1,6 +1,6 @@
-// A new key: every secret stays readable, the old key opens nothing, and nothing is changed where it could not be finished.
+// Key rotation: every secret stays readable, the old key decrypts nothing, and a rotation that cannot finish changes nothing.
 
-import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -26,7 +26,7 @@ async function fill(store: FileSecrets): Promise<void> {
   for (const name of NAMES) await store.set(name, `v-${name}`);
 }
 
-it("SE-1 all are encrypted anew, in the same files; the old key opens none", async () => {
+it("SE-1 all secrets are encrypted with the new key, in the same files; the old key decrypts none", async () => {
   const store = open();
   await fill(store);
   const [oldKey, before] = [await keyText(), await contents()];
@@ -41,7 +41,18 @@ it("SE-1 all are encrypted anew, in the same files; the old key opens none", asy
     await expect(open().get(name)).rejects.toMatchObject({ message: expect.stringContaining("another key") });
 });
 
-it("SE-1 another store goes on: it reads and writes with the new key", async () => {
+it("SE-1 a new key does not change when a secret was set", async () => {
+  const store = open();
+  await fill(store);
+  const [file = ""] = (await readdir(folder)).filter((name) => name.endsWith(".key") && name.startsWith("mcp_"));
+  await utimes(join(folder, file), 1_700_000_000, 1_700_000_000);
+  const before = await store.times();
+  expect([...before.values()]).toContain(1_700_000_000_000);
+  await store.rotateKey();
+  expect(await store.times()).toEqual(before);
+});
+
+it("SE-1 another open store reads and writes with the new key", async () => {
   const [one, other] = [open(), open()];
   await fill(one);
   expect(await other.get("a")).toBe("v-a");
@@ -51,7 +62,7 @@ it("SE-1 another store goes on: it reads and writes with the new key", async () 
   expect(await open().get("b")).toBe("new");
 });
 
-it("SE-1 reading, setting and deleting while the key changes", async () => {
+it("SE-1 secrets can be read, set and deleted during a rotation", async () => {
   const [one, other] = [open(), open()];
   await fill(one);
   const state = { rotating: true };
@@ -59,9 +70,9 @@ it("SE-1 reading, setting and deleting while the key changes", async () => {
     for (let count = 0; count < 5; count++) await one.rotateKey();
     state.rotating = false;
   })();
-  for (let turn = 0; state.rotating; turn++) {
-    await other.set("b", `v-${turn}`);
-    expect(await readAll(other)).toEqual(["v-a", `v-${turn}`, "v-c"]);
+  for (let round = 0; state.rotating; round++) {
+    await other.set("b", `v-${round}`);
+    expect(await readAll(other)).toEqual(["v-a", `v-${round}`, "v-c"]);
     await other.set("gone", "x");
     expect(await other.delete("gone")).toBe(true);
   }
@@ -69,18 +80,18 @@ it("SE-1 reading, setting and deleting while the key changes", async () => {
   expect(await open().list()).toEqual(NAMES);
 });
 
-it("SE-1 of two at once the second is refused with CONFLICT, and nothing is lost", async () => {
+it("SE-1 a second concurrent rotation fails with CONFLICT, and nothing is lost", async () => {
   const [one, other] = [open(), open()];
   await fill(one);
   const outcomes = await Promise.allSettled([one.rotateKey(), other.rotateKey()]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   for (const outcome of outcomes)
-    if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ kind: "StaleConfig", code: "CONFLICT" });
+    if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ kind: "Locked", code: "CONFLICT" });
   expect(await readAll(open())).toEqual(["v-a", "v-b", "v-c"]);
   expect(await other.rotateKey()).toBe(3);
 });
 
-it("SE-1 one that was interrupted is finished, and then its key is changed too", async () => {
+it("SE-1 an interrupted rotation is finished, and then the key is rotated again", async () => {
   await fill(open());
   await beginKeyChange(folder);
   const abandoned = await readFile(join(folder, "master.key.next"), "utf8");
@@ -95,7 +106,7 @@ it("SE-1 one that was interrupted is finished, and then its key is changed too",
 it.each([
   ["a key", "ab".repeat(32)],
   ["a passphrase", "correct horse"],
-])("SE-1 %s that is given is changed where it is given: refused, with the way out", async (_, key) => {
+])("SE-1 %s from the environment cannot be rotated, and the error has a hint", async (_, key) => {
   await fill(open(key));
   const before = await contents();
   await expect(open(key).rotateKey()).rejects.toMatchObject({
@@ -104,12 +115,12 @@ it.each([
     hint: expect.stringContaining("plugboard secret set NAME"),
   });
   expect(await contents()).toEqual(before);
-  // What it says does help.
+  // The hint works.
   await open("another").set("a", "again");
   expect(await open("another").get("a")).toBe("again");
 });
 
-it("SE-1 where a secret cannot be read, nothing is changed", async () => {
+it("SE-1 an unreadable secret prevents the rotation, and nothing is changed", async () => {
   await fill(open());
   await open("another key").set("theirs", "x");
   let before = await contents();
@@ -123,7 +134,7 @@ it("SE-1 where a secret cannot be read, nothing is changed", async () => {
   expect(await contents()).toEqual(before);
 });
 
-it("SE-1 without secrets there is nothing to do, and nothing is made; without the key it says so", async () => {
+it("SE-1 a rotation without secrets creates nothing; a missing key is an error", async () => {
   expect(await open().rotateKey()).toBe(0);
   expect(await readdir(dir)).toEqual([]);
   await fill(open());

@@ -1,68 +1,72 @@
-// A new key for a folder of secrets: it stands beside the old one until every secret is encrypted with it, then takes its
-// place. Whatever instant the process dies at, each secret is under one of the keys that are there.
+// Rotates the key of a secrets folder. The new key is stored beside the old one until every secret is encrypted with it, so
+// that a kill at any time leaves every secret readable.
 
+import { stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomic } from "../atomic.ts";
-import { withLock } from "../lock.ts";
+import { writeFileAtomic } from "../lib/files/atomic.ts";
+import { withLock } from "../lib/files/lock.ts";
 import { beginKeyChange, endKeyChange, isKeyChanging, KEY_FILE, resolveKeys, type Keys } from "./key.ts";
 import { keyIdOf, openWithAny, sealRecord } from "./record.ts";
-import { readSecretFile, readSecretFiles, removeLeftovers, type SecretFile } from "./secret-files.ts";
-import { damaged, keyIsMissing, sealedByAnother } from "./unreadable.ts";
+import { readSealedFiles, readSecretFile, removeTempFiles, type SecretFile } from "./secret-files.ts";
+import { damagedSecret, missingKey, wrongKey } from "./unreadable.ts";
 
-/** Runs an edit while nobody else changes a secret. */
-export type Change = <T>(edit: () => Promise<T>) => Promise<T>;
+/** Runs an edit while holding the lock for changes. */
+export type WithChangeLock = <T>(edit: () => Promise<T>) => Promise<T>;
 
-/** Returns how many secrets there are. Two at once: the second is refused with StaleConfig. */
-export async function rotateKey(folder: string, change: Change): Promise<number> {
-  if ((await resolveKeys(folder)) === undefined && (await readSecretFiles(folder)).length === 0) return 0;
+/** Returns the number of secrets. Throws Locked if another rotation is running. */
+export async function rotateKey(folder: string, change: WithChangeLock): Promise<number> {
+  if ((await resolveKeys(folder)) === undefined && (await readSealedFiles(folder)).length === 0) return 0;
   const rotate = async () => {
-    await removeLeftovers(folder);
-    // Before anything is changed: with a secret that cannot be read, it could never be finished.
+    await removeTempFiles(folder);
+    // Check all secrets first: an unreadable one would make it impossible to finish the rotation.
     const keys = await requireKeys(folder);
-    for (const file of await readSecretFiles(folder)) open(file, keys);
-    // One that was killed: its key has been there for longer than this command.
+    for (const file of await readSealedFiles(folder)) open(file, keys);
+    // Finish a rotation that was killed. Its key is older than this command, so another rotation follows.
     if (await isKeyChanging(folder)) await finish(folder, change);
     await change(() => beginKeyChange(folder));
     return finish(folder, change);
   };
-  return withLock(join(folder, KEY_FILE), rotate, { patienceMs: 0 });
+  return withLock(join(folder, KEY_FILE), rotate, { waitMs: 0 });
 }
 
-async function finish(folder: string, change: Change): Promise<number> {
+async function finish(folder: string, change: WithChangeLock): Promise<number> {
   for (;;) {
-    // One at a time, so that others need not wait for all.
-    for (const { uuid } of await readSecretFiles(folder)) await change(() => seal(folder, uuid));
+    // Hold the lock for one secret at a time, so that other changes do not wait for all.
+    for (const file of await readSealedFiles(folder)) await change(() => reencrypt(folder, file));
     const count = await change(() => endIfComplete(folder));
     if (count !== undefined) return count;
   }
 }
 
-/** Encrypts one secret with the new key, unless it is already, or gone. */
-async function seal(folder: string, uuid: string): Promise<void> {
-  const [keys, file] = [await requireKeys(folder), await readSecretFile(folder, uuid)];
+/** Encrypts one secret with the new key, unless it is already, or was deleted. */
+async function reencrypt(folder: string, { uuid, kind }: SecretFile): Promise<void> {
+  const [keys, file] = [await requireKeys(folder), await readSecretFile(folder, uuid, kind)];
   if (file === undefined || file.record?.keyId === keyIdOf(keys.sealing)) return;
   const { name, value } = open(file, keys);
+  // The time of the file is the time at which the secret was set.
+  const { atime, mtime } = await stat(file.path);
   await writeFileAtomic(file.path, sealRecord(uuid, { name, value, key: keys.sealing }), { mode: 0o600 });
+  await utimes(file.path, atime, mtime);
 }
 
-/** Undefined where some secret still needs the old key: another process, of an older version perhaps, has set it. */
+/** Undefined if a secret still needs the old key, because another process has set it in the meantime. */
 async function endIfComplete(folder: string): Promise<number | undefined> {
-  const [keys, files] = [await requireKeys(folder), await readSecretFiles(folder)];
+  const [keys, files] = [await requireKeys(folder), await readSealedFiles(folder)];
   if (files.some(({ record }) => record?.keyId !== keyIdOf(keys.sealing))) return undefined;
   await endKeyChange(folder);
-  return files.length;
+  return files.filter(({ kind }) => kind === "key").length;
 }
 
 async function requireKeys(folder: string): Promise<Keys> {
   const keys = await resolveKeys(folder);
-  if (keys === undefined) throw keyIsMissing(folder);
+  if (keys === undefined) throw missingKey(folder);
   return keys;
 }
 
 function open({ uuid, path, record }: SecretFile, { opening }: Keys): { name: string; value: string } {
-  if (record === undefined) throw damaged(undefined, path);
+  if (record === undefined) throw damagedSecret(undefined, path);
   const { name, keyId } = record;
   const value = openWithAny(uuid, record, opening);
   if (value !== undefined) return { name, value };
-  throw opening.some((key) => keyIdOf(key) === keyId) ? damaged(name, path) : sealedByAnother(name);
+  throw opening.some((key) => keyIdOf(key) === keyId) ? damagedSecret(name, path) : wrongKey(name);
 }

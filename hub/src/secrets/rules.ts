@@ -1,24 +1,28 @@
-// What a secret may be called and how large it may be, the same for every adapter.
+// Rules for names and values of secrets, used by all stores.
 
 import { HubError } from "../errors.ts";
 
 const SECRET_NAME_MAX = 256;
 const SECRET_VALUE_MAX_BYTES = 64 * 1024;
 
-/** Refuses what no adapter may store. The value is never part of the error. */
+/** Throws if name or value is not allowed. The error never contains the value. */
 export function requireSecret(name: string, value: string): void {
-  if (name === "") throw new HubError("InvalidConfig", "Secret name is required", { field: "name" });
+  if (name === "") throw new HubError("InvalidArgument", "Secret name is required", { field: "name" });
   if (Array.from(name).length > SECRET_NAME_MAX) {
-    throw new HubError("InvalidConfig", `Secret name is longer than ${SECRET_NAME_MAX} characters`, { field: "name" });
+    throw new HubError("InvalidArgument", `Secret name is longer than ${SECRET_NAME_MAX} characters`, {
+      field: "name",
+    });
   }
   if (/[\p{Cc}\p{Cs}]/u.test(name)) {
-    throw new HubError("InvalidConfig", "Secret name must not contain control characters", { field: "name" });
+    throw new HubError("InvalidArgument", "Secret name must not contain control characters", { field: "name" });
   }
-  // It will stand in an environment or a header, where neither can be.
+  // Neither environment variables nor headers can contain these.
   if (/\0|\p{Cs}/u.test(value)) {
-    throw new HubError("InvalidConfig", "A secret must be text without NUL characters", { field: "value" });
+    throw new HubError("InvalidArgument", "A secret must be text without NUL characters", { field: "value" });
   }
   if (Buffer.byteLength(value) > SECRET_VALUE_MAX_BYTES) {
-    throw new HubError("InvalidConfig", `A secret is at most ${SECRET_VALUE_MAX_BYTES / 1024} KiB`, { field: "value" });
+    throw new HubError("InvalidArgument", `A secret must not be larger than ${SECRET_VALUE_MAX_BYTES / 1024} KiB`, {
+      field: "value",
+    });
   }
 }

@@ -1,43 +1,56 @@
-// The files of a folder of secrets, one for each. No text from a user is ever part of a file name. Decrypting them is left
-// to record.ts.
+// Reads the files of a secrets folder, one per secret. File names contain no user input.
 
 import { dirname, join } from "node:path";
-import { removeStaleTemps } from "../atomic.ts";
-import { listPrivateFolder, readPrivateFile } from "./private-file.ts";
+import { removeStaleTemps } from "@plugboard/shared/files/atomic";
+import { listPrivateFolder, readPrivateFile } from "../lib/files/private-file.ts";
 import { parseRecord, type SecretRecord } from "./record.ts";
 
-const FILE_NAME = /^mcp_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.key$/;
+const FILE_NAME = /^mcp_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(key|oauth)$/;
+
+/** `key`: a secret of the user. `oauth`: the login at a remote server. Both are encrypted with the same key. */
+export type SecretKind = "key" | "oauth";
 
 export interface SecretFile {
   readonly path: string;
   readonly uuid: string;
-  /** Undefined where the file is damaged. */
+  readonly kind: SecretKind;
+  /** Undefined if the file is damaged. */
   readonly record: SecretRecord | undefined;
 }
 
-/** Removes what killed writers left: of secrets and keys in the folder, of its lock beside it. */
-export async function removeLeftovers(folder: string): Promise<void> {
+/** Removes temp files of killed writers: of secrets and keys in the folder, of its lock in the parent folder. */
+export async function removeTempFiles(folder: string): Promise<void> {
   for (const each of [folder, dirname(folder)]) await removeStaleTemps(each);
 }
 
-export function secretPath(folder: string, uuid: string): string {
-  return join(folder, `mcp_${uuid}.key`);
+export function secretPath(folder: string, uuid: string, kind: SecretKind = "key"): string {
+  return join(folder, `mcp_${uuid}.${kind}`);
 }
 
-/** Read anew each time: another process may have changed them, and there are few. */
+/** The files of the user's secrets. Not cached: another process may change the files, and there are few. */
 export async function readSecretFiles(folder: string): Promise<SecretFile[]> {
+  return (await readSealedFiles(folder)).filter(({ kind }) => kind === "key");
+}
+
+/** The files of all kinds. */
+export async function readSealedFiles(folder: string): Promise<SecretFile[]> {
   const files: SecretFile[] = [];
   for (const fileName of await listPrivateFolder(folder)) {
-    const uuid = FILE_NAME.exec(fileName)?.[1];
-    const file = uuid === undefined ? undefined : await readSecretFile(folder, uuid);
+    const [, uuid, kind] = FILE_NAME.exec(fileName) ?? [];
+    if (uuid === undefined) continue;
+    const file = await readSecretFile(folder, uuid, kind === "oauth" ? "oauth" : "key");
     if (file !== undefined) files.push(file);
   }
   return files;
 }
 
-/** Undefined where it is gone. */
-export async function readSecretFile(folder: string, uuid: string): Promise<SecretFile | undefined> {
-  const path = secretPath(folder, uuid);
+/** Undefined if it does not exist. */
+export async function readSecretFile(
+  folder: string,
+  uuid: string,
+  kind: SecretKind = "key",
+): Promise<SecretFile | undefined> {
+  const path = secretPath(folder, uuid, kind);
   const text = await readPrivateFile(path);
-  return text === undefined ? undefined : { path, uuid, record: parseRecord(text) };
+  return text === undefined ? undefined : { path, uuid, kind, record: parseRecord(text) };
 }

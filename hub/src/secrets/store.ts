@@ -1,20 +1,24 @@
-// The port behind which credentials are kept. Who may ask for one, and where it goes, is left to the callers.
+// The port for storing secrets.
 
-/** Every method throws a HubError where the store itself fails. */
+/** Methods throw HubError if the store fails. */
 export interface SecretStore {
-  /** How often one was there and could not be read, since the start. Absent where that cannot happen. */
+  /** Number of failed reads since the start. Absent if reads cannot fail. */
   readonly failures?: number;
-  /** The value; undefined where there is no such secret. One that cannot be decrypted throws. */
+  /** Undefined if there is no such secret. Throws if it cannot be decrypted. */
   get(name: string): Promise<string | undefined>;
   /** Adds or replaces. */
   set(name: string, value: string): Promise<void>;
-  /** False where there was none. */
+  /** False if there is no such secret. */
   delete(name: string): Promise<boolean>;
-  /** The names, sorted; never a value. */
+  /** Sorted names. */
   list(): Promise<string[]>;
+  /** When each secret was set, in milliseconds since the epoch. Absent if the store does not know. */
+  times?(): Promise<ReadonlyMap<string, number>>;
+  /** All readable values, for redaction. Absent if the store cannot enumerate them. */
+  values?(): Promise<readonly string[]>;
   /**
-   * Encrypts every secret with a new key; returns how many there are. One rotation at a time: another one is refused with
-   * StaleConfig. Absent where the store has no key of its own.
+   * Encrypts every secret with a new key; returns the number of secrets. Throws Locked if another rotation is running. Absent
+   * if the store has no key.
    */
   rotateKey?(): Promise<number>;
 }

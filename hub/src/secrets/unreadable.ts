@@ -1,9 +1,9 @@
-// Why a secret cannot be read, and what helps. No value and no key is ever part of it.
+// Errors of unreadable secrets. They contain neither values nor keys.
 
 import { HubError } from "../errors.ts";
 
-/** Undefined: its name is damaged, too. */
-export function damaged(name: string | undefined, path: string): HubError {
+/** `name` is undefined if it is damaged too. */
+export function damagedSecret(name: string | undefined, path: string): HubError {
   const which = name === undefined ? "A secret" : `Secret ${JSON.stringify(name)}`;
   return new HubError("DatabaseError", `${which} cannot be decrypted: a file is damaged`, {
     detail: path,
@@ -11,14 +11,14 @@ export function damaged(name: string | undefined, path: string): HubError {
   });
 }
 
-export function sealedByAnother(name: string): HubError {
+export function wrongKey(name: string): HubError {
   return new HubError("InvalidConfig", `Secret ${JSON.stringify(name)} was encrypted with another key`, {
-    hint: "Give the hub the key it was set with (PLUGBOARD_SECRET_KEY, or master.key), or set the secret again",
+    hint: "Restore the key that it was set with (PLUGBOARD_SECRET_KEY or master.key), or set the secret again",
   });
 }
 
-export function keyIsMissing(folder: string): HubError {
-  return new HubError("InvalidConfig", `The key of the secrets in ${folder} is missing`, {
-    hint: "Give PLUGBOARD_SECRET_KEY as before, or restore master.key from a backup",
+export function missingKey(folder: string): HubError {
+  return new HubError("InvalidConfig", `The key for the secrets in ${folder} is missing`, {
+    hint: "Set PLUGBOARD_SECRET_KEY to the previous key, or restore master.key from a backup",
   });
 }

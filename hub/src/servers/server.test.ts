@@ -1,41 +1,41 @@
 import { once, EventEmitter } from "node:events";
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { fixture } from "../../../test/support/hub.ts";
 import { processesWithTag } from "../../../test/support/processes.ts";
 import { createRedactor } from "../../../test/support/redactor.ts";
 import { startRemote } from "../../../test/support/remote.ts";
-import { normalizeServer } from "../config/normalize.ts";
+import { normalizeServer } from "../config/parse/normalize.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
-import { rawParams } from "../wire/jsonrpc.ts";
-import { EraMemory } from "./era-memory.ts";
-import { Guard } from "./guard.ts";
+import { rawParams } from "../protocol/rpc/jsonrpc.ts";
+import { EraMemory } from "./connection/era-memory.ts";
+import { Watchdog } from "./process/watchdog.ts";
 import { ManagedServer } from "./server.ts";
 
 const instance = randomUUID();
-const guard = new Guard({ instance });
+const watchdog = new Watchdog({ instance });
 const servers: ManagedServer[] = [];
 
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop()));
   expect(processesWithTag(instance)).toEqual([]);
 });
-afterAll(() => guard.close());
+afterAll(() => watchdog.close());
 
-/** A server, and everything that it reports. */
+/** A server, with everything that it reports. */
 async function manage(entry: object) {
   const states: string[] = [];
   const offers: number[] = [];
   const events = new EventEmitter();
-  const world = {
+  const context = {
     variables: { PATH: process.env["PATH"] },
     secrets: new MemorySecrets(),
-    guard,
+    watchdog,
     eras: await EraMemory.open(),
     instance,
     redactor: createRedactor(),
   };
-  const server = new ManagedServer(normalizeServer("it", entry), world, {
+  const server = new ManagedServer(normalizeServer("it", entry), context, {
     onStatus: ({ status }) => {
       states.push(status.state);
       events.emit("status");
@@ -50,7 +50,7 @@ async function manage(entry: object) {
 }
 
 const call = (server: ManagedServer, name: string, args = {}) =>
-  server.ask({ method: "tools/call", params: rawParams({ name, arguments: args }) });
+  server.forward({ method: "tools/call", params: rawParams({ name, arguments: args }) });
 
 async function heardBy(server: ManagedServer): Promise<unknown[]> {
   const reply = await call(server, "heard");
@@ -59,18 +59,18 @@ async function heardBy(server: ManagedServer): Promise<unknown[]> {
   return JSON.parse((reply.result.value as { content: { text: string }[] }).content[0]?.text ?? "");
 }
 
-describe("a program that is no server", () => {
-  it("surprise 13: one that echoes its input is told to be so", async () => {
+describe("a program that is not a server", () => {
+  it("a program that echoes its input is named as the reason", async () => {
     const { server } = await manage({ command: "cat" });
     const error = await server.start().then(
       () => undefined,
       (thrown: { message: string; detail?: string }) => `${thrown.message} ${thrown.detail ?? ""}`,
     );
-    expect(error).toMatch(/echoes its input, and is not an MCP server/);
+    expect(error).toMatch(/echoes its input: it is not an MCP server/);
   });
 });
 
-it("LC-5 one that is stopped before it began to start leaves nothing running", async () => {
+it("LC-5 a stop before the start leaves nothing running", async () => {
   for (const on_demand of [false, true]) {
     const { server } = await manage({ ...fixture("echo"), resilience: { on_demand } });
     const booted = server.boot().catch((error: unknown) => error);
@@ -80,7 +80,7 @@ it("LC-5 one that is stopped before it began to start leaves nothing running", a
   }
 });
 
-it("MG-1 one that is started with the hub is starting at once", async () => {
+it("MG-1 a server that starts with the hub is starting at once", async () => {
   const { server } = await manage(fixture("echo"));
   const booted = server.boot();
   expect(server.status.state).toBe("starting");
@@ -92,7 +92,7 @@ describe("a server that is not running", () => {
   it.each([
     ["stopped", {}],
     ["disabled", { enabled: false }],
-  ])("GR-5 %s: a call says so", async (state, more) => {
+  ])("GR-5 %s: a call fails with the reason", async (state, more) => {
     const { server } = await manage({ ...fixture("echo"), ...more });
     await expect(call(server, "echo")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
@@ -101,7 +101,7 @@ describe("a server that is not running", () => {
     });
   });
 
-  it("MC-NT1 a disabled one stays so, whatever is asked", async () => {
+  it("MC-NT1 a disabled server stays disabled", async () => {
     const { server, states } = await manage({ ...fixture("echo"), enabled: false });
     await expect(server.start()).rejects.toMatchObject({
       code: "CONFLICT",
@@ -111,7 +111,7 @@ describe("a server that is not running", () => {
     expect([server.status, states]).toEqual([{ state: "disabled" }, []]);
   });
 
-  it("LC-4 stopping it is nothing to do", async () => {
+  it("LC-4 stopping it does nothing", async () => {
     const { server, states } = await manage(fixture("echo"));
     await server.stop();
     await server.stop();
@@ -120,14 +120,14 @@ describe("a server that is not running", () => {
 });
 
 describe("what a server offers", () => {
-  it("GR-8 is reported when it comes and when it goes", async () => {
+  it("GR-8 is reported when the server starts and stops", async () => {
     const { server, offers } = await manage(fixture("paged"));
     await server.start();
     await server.stop();
     expect(offers).toEqual([3, 0]);
   });
 
-  it("GR-6 is remembered when it is down, so that its names stay taken", async () => {
+  it("GR-6 is kept while the server is down, so that its names stay reserved", async () => {
     const { server } = await manage(fixture("paged"));
     await server.start();
     await server.stop();
@@ -135,7 +135,7 @@ describe("what a server offers", () => {
     expect(server.listing?.tools.map((tool) => tool["name"])).toEqual(["one", "two", "three"]);
   });
 
-  it("GR-8 a burst of announcements is one new listing", async () => {
+  it("GR-8 a burst of announcements causes one new listing", async () => {
     const { server, offers, events } = await manage(fixture("echo"));
     await server.start();
     const listed = async () => (await heardBy(server)).filter((method) => method === "tools/list").length;
@@ -146,7 +146,7 @@ describe("what a server offers", () => {
     expect(server.status).toMatchObject({ state: "running", tools: expect.arrayContaining(["new"]) });
   });
 
-  it("GR-8 announcements of a server that is being stopped are forgotten", async () => {
+  it("GR-8 announcements of a server that is being stopped are ignored", async () => {
     const { server, offers } = await manage(fixture("echo"));
     await server.start();
     await call(server, "change", { name: "new" });
@@ -156,13 +156,13 @@ describe("what a server offers", () => {
     expect(offers.slice(0, 2)).toEqual([offers[0], 0]);
   });
 
-  it("MC-T3 who the server is and what it wants models to know", async () => {
+  it("MC-T3 the server's name and instructions are known", async () => {
     const { server } = await manage(fixture("echo"));
-    expect(server.hello).toBeUndefined();
+    expect(server.info).toBeUndefined();
     await server.start();
-    expect(server.hello).toMatchObject({ serverInfo: { name: "fixture" }, instructions: "Echo is at your service." });
+    expect(server.info).toMatchObject({ serverInfo: { name: "fixture" }, instructions: "Echo is at your service." });
     await server.stop();
-    expect(server.hello).toBeUndefined();
+    expect(server.info).toBeUndefined();
   });
 });
 
@@ -178,7 +178,7 @@ describe("start and stop", () => {
     expect(processesWithTag(instance)).toEqual([]);
   });
 
-  it("LC-1 a hundred starts and stops at random end as the last one says", async () => {
+  it("LC-1 after a hundred random starts and stops the last one decides", async () => {
     const { server } = await manage(fixture("echo"));
     const running: Promise<unknown>[] = [];
     for (let round = 0; round < 100; round++) {
@@ -191,7 +191,7 @@ describe("start and stop", () => {
     expect(processesWithTag(instance)).toEqual([server.pid]);
   });
 
-  it("LC-2 what it was is not shown while it starts again", async () => {
+  it("LC-2 the old connection is not shown during a restart", async () => {
     const { server, states } = await manage({ ...fixture("hung"), timeouts: { startMs: 200 } });
     await expect(server.start()).rejects.toMatchObject({ message: "Handshake timed out" });
     const again = server.start();
@@ -200,7 +200,7 @@ describe("start and stop", () => {
     expect(new Set(states)).toEqual(new Set(["starting", "error"]));
   });
 
-  it("LC-3 a list that never comes is in time too", async () => {
+  it("LC-3 a list that never comes fails in time", async () => {
     const { server } = await manage({ ...fixture("talks-first"), timeouts: { startMs: 250 } });
     await expect(server.start()).rejects.toMatchObject({ code: "NETWORK_ERROR", kind: "Timeout" });
     expect(processesWithTag(instance)).toEqual([]);
@@ -210,15 +210,15 @@ describe("start and stop", () => {
     const { server } = await manage(fixture("echo"));
     await server.setLogLevel("warning");
     await server.start();
-    await vi.waitFor(async () => expect(await heardBy(server)).toContain("logging/setLevel"));
+    await expect.poll(() => heardBy(server)).toContain("logging/setLevel");
     await server.stop();
     await server.start();
-    await vi.waitFor(async () => expect(await heardBy(server)).toContain("logging/setLevel"));
+    await expect.poll(() => heardBy(server)).toContain("logging/setLevel");
   });
 });
 
 describe("a remote server", () => {
-  it("LC-6 that is lost is tried again until it is stopped", async () => {
+  it("LC-6 reconnects after a loss until it is stopped", async () => {
     const remote = await startRemote("legacy-http");
     const { server, states, events } = await manage(remote.entry);
     await server.start();
@@ -230,7 +230,7 @@ describe("a remote server", () => {
     expect(states).not.toContain("error");
   });
 
-  it("LC-6 F30 that is down at the start is an error, and can be started when it is there", async () => {
+  it("LC-6 F30 is in error if it is down at the start, and can be started later", async () => {
     const first = await startRemote("modern-http");
     await first.stop();
     const { server } = await manage(first.entry);

@@ -26,7 +26,7 @@ const EVENTS: Record<StatusEvent["type"], StatusEvent> = {
   enabled: { type: "enabled" },
 };
 
-/** Every state and event that go together, and where they lead. All others change nothing. */
+/** Every valid pair of state and event, with the next state. Other events change nothing. */
 const TABLE: Record<StatusEvent["type"], Partial<Record<Status["state"], Status>>> = {
   start: {
     stopped: { state: "starting", stage: "resolving", since: 2 },

@@ -1,11 +1,9 @@
-// The status of a managed server as a pure state machine: one function, one table. What a state means for the process
-// behind it is server.ts's business.
+// The status of a managed server as a pure state machine.
 
 import type { ErrorBody } from "../errors.ts";
 
 /**
- * `queued`: its package waits for other installs. `installing`: by the hub. `downloading`: the launcher fetches the server
- * itself (uvx, docker).
+ * `queued`: its package waits for other installs. `installing`: by the hub. `downloading`: by the launcher (uvx, docker).
  */
 export type Stage = "resolving" | "queued" | "installing" | "launching" | "downloading" | "handshake" | "listing";
 
@@ -18,7 +16,7 @@ export type Status =
   | { readonly state: "error"; readonly error: ErrorBody; readonly since: number }
   /** The connection to a remote server is lost. */
   | { readonly state: "disconnected"; readonly error: ErrorBody; readonly since: number }
-  /** A remote server wants other credentials than it gets. */
+  /** A remote server refuses our credentials. */
   | { readonly state: "unauthenticated"; readonly error: ErrorBody; readonly since: number };
 
 export type StatusEvent =
@@ -33,7 +31,7 @@ export type StatusEvent =
   | { readonly type: "disabled" }
   | { readonly type: "enabled" };
 
-/** The status after an event. An event that makes no sense in a state changes nothing: the same object comes back. */
+/** The status after an event. The same object if the event does not apply in this state. */
 export function nextStatus(status: Status, event: StatusEvent): Status {
   switch (event.type) {
     case "start":
@@ -49,7 +47,7 @@ export function nextStatus(status: Status, event: StatusEvent): Status {
       if (status.state !== "starting" && status.state !== "running") return status;
       return { state: "error", error: event.error, since: event.at };
     case "lost":
-      // Also from "starting": an attempt to reconnect that failed leaves the server as it was.
+      // Also from "starting": a failed attempt to reconnect leaves the server disconnected.
       if (status.state !== "running" && status.state !== "starting") return status;
       return { state: "disconnected", error: event.error, since: event.at };
     case "refused":
@@ -62,4 +60,14 @@ export function nextStatus(status: Status, event: StatusEvent): Status {
     case "enabled":
       return status.state === "disabled" ? { state: "stopped" } : status;
   }
+}
+
+/** The reason of a failure. It contains no secrets: text of the server is redacted when it arrives. */
+export function errorOf(status: Status): ErrorBody | null {
+  return "error" in status ? status.error : null;
+}
+
+/** Enabled but not working. */
+export function isBroken(state: string): boolean {
+  return state === "error" || state === "disconnected" || state === "unauthenticated";
 }

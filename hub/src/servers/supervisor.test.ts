@@ -7,23 +7,23 @@ import { fixture } from "../../../test/support/hub.ts";
 import { textOf } from "../../../test/support/in-process.ts";
 import { isRunning, processesWithTag } from "../../../test/support/processes.ts";
 import { createRedactor } from "../../../test/support/redactor.ts";
-import { normalizeServer } from "../config/normalize.ts";
+import { normalizeServer } from "../config/parse/normalize.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
-import { rawParams } from "../wire/jsonrpc.ts";
-import { EraMemory } from "./era-memory.ts";
-import { Guard } from "./guard.ts";
+import { rawParams } from "../protocol/rpc/jsonrpc.ts";
+import { EraMemory } from "./connection/era-memory.ts";
+import { Watchdog } from "./process/watchdog.ts";
 import type { ServerObserver } from "./server.ts";
 import { Supervisor } from "./supervisor.ts";
 
 const instance = randomUUID();
-const guard = new Guard({ instance });
+const watchdog = new Watchdog({ instance });
 const supervisors: Supervisor[] = [];
 
 afterEach(async () => {
   await Promise.all(supervisors.splice(0).map((supervisor) => supervisor.shutdownAll()));
   expect(processesWithTag(instance)).toEqual([]);
 });
-afterAll(() => guard.close());
+afterAll(() => watchdog.close());
 
 async function supervise(
   entries: Record<string, object>,
@@ -31,15 +31,22 @@ async function supervise(
 ): Promise<Supervisor> {
   const variables = { PATH: process.env["PATH"] };
   const redactor = createRedactor();
-  const world = { variables, secrets: new MemorySecrets(), guard, eras: await EraMemory.open(), instance, redactor };
+  const context = {
+    variables,
+    secrets: new MemorySecrets(),
+    watchdog,
+    eras: await EraMemory.open(),
+    instance,
+    redactor,
+  };
   const observer = { onStatus, onOffer: () => undefined };
-  const supervisor = new Supervisor(world, observer, drainMs === undefined ? {} : { drainMs });
+  const supervisor = new Supervisor(context, observer, drainMs === undefined ? {} : { drainMs });
   for (const [name, entry] of Object.entries(entries)) supervisor.add(normalizeServer(name, entry));
   supervisors.push(supervisor);
   return supervisor;
 }
 
-describe("the set", () => {
+describe("finding and removing servers", () => {
   it("a server is found by its name and by its id", async () => {
     const supervisor = await supervise({ a: { ...fixture("echo"), id: "first" }, b: fixture("echo") });
     expect(supervisor.get("a")).toBe(supervisor.get("first"));
@@ -51,15 +58,12 @@ describe("the set", () => {
     expect(supervisor.get("b").name).toBe("b");
   });
 
-  it.each(["nobody", "", "__proto__", "toString"])(
-    "MC-NT2 %j is NOT_FOUND, with the names that there are",
-    async (name) => {
-      const supervisor = await supervise({ a: fixture("echo") });
-      expect(() => supervisor.get(name)).toThrow(expect.objectContaining({ code: "NOT_FOUND", hint: "Servers: a" }));
-    },
-  );
+  it.each(["nobody", "", "__proto__", "toString"])("MC-NT2 %j is NOT_FOUND, with the existing names", async (name) => {
+    const supervisor = await supervise({ a: fixture("echo") });
+    expect(() => supervisor.get(name)).toThrow(expect.objectContaining({ code: "NOT_FOUND", hint: "Servers: a" }));
+  });
 
-  it("MC-T2 a server that is removed is stopped and gone", async () => {
+  it("MC-T2 a removed server is stopped", async () => {
     const supervisor = await supervise({ a: fixture("echo"), b: fixture("echo") });
     await supervisor.startAll();
     await supervisor.remove("a");
@@ -68,8 +72,8 @@ describe("the set", () => {
   });
 });
 
-describe("all of them", () => {
-  it("LC-7 MC-T8 start and stop side by side, whatever becomes of each", async () => {
+describe("all servers", () => {
+  it("LC-7 MC-T8 start and stop in parallel, independently of each other", async () => {
     const supervisor = await supervise({
       a: fixture("echo"),
       broken: fixture("exit-at-start"),
@@ -85,7 +89,7 @@ describe("all of them", () => {
     expect(processesWithTag(instance)).toEqual([]);
   });
 
-  it("GR-3 the listings are those of servers that were up, and say which still are", async () => {
+  it("GR-3 the listings include servers that went down, marked as unavailable", async () => {
     const supervisor = await supervise({ a: fixture("paged"), b: fixture("paged"), c: fixture("exit-at-start") });
     await supervisor.startAll();
     await supervisor.get("b").stop();
@@ -103,10 +107,10 @@ describe("a server that is replaced or removed", () => {
   const changed = (entry: object) => normalizeServer("a", { ...entry, env: { CHANGED: "yes" } });
   const call = async (supervisor: Supervisor, tool: string, args = {}) => {
     const params = rawParams({ name: tool, arguments: args });
-    return textOf(await supervisor.answering("a").ask({ method: "tools/call", params }));
+    return textOf(await supervisor.answering("a").forward({ method: "tools/call", params }));
   };
 
-  it("F38 CF-9 answers until the new one is up, and finishes what it was asked", async () => {
+  it("F38 CF-9 answers until the new one runs, and finishes its open calls", async () => {
     const dir = await mkdtemp(join(tmpdir(), "plugboard-drain-"));
     const states: string[] = [];
     const supervisor = await supervise(
@@ -122,7 +126,7 @@ describe("a server that is replaced or removed", () => {
     const fresh = supervisor.get("a");
     const pids: string[] = [];
     while (!fresh.available) pids.push(await call(supervisor, "pid"));
-    // What was asked of the old one an instant before may come from there.
+    // A call that was sent just before may still be answered by the old process.
     while (pids.at(-1) !== String(fresh.pid)) pids.push(await call(supervisor, "pid"));
     const first = pids.indexOf(String(fresh.pid));
     expect(new Set(pids.slice(0, first))).toEqual(new Set([String(old)]));
@@ -132,12 +136,12 @@ describe("a server that is replaced or removed", () => {
     await replaced;
     expect(processesWithTag(instance)).toEqual([fresh.pid]);
     expect(await call(supervisor, "env", { name: "CHANGED" })).toBe("yes");
-    // That the old one ended is not what became of the server.
+    // The end of the old process does not change the state of the server.
     expect([...new Set(states)]).toEqual(["starting", "running"]);
     await rm(dir, { recursive: true });
   });
 
-  it("F38 is out of the set at once and finishes what it was asked when it is removed", async () => {
+  it("F38 is removed at once and finishes its open calls", async () => {
     const dir = await mkdtemp(join(tmpdir(), "plugboard-drain-"));
     const states: string[] = [];
     const supervisor = await supervise(
@@ -156,7 +160,7 @@ describe("a server that is replaced or removed", () => {
     await rm(dir, { recursive: true });
   });
 
-  it("F38 is stopped when its time is over, whatever it was asked", async () => {
+  it("F38 is stopped after the drain limit, also with open calls", async () => {
     const supervisor = await supervise({ a: fixture("echo") }, { drainMs: 50 });
     await supervisor.startAll();
     const hanging = call(supervisor, "hang").catch((error: unknown) => error);
@@ -165,7 +169,7 @@ describe("a server that is replaced or removed", () => {
     expect(processesWithTag(instance)).toEqual([supervisor.get("a").pid]);
   });
 
-  it("LC-5 does not hold up the end of all", async () => {
+  it("LC-5 does not delay the shutdown", async () => {
     const supervisor = await supervise({ a: fixture("echo"), b: fixture("echo") }, { drainMs: NEVER_MS });
     await supervisor.startAll();
     const hanging = call(supervisor, "hang").catch((error: unknown) => error);
@@ -177,7 +181,7 @@ describe("a server that is replaced or removed", () => {
     expect(processesWithTag(instance)).toEqual([]);
   });
 
-  it("F38 one that was replaced before it was up leaves the one before it answering", async () => {
+  it("F38 a replacement that is replaced before it runs leaves the predecessor answering", async () => {
     const supervisor = await supervise({ a: fixture("echo") });
     await supervisor.startAll();
     const old = String(supervisor.get("a").pid);
@@ -191,7 +195,7 @@ describe("a server that is replaced or removed", () => {
     expect(processesWithTag(instance)).toEqual([supervisor.get("a").pid]);
   });
 
-  it("F38 holds what the new one needs: that one is started again when the old one is gone", async () => {
+  it("F38 if the old one holds a resource, the new one is started again after its end", async () => {
     const dir = await mkdtemp(join(tmpdir(), "plugboard-drain-"));
     const entry = fixture("exclusive", join(dir, "only-one"));
     const supervisor = await supervise({ a: entry });
@@ -203,7 +207,7 @@ describe("a server that is replaced or removed", () => {
     await rm(dir, { recursive: true });
   });
 
-  it("LC-3 is gone also where the new one does not start, which says why", async () => {
+  it("LC-3 is stopped also if the new one does not start, and the status has the reason", async () => {
     const supervisor = await supervise({ a: fixture("echo") });
     await supervisor.startAll();
     await supervisor.replace(normalizeServer("a", { command: "/no/such/program" }), { wanted });
@@ -212,7 +216,7 @@ describe("a server that is replaced or removed", () => {
     expect(processesWithTag(instance)).toEqual([]);
   });
 
-  it("LC-8 answers nothing more when it was switched off", async () => {
+  it("LC-8 answers no calls after it was disabled", async () => {
     const supervisor = await supervise({ a: fixture("echo") });
     await supervisor.startAll();
     const replaced = supervisor.replace(normalizeServer("a", { ...fixture("echo"), enabled: false }), {
@@ -223,7 +227,7 @@ describe("a server that is replaced or removed", () => {
     expect(processesWithTag(instance)).toEqual([]);
   });
 
-  it("GR-7 hands its log level on", async () => {
+  it("GR-7 passes its log level on", async () => {
     const supervisor = await supervise({ a: fixture("echo") });
     await supervisor.startAll();
     await supervisor.get("a").setLogLevel("warning");
@@ -232,8 +236,10 @@ describe("a server that is replaced or removed", () => {
   });
 });
 
-describe("a trial", () => {
-  it("LC-9 starts a disabled config too, touches no configured server, leaves nothing", async () => {
+const exitingWith = (script: string) => ({ command: "node", args: ["-e", script] });
+
+describe("a test of a config", () => {
+  it("LC-9 starts a disabled config too, touches no configured server, and leaves nothing running", async () => {
     const supervisor = await supervise({ a: fixture("echo") });
     const config = normalizeServer("a", { ...fixture("paged"), enabled: false });
     expect(await supervisor.test(config)).toMatchObject({ success: true, message: "Connected: 3 tools" });
@@ -246,6 +252,13 @@ describe("a trial", () => {
     [{ ...fixture("echo"), env: { X: "${NOT_SET}" } }, "VALIDATION_ERROR", "Missing required credentials"],
     [{ ...fixture("hung"), timeouts: { startMs: 200 } }, "NETWORK_ERROR", "Handshake timed out"],
     [fixture("exit-at-start"), "SERVICE_UNAVAILABLE", "The server exited with code 3 before the handshake"],
+    // Independent of whether the end of its output or of the process is seen first.
+    [exitingWith("process.exit(7)"), "SERVICE_UNAVAILABLE", "The server exited with code 7 before the handshake"],
+    [
+      exitingWith("fs.closeSync(1); setTimeout(() => process.exit(7), 100)"),
+      "SERVICE_UNAVAILABLE",
+      "The server exited with code 7 before the handshake",
+    ],
     [{ url: "http://127.0.0.1:1/mcp" }, "NETWORK_ERROR", "The server cannot be reached"],
   ])("LC-9 LC-3 of %j fails with %s", async (entry, code, message) => {
     const supervisor = await supervise({});

@@ -1,19 +1,20 @@
-// The set of managed servers: who is there and who answers, starting and stopping them side by side, replacing one while
-// calls run, and trying one out unsaved.
+// All managed servers: starts and stops them in parallel, replaces a server while calls run, and tests an unsaved config.
 
 import { basename } from "node:path";
 import type { ServerListing } from "../catalog/listing.ts";
-import type { ServerConfig } from "../config/types.ts";
-import { didYouMean } from "../did-you-mean.ts";
+import type { ServerConfig } from "../config/schema/types.ts";
+import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError, toHubError, type ErrorBody, type ErrorKind } from "../errors.ts";
-import type { Era } from "../wire/era.ts";
-import type { JsonObject } from "../wire/json.ts";
-import type { PackageRecord } from "./npm/record.ts";
-import { ResourceWatches, WatchBudget } from "./resource-watches.ts";
+import type { Era } from "../protocol/revisions/era.ts";
+import type { JsonObject } from "../lib/json/json.ts";
+import type { PackageRecord } from "./npm/install-record.ts";
+import { Companions } from "./companions.ts";
+import { UpstreamSubscriptions, WatchBudget } from "./connection/upstream-subscriptions.ts";
 import { ManagedServer, type ServerObserver } from "./server.ts";
-import type { ServerWorld } from "./world.ts";
+import type { ServerContext } from "./context.ts";
+import type { Status } from "./status.ts";
 
-/** What a trial of an unsaved config found. The shape is the management API's. */
+/** The result of testing an unsaved config, in the form of the management API. */
 export interface TestResult {
   readonly success: boolean;
   readonly message: string;
@@ -23,46 +24,56 @@ export interface TestResult {
   readonly error?: ErrorBody;
 }
 
-/** What became of a server's package. */
+export interface TestOptions {
+  readonly onStatus?: (status: Status) => void;
+  /** A line of its log. */
+  readonly onLog?: (text: string) => void;
+  /** Ends the test early. */
+  readonly signal?: AbortSignal;
+}
+
+/** The result of a package update. */
 export interface PackageUpdate {
-  /** The version before; undefined where there was none. */
+  /** Undefined if no version was installed. */
   readonly from: string | undefined;
   readonly to: string;
   /** The servers that were restarted. */
   readonly restarted: readonly string[];
 }
 
-/** For the calls that a replaced or removed server was asked before. */
+/** For the open calls of a replaced or removed server. */
 const DRAIN_MS = 10_000;
-/** Of one name, at a time: each is a process that somebody still waits for. */
-const MAX_LEAVING = 4;
-/** How a server fails that needs what the one before it still holds: a port, a lock on a file. */
+/** Per name, since each is a process: the oldest is stopped at once. */
+const MAX_RETIRING = 4;
+/** The failures of a server whose predecessor still holds a port or a lock. */
 const MAY_BE_HELD: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["ProcessSpawnFailed", "Timeout"]);
 
 export class Supervisor {
-  readonly #world: ServerWorld;
+  readonly companions: Companions;
+  readonly #context: ServerContext;
   readonly #observer: ServerObserver;
-  /** Observes each server: of one that was replaced nothing is told any more, of one that was removed only its end. */
-  readonly #news: ServerObserver;
+  /** Filters events: none of a replaced server, and only the end of a removed one. */
+  readonly #filtered: ServerObserver;
   readonly #drainMs: number;
-  /** By name: what the config says. */
+  /** By name: the servers of the config. */
   readonly #servers = new Map<string, ManagedServer>();
-  /** By name: those that were replaced, and answer until the new one is up. */
+  /** By name: replaced servers that answer until the new one runs. */
   readonly #standIns = new Map<string, ManagedServer>();
-  /** By name: what clients watch, whichever server of the name answers. */
-  readonly #watches = new Map<string, ResourceWatches>();
-  readonly #watchBudget = new WatchBudget();
-  /** Those that are asked nothing any more, until nothing of them is left. */
-  readonly #leaving = new Set<ManagedServer>();
+  /** By name: resource subscriptions, which outlive the replacement of a server. */
+  readonly #subscriptions = new Map<string, UpstreamSubscriptions>();
+  readonly #subscriptionBudget = new WatchBudget();
+  /** Servers that finish their open calls before they are stopped. */
+  readonly #retiring = new Set<ManagedServer>();
 
-  constructor(world: ServerWorld, observer: ServerObserver, { drainMs = DRAIN_MS }: { drainMs?: number } = {}) {
-    this.#world = world;
+  constructor(context: ServerContext, observer: ServerObserver, { drainMs = DRAIN_MS }: { drainMs?: number } = {}) {
+    this.companions = new Companions(context);
+    this.#context = context;
     this.#observer = observer;
-    this.#news = {
+    this.#filtered = {
       ...observer,
       onStatus: (server) => {
-        const isGone = server.status.state === "stopped" && !this.#servers.has(server.name);
-        if (isGone || this.#has(server)) observer.onStatus(server);
+        const isRemoved = server.status.state === "stopped" && !this.#servers.has(server.name);
+        if (isRemoved || this.#has(server)) observer.onStatus(server);
       },
       onWarning: (server, message) => this.#has(server) && observer.onWarning?.(server, message),
       onToolChanges: (server, changes) => this.#has(server) && observer.onToolChanges?.(server, changes),
@@ -83,14 +94,14 @@ export class Supervisor {
   get(name: string): ManagedServer {
     const server = this.#servers.get(name) ?? this.servers.find(({ config }) => config.id === name);
     if (server !== undefined) return server;
-    // As the file spells it, where that means one server.
+    // As the file spells it, if that is unambiguous.
     const [spelled, another] = this.servers.filter(({ config }) => config.writtenAs === name);
     if (spelled !== undefined && another === undefined) return spelled;
     const hint = didYouMean(name, [...this.#servers.keys()], "Servers");
     throw new HubError("ServerNotFound", `There is no server "${name}"`, { hint });
   }
 
-  /** Who answers for a name: while a changed server starts, the one before it. */
+  /** The server that gets the calls: while a changed server starts, its predecessor. */
   answering(name: string): ManagedServer {
     const server = this.get(name);
     if (server.isOffered) return server;
@@ -98,22 +109,22 @@ export class Supervisor {
     return standIn?.isOffered === true ? standIn : server;
   }
 
-  /** Unknown while nobody answers for the name. */
+  /** Undefined while no server of this name is connected. */
   eraOf(name: string): Era | undefined {
-    return this.has(name) ? this.answering(name).hello?.era : undefined;
+    return this.has(name) ? this.answering(name).info?.era : undefined;
   }
 
   add(config: ServerConfig): ManagedServer {
-    const watches = this.#watches.get(config.name) ?? new ResourceWatches(this.#watchBudget);
-    this.#watches.set(config.name, watches);
-    const server = new ManagedServer(config, this.#world, this.#news, watches);
+    const subscriptions = this.#subscriptions.get(config.name) ?? new UpstreamSubscriptions(this.#subscriptionBudget);
+    this.#subscriptions.set(config.name, subscriptions);
+    const server = new ManagedServer(config, this.#context, this.#filtered, subscriptions);
     this.#servers.set(config.name, server);
     return server;
   }
 
   /**
-   * Puts a new server in the place of the one of the same name. New up first: the old one answers until then, finishes
-   * what it was asked, and is stopped. `wanted` is asked before each start. Never rejects: how it went is in the status.
+   * Replaces the server of the same name. The old one answers until the new one runs, then finishes its open calls and is
+   * stopped. `wanted` is checked before each start. Never rejects: the status has the result.
    */
   async replace(config: ServerConfig, { wanted }: { wanted: () => boolean }): Promise<void> {
     const old = this.get(config.name);
@@ -121,50 +132,50 @@ export class Supervisor {
     const standIn = wanted() ? [old, before].find((server) => server?.available) : undefined;
     if (standIn === undefined) this.#standIns.delete(config.name);
     else this.#standIns.set(config.name, standIn);
-    const fresh = this.add(config);
-    if (old.logLevel !== undefined) void fresh.setLogLevel(old.logLevel);
+    const replacement = this.add(config);
+    if (old.logLevel !== undefined) void replacement.setLogLevel(old.logLevel);
     const others = [old, before].filter((server) => server !== standIn);
     const left = Promise.all(others.map((server) => this.#retire(server)));
-    // Without anybody to answer meanwhile, nothing is won by having two of them.
+    // If no predecessor can answer in the meantime, running both has no advantage.
     if (standIn === undefined) await left;
-    if (wanted() && this.#has(fresh)) await this.#start(fresh, standIn, wanted);
+    if (wanted() && this.#has(replacement)) await this.#start(replacement, standIn, wanted);
     await left;
   }
 
-  /** Takes it out at once. Resolves when it has finished what it was asked, and nothing of it is left. */
+  /** Removes it at once. Resolves when its open calls are finished and nothing of it is left. */
   async remove(name: string): Promise<void> {
     const server = this.get(name);
     const standIn = this.#standIns.get(server.name);
     this.#servers.delete(server.name);
     this.#standIns.delete(server.name);
-    this.#watches.delete(server.name);
+    this.#subscriptions.delete(server.name);
     await Promise.all([server, standIn].map((each) => this.#retire(each)));
   }
 
-  /** Offers what every enabled server offered in the last run of the hub. Comes before startAll(). */
-  async expectAll(): Promise<void> {
-    await Promise.all(this.servers.filter(isEnabled).map((server) => server.expect()));
+  /** Offers the cached listings of all enabled servers. Called before startAll(). */
+  async offerCached(): Promise<void> {
+    await Promise.all(this.servers.filter(isEnabled).map((server) => server.offerCached()));
   }
 
-  /** Starts every enabled server, side by side. A failure is in that server's status and touches no other. */
+  /** Starts every enabled server, in parallel. A failure is in the status of its server only. */
   async startAll(): Promise<void> {
     await Promise.all(this.servers.filter(isEnabled).map((server) => server.boot().catch(() => undefined)));
   }
 
   async shutdownAll(): Promise<void> {
-    await Promise.all([...this.#everyone].map((server) => server.stop()));
+    await Promise.all([this.companions.closeAll(), ...[...this.#all].map((server) => server.stop())]);
   }
 
-  /** A client has gone for good: what servers kept for it alone is ended. */
+  /** A client's session has ended for good: its instances are ended. */
   sessionEnded(session: string): void {
-    for (const server of this.#everyone) server.sessionEnded(session);
+    for (const server of this.#all) server.sessionEnded(session);
   }
 
-  get #everyone(): ReadonlySet<ManagedServer> {
-    return new Set([...this.#servers.values(), ...this.#standIns.values(), ...this.#leaving]);
+  get #all(): ReadonlySet<ManagedServer> {
+    return new Set([...this.#servers.values(), ...this.#standIns.values(), ...this.#retiring]);
   }
 
-  /** What each server offers, for the catalog. */
+  /** The listings for the catalog. */
   listings(): Map<string, ServerListing> {
     const listings = new Map<string, ServerListing>();
     for (const name of this.#servers.keys()) {
@@ -174,16 +185,29 @@ export class Supervisor {
     return listings;
   }
 
-  /** Starts a config that is not saved, looks what it offers, and leaves nothing running. */
-  async test(config: ServerConfig): Promise<TestResult> {
-    const silent = { onStatus: () => undefined, onOffer: () => undefined };
+  /** Starts an unsaved config, reads its lists, and stops it again. */
+  async test(config: ServerConfig, { onStatus, onLog, signal }: TestOptions = {}): Promise<TestResult> {
+    const observer: ServerObserver = {
+      onStatus: ({ status }) => onStatus?.(status),
+      onOffer: () => undefined,
+      onLog: (_server, { text }) => onLog?.(text),
+    };
     const resilience = { ...config.resilience, restart: false, health_check_ms: 0 as const };
-    // What is only tried out leaves no trace.
-    const { listings: _, ...world } = this.#world;
-    const server = new ManagedServer({ ...config, resilience, enabled: true }, world, silent);
+    const { authorizationFor } = this.#context;
+    // A test writes no cache, and changes no login of the server that it is a new version of.
+    const { listings: _, ...context } = {
+      ...this.#context,
+      ...(authorizationFor && {
+        authorizationFor: (each: ServerConfig, url: URL) => authorizationFor(each, url, { isTrial: true }),
+      }),
+    };
+    const server = new ManagedServer({ ...config, resilience, enabled: true }, context, observer);
     const startedAt = performance.now();
     const latency = () => Math.round(performance.now() - startedAt);
+    const cancel = () => void server.stop();
+    signal?.addEventListener("abort", cancel, { once: true });
     try {
+      signal?.throwIfAborted();
       await server.start();
       const { tools = [], resources = [] } = server.listing ?? {};
       const latency_ms = latency();
@@ -193,17 +217,18 @@ export class Supervisor {
       const latency_ms = latency();
       return { success: false, message: error.message, tools: [], resources: [], latency_ms, error: error.toJSON() };
     } finally {
+      signal?.removeEventListener("abort", cancel);
       await server.retire(0);
     }
   }
 
   /**
-   * Installs what a server's package is today, and runs it, and whoever shares it, from there. One that does not come up
-   * with the new version goes back to the one before.
+   * Installs the newest allowed version of a server's package, and restarts all servers that share it. Rolls back if one of
+   * them does not start with the new version.
    */
   async updatePackage(name: string, signal: AbortSignal): Promise<PackageUpdate> {
     const server = this.get(name);
-    const { packages } = this.#world;
+    const { packages } = this.#context;
     const { key, before, after } = await server.renewPackage(signal);
     const update = { from: before?.version, to: after.version };
     if (before?.folder === after.folder) return { ...update, restarted: [] };
@@ -215,17 +240,17 @@ export class Supervisor {
       await packages?.restore(key, before);
       await this.#restart(server.name, after);
       const { kind, message, detail = message } = failure.error;
-      const said = `Version ${after.version} of ${server.name} does not start, ${before.version} is used again`;
-      throw new HubError(kind, said, {
+      const summary = `Version ${after.version} of ${server.name} does not start; using ${before.version} again`;
+      throw new HubError(kind, summary, {
         detail,
-        hint: `To stay with it, write ${before.manifest.name}@${before.version}`,
+        hint: `To pin it, use ${before.manifest.name}@${before.version}`,
       });
     }
-    await packages?.tidy(this.servers.map(({ config }) => config));
+    await packages?.prune(this.servers.map(({ config }) => config));
     return { ...update, restarted };
   }
 
-  /** The server, and all that were started from what it no longer is; those that are stopped take the new one by themselves. */
+  /** Restarts the server and all others that run the old version; stopped ones use the new version at their next start. */
   async #restart(name: string, left: PackageRecord | undefined): Promise<string[]> {
     const affected = this.servers.filter((each) => {
       const { state } = each.status;
@@ -236,25 +261,25 @@ export class Supervisor {
     return affected.map((each) => each.name);
   }
 
-  async #start(fresh: ManagedServer, standIn: ManagedServer | undefined, wanted: () => boolean): Promise<void> {
-    await fresh.start().catch(() => undefined);
-    // Replaced or removed meanwhile: whoever did that has seen to the stand-in too.
-    if (standIn === undefined || !this.#has(fresh)) return;
-    this.#standIns.delete(fresh.name);
-    if (!fresh.available) this.#observer.onOffer(fresh);
+  async #start(replacement: ManagedServer, standIn: ManagedServer | undefined, wanted: () => boolean): Promise<void> {
+    await replacement.start().catch(() => undefined);
+    // Replaced or removed in the meantime, together with the stand-in.
+    if (standIn === undefined || !this.#has(replacement)) return;
+    this.#standIns.delete(replacement.name);
+    if (!replacement.available) this.#observer.onOffer(replacement);
     await this.#retire(standIn);
-    const { status } = fresh;
+    const { status } = replacement;
     const mayBeHeld = status.state === "error" && MAY_BE_HELD.has(status.error.kind);
-    if (mayBeHeld && wanted() && this.#has(fresh)) await fresh.start().catch(() => undefined);
+    if (mayBeHeld && wanted() && this.#has(replacement)) await replacement.start().catch(() => undefined);
   }
 
   async #retire(server: ManagedServer | undefined): Promise<void> {
     if (server === undefined) return;
-    const [first, ...others] = [...this.#leaving].filter(({ name }) => name === server.name);
-    if (others.length + 1 >= MAX_LEAVING) void first?.stop();
-    this.#leaving.add(server);
+    const [first, ...others] = [...this.#retiring].filter(({ name }) => name === server.name);
+    if (others.length + 1 >= MAX_RETIRING) void first?.stop();
+    this.#retiring.add(server);
     await server.retire(this.#drainMs);
-    this.#leaving.delete(server);
+    this.#retiring.delete(server);
   }
 
   #has(server: ManagedServer): boolean {

@@ -1,20 +1,21 @@
-// What somebody should know about a server that works: what was wrong with its lists, that they cannot be read again, that
-// a tool is no longer what it was. Each is told once when it comes up.
+// Warnings about a server that works: problems of its lists, a failed refresh, changed tools. Each is reported once.
 
-/** Of each kind, and of what was told before. */
+import { evictOldest } from "@plugboard/shared/evict";
+
+/** Bounds of the kept warnings. */
 const MAX_CHANGES = 20;
-const MAX_TOLD = 500;
+const MAX_REPORTED = 500;
 
 export class ServerWarnings {
-  readonly #tell: (message: string) => void;
+  readonly #report: (message: string) => void;
   #listing: readonly string[] = [];
   #failure: string | undefined;
-  /** By tool; the newest last. */
+  /** By tool, the newest last. */
   readonly #changes = new Map<string, string>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
-  constructor(tell: (message: string) => void) {
-    this.#tell = tell;
+  constructor(report: (message: string) => void) {
+    this.#report = report;
   }
 
   get all(): readonly string[] {
@@ -25,32 +26,31 @@ export class ServerWarnings {
     return this.#listing;
   }
 
-  /** A new listing was read: what was wrong with the one before is over. */
+  /** A new listing was read: warnings about the one before are dropped. */
   listed(warnings: readonly string[]): void {
     this.#failure = undefined;
     this.#listing = warnings;
-    for (const warning of warnings) this.#news(warning);
+    for (const warning of warnings) this.#add(warning);
   }
 
-  /** The lists could not be read again. */
+  /** A refresh of the lists failed. */
   failed(warning: string): void {
     this.#failure = warning;
-    this.#news(warning);
+    this.#add(warning);
   }
 
-  /** A tool is another one than before; stays until the tool changes again. */
+  /** A tool has changed. Stays until it changes again. */
   changed(tool: string, warning: string): void {
     this.#changes.delete(tool);
     this.#changes.set(tool, warning);
-    const [oldest] = this.#changes.keys();
-    if (this.#changes.size > MAX_CHANGES && oldest !== undefined) this.#changes.delete(oldest);
-    this.#news(warning);
+    evictOldest(this.#changes, MAX_CHANGES);
+    this.#add(warning);
   }
 
-  #news(warning: string): void {
-    if (this.#told.has(warning)) return;
-    if (this.#told.size >= MAX_TOLD) this.#told.clear();
-    this.#told.add(warning);
-    this.#tell(warning);
+  #add(warning: string): void {
+    if (this.#reported.has(warning)) return;
+    if (this.#reported.size >= MAX_REPORTED) this.#reported.clear();
+    this.#reported.add(warning);
+    this.#report(warning);
   }
 }

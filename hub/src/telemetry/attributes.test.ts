@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { HubError } from "../errors.ts";
-import { failure, success } from "../wire/jsonrpc.ts";
+import { failure, success } from "../protocol/rpc/jsonrpc.ts";
 import { askedFor, failureOf, spanName } from "./attributes.ts";
 
 const redact = (text: string) => text.replaceAll("s3cret", "***");
 
-describe("what a span says", () => {
-  it("MG-3 of a call: its tool, and nothing of its arguments", () => {
+describe("the attributes of a span", () => {
+  it("MG-3 for a call: its tool, and nothing of its arguments", () => {
     const asked = askedFor("tools/call", { name: "get_weather", arguments: { uri: "x", ref: {} } }, redact);
     expect(JSON.parse(JSON.stringify(asked))).toEqual({
       "mcp.method.name": "tools/call",
@@ -16,13 +16,13 @@ describe("what a span says", () => {
     expect(spanName(asked)).toBe("tools/call get_weather");
   });
 
-  it("SE-1 of a resource: its URI without the secrets that were filled in, and never in the name", () => {
+  it("SE-1 for a resource: its URI without secrets, and not in the span name", () => {
     const asked = askedFor("resources/read", { uri: "db://host/t?key=s3cret" }, redact);
     expect(asked["mcp.resource.uri"]).toBe("db://host/t?key=***");
     expect(spanName(asked)).toBe("resources/read");
   });
 
-  it("MG-3 what a client sends for a name is bounded", () => {
+  it("MG-3 names from clients are bounded", () => {
     const asked = askedFor("prompts/get", { name: "p".repeat(10_000) }, redact);
     expect(spanName(asked).length).toBeLessThan(1100);
   });
@@ -38,5 +38,5 @@ describe("what a span says", () => {
       { error: new HubError("Timeout", "No answer", { detail: "s3cret" }) },
       { attributes: { "error.type": "Timeout" }, message: "No answer" },
     ],
-  ])("MG-3 of an outcome: %j", (outcome, expected) => expect(failureOf(outcome)).toEqual(expected));
+  ])("MG-3 for an outcome: %j", (outcome, expected) => expect(failureOf(outcome)).toEqual(expected));
 });

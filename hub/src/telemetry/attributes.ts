@@ -1,14 +1,14 @@
-// Names of OpenTelemetry's conventions for MCP, and what a request has to say under them. Arguments and results never get
-// in. The conventions are young and still change: this file is the one place that spells them.
+// Span attributes by OpenTelemetry's conventions for MCP, which still change: only this file spells them. Arguments and
+// results are never attributes.
 
-import { isObject, type JsonObject } from "../wire/json.ts";
-import { MODERN_VERSION } from "../wire/era.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
+import { MODERN_VERSION } from "../protocol/revisions/era.ts";
 import type { Attributes } from "./span.ts";
 import type { Arrival, SentFacts, TraceOutcome } from "./tracing.ts";
 
 const MAX_CHARS = 1024;
 
-/** What is asked for, under the name that the one who is asked knows. */
+/** The target of a request, by the receiver's name for it. */
 export function askedFor(method: string, params: JsonObject, redact: (text: string) => string): Attributes {
   const ref = isObject(params["ref"]) ? params["ref"] : {};
   const name = textOf(params["name"]);
@@ -19,12 +19,12 @@ export function askedFor(method: string, params: JsonObject, redact: (text: stri
     "gen_ai.operation.name": isCall ? "execute_tool" : undefined,
     "gen_ai.tool.name": isCall ? name : undefined,
     "gen_ai.prompt.name": method === "prompts/get" ? name : textOf(ref["name"]),
-    // Whoever fills a template may fill in a key.
+    // A filled-in URI template may contain a key.
     "mcp.resource.uri": uri === undefined ? undefined : redact(uri).slice(0, MAX_CHARS),
   };
 }
 
-/** `tools/call get_weather`: few names, so that spans can be counted by them. */
+/** Like `tools/call get_weather`: low cardinality, so that spans can be grouped by name. */
 export function spanName(asked: Attributes): string {
   const target = asked["gen_ai.tool.name"] ?? asked["gen_ai.prompt.name"];
   return target === undefined ? `${asked["mcp.method.name"]}` : `${asked["mcp.method.name"]} ${target}`;
@@ -39,13 +39,13 @@ export function arrivedBy(arrival: Arrival | undefined): Attributes {
   return {
     "jsonrpc.request.id": request === undefined ? undefined : String(request.id).slice(0, MAX_CHARS),
     "mcp.protocol.version": era === "modern" ? MODERN_VERSION : session?.version,
-    // On stdio there is one client, and its session has no id.
+    // A stdio session has no id.
     "mcp.session.id": transport === undefined || transport === "stdio" ? undefined : session?.id,
     "network.transport": transport === undefined ? undefined : NETWORK[transport],
   };
 }
 
-/** A remote server's session id is left out: it opens the session to whoever has it. */
+/** Without the session id of a remote server, which is a credential. */
 export function sentBy({ id, version, transport, address }: SentFacts): Attributes {
   return {
     "jsonrpc.request.id": String(id),
@@ -60,11 +60,11 @@ const NETWORK = { stdio: "pipe", http: "tcp", sse: "tcp", websocket: "tcp" } as 
 
 export interface Failure {
   readonly attributes: Attributes;
-  /** The hub's own words; a server's may quote anything. */
+  /** Only messages of the hub: a server's may quote anything. */
   readonly message?: string;
 }
 
-/** Why a request counts as failed; undefined where it does not. */
+/** Why a request failed; undefined if it did not. */
 export function failureOf(outcome: TraceOutcome): Failure | undefined {
   if ("error" in outcome) {
     const { kind, message } = outcome.error;

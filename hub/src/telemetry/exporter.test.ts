@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { startCollector, type Collector } from "../../../test/support/collector.ts";
 import { Exporter, type ExporterOptions } from "./exporter.ts";
 import { KIND, type SpanData } from "./span.ts";
+import { listen } from "../../../test/support/sockets.ts";
 
 const span = (n: number): SpanData => ({
   context: { traceId: "1".repeat(32), spanId: "2".repeat(16), sampled: true },
@@ -16,7 +17,7 @@ const span = (n: number): SpanData => ({
   failed: false,
 });
 
-describe("the way to the collector", () => {
+describe("Exporter", () => {
   let collector: Collector | undefined;
   let hole: Server | undefined;
   afterEach(async () => {
@@ -30,8 +31,7 @@ describe("the way to the collector", () => {
     const made = new Exporter({
       url: new URL(url),
       headers: {},
-      contentType: "text/plain",
-      encode: (spans) => Buffer.from(spans.map(({ name }) => name).join("\n")),
+      encode: (spans) => Buffer.from(JSON.stringify({ resourceSpans: [], names: spans.map(({ name }) => name) })),
       gzip: false,
       timeoutMs: 5000,
       delayMs: 1,
@@ -41,9 +41,9 @@ describe("the way to the collector", () => {
     return { made, failures };
   }
 
-  const names = (from: Collector) => from.received.map(({ body }) => body.toString().split("\n"));
+  const names = (from: Collector) => from.received.map(({ body }) => JSON.parse(body.toString()).names);
 
-  it("MG-3 sends many at once, and everything when it closes", async () => {
+  it("MG-3 sends spans in batches, and the rest when it closes", async () => {
     collector = await startCollector();
     const { made, failures } = exporter(collector.url, { delayMs: 3_600_000 });
     for (let n = 0; n < 600; n++) made.add(span(n));
@@ -68,7 +68,7 @@ describe("the way to the collector", () => {
     expect(names(collector)).toEqual([["span 1"], ["span 2"]]);
   });
 
-  it("MG-3 a full batch does not wait", async () => {
+  it("MG-3 sends a full batch at once", async () => {
     collector = await startCollector();
     const { made } = exporter(collector.url, { delayMs: 3_600_000 });
     for (let n = 0; n < 256; n++) made.add(span(n));
@@ -77,7 +77,7 @@ describe("the way to the collector", () => {
     expect(collector.received).toHaveLength(1);
   });
 
-  it("MG-3 tries again what a busy collector did not take, in order, and says so once", async () => {
+  it("MG-3 retries what a busy collector did not accept, in order, and reports it once", async () => {
     collector = await startCollector();
     collector.statuses.push(503, 429);
     const { made, failures } = exporter(collector.url);
@@ -88,7 +88,7 @@ describe("the way to the collector", () => {
     expect(failures).toEqual(["it answered with HTTP status 503"]);
   });
 
-  it("MG-3 drops what the collector does not want", async () => {
+  it("MG-3 drops spans that the collector rejects", async () => {
     collector = await startCollector();
     collector.statuses.push(401);
     const { made, failures } = exporter(collector.url);
@@ -101,7 +101,7 @@ describe("the way to the collector", () => {
     expect(failures).toEqual(["it answered with HTTP status 401"]);
   });
 
-  it("MG-3 keeps a bounded number while nobody takes them", async () => {
+  it("MG-3 bounds the queue while the collector is busy", async () => {
     collector = await startCollector();
     const { made } = exporter(collector.url, { delayMs: 3_600_000 });
     collector.statuses.push(503);
@@ -113,11 +113,10 @@ describe("the way to the collector", () => {
     expect(taken).toEqual(Array.from({ length: 2048 }, (_, n) => `span ${n}`));
   });
 
-  it("MG-3 closes although the collector hangs, and leaves no connection", async () => {
+  it("MG-3 closes within its time limit if the collector hangs, and leaves no connection", async () => {
     const gone: Promise<unknown>[] = [];
     hole = createServer((socket) => void gone.push(once(socket.on("error", () => {}).resume(), "close")));
-    await once(hole.listen(0, "127.0.0.1"), "listening");
-    const { port } = hole.address() as AddressInfo;
+    const port = await listen(hole);
     const { made, failures } = exporter(`http://127.0.0.1:${port}`, { timeoutMs: 3_600_000, closeMs: 20 });
     made.add(span(1));
     await once(hole, "connection");

@@ -1,5 +1,5 @@
-// Sends finished spans to a collector, some at a time and in the background: bounded in what it keeps, and a collector that
-// is slow, wrong or gone costs spans, never a call.
+// Sends finished spans to a collector in batches, in the background. The queue is bounded: a slow or unreachable collector
+// costs spans, never a call.
 
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
@@ -10,14 +10,13 @@ import type { SpanData } from "./span.ts";
 export interface ExporterOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly contentType: string;
   readonly encode: (spans: readonly SpanData[]) => Buffer;
   readonly gzip: boolean;
   readonly timeoutMs: number;
   readonly delayMs: number;
-  /** Told once, however often it fails. */
+  /** Called for the first failure only. */
   readonly onFailure: (reason: string) => void;
-  /** For what is left when it closes. */
+  /** Time limit for sending the rest when it closes. */
   readonly closeMs?: number;
 }
 
@@ -25,12 +24,12 @@ const MAX_QUEUED = 2048;
 const MAX_BATCH = 256;
 const MAX_DELAY_MS = 60_000;
 const CLOSE_MS = 2000;
-/** Of the collector: it may take the same spans later. */
+/** Statuses after which the same spans are sent again. */
 const TRANSIENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const compress = promisify(gzip);
 
-type Sent = "taken" | "refused" | "later";
+type Sent = "accepted" | "rejected" | "retry";
 
 export class Exporter {
   readonly #options: ExporterOptions;
@@ -39,7 +38,7 @@ export class Exporter {
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
   #request: AbortController | undefined;
-  /** How often in a row the collector could not be reached. */
+  /** Consecutive failures. */
   #failures = 0;
   #warned = false;
   #state: "open" | "closing" | "closed" = "open";
@@ -50,7 +49,7 @@ export class Exporter {
     this.#agent = options.url.protocol === "https:" ? new HttpsAgent(agent) : new HttpAgent(agent);
   }
 
-  /** Takes a span. Where too many wait already, it is dropped. */
+  /** Queues a span, or drops it if the queue is full. */
   add(span: SpanData): void {
     if (this.#state !== "open" || this.#queue.length >= MAX_QUEUED) return;
     this.#queue.push(span);
@@ -88,17 +87,17 @@ export class Exporter {
     });
   }
 
-  /** Until nothing is left, or the collector has to be left alone for a while. */
+  /** Sends batches until the queue is empty or a batch must be retried later. */
   async #sendAll(): Promise<void> {
     while (this.#queue.length > 0 && this.#state !== "closed") {
       const batch = this.#queue.splice(0, MAX_BATCH);
       const sent = await this.#send(batch);
-      this.#failures = sent === "later" ? this.#failures + 1 : 0;
-      if (sent !== "later") continue;
+      this.#failures = sent === "retry" ? this.#failures + 1 : 0;
+      if (sent !== "retry") continue;
       this.#queue = [...batch, ...this.#queue].slice(0, MAX_QUEUED);
       break;
     }
-    // Not kept for the next time: the collector may close an idle connection just when it is used again.
+    // No idle connection is kept: the collector may close it just when it is used again.
     this.#agent.destroy();
   }
 
@@ -106,23 +105,23 @@ export class Exporter {
     try {
       const body = this.#options.encode(batch);
       const status = await this.#post(this.#options.gzip ? await compress(body) : body);
-      if (status >= 200 && status < 300) return "taken";
+      if (status >= 200 && status < 300) return "accepted";
       this.#warn(`it answered with HTTP status ${status}`);
-      return TRANSIENT.has(status) ? "later" : "refused";
+      return TRANSIENT.has(status) ? "retry" : "rejected";
     } catch (error) {
       this.#warn(reasonOf(error));
-      return "later";
+      return "retry";
     }
   }
 
   #post(body: Buffer): Promise<number> {
-    const { url, headers, contentType, timeoutMs, gzip: zipped } = this.#options;
+    const { url, headers, timeoutMs, gzip: zipped } = this.#options;
     const abort = new AbortController();
     this.#request = abort;
     const timer = setTimeout(() => abort.abort(), timeoutMs);
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const own = {
-      "content-type": contentType,
+      "content-type": "application/json",
       "content-length": String(body.length),
       ...(zipped ? { "content-encoding": "gzip" } : {}),
     };

@@ -1,4 +1,4 @@
-// Traces, where the environment names a collector for them. Nothing is loaded where it does not.
+// Loads tracing if the environment names a collector, and nothing otherwise.
 
 import type { OtlpTracingOptions } from "./otlp-tracing.ts";
 import type { Variables } from "./settings.ts";
@@ -6,6 +6,8 @@ import type { Tracing } from "./tracing.ts";
 
 export interface LoadedTracing {
   readonly create?: (options: Omit<OtlpTracingOptions, "settings">) => Tracing;
+  /** Where traces are sent, without credentials. */
+  readonly url?: string;
   readonly warnings: readonly string[];
 }
 
@@ -14,7 +16,8 @@ export async function loadTracing(variables: Variables): Promise<LoadedTracing> 
   const [{ readSettings }, { OtlpTracing }] = await Promise.all([import("./settings.ts"), import("./otlp-tracing.ts")]);
   const { settings, warnings } = readSettings(variables);
   if (settings === undefined) return { warnings };
-  return { create: (options) => new OtlpTracing({ ...options, settings }), warnings };
+  const { origin, pathname } = settings.url;
+  return { create: (options) => new OtlpTracing({ ...options, settings }), url: origin + pathname, warnings };
 }
 
 function wantsTraces(variables: Variables): boolean {

@@ -1,11 +1,10 @@
-// Traces by OpenTelemetry's conventions, sent by OTLP. No SDK: what the hub needs of one is these few files, and one would
-// keep a stopping hub alive, read the environment by itself, and weigh half as much as all else that is installed.
+// Traces by OpenTelemetry's conventions, sent as OTLP/HTTP JSON. No SDK: it would keep a stopping hub alive, read the
+// environment by itself, and add half of the installed size, while the hub needs only these few files.
 
 import { VERSION } from "../version.ts";
 import { arrivedBy, askedFor, failureOf, route, sentBy, spanName } from "./attributes.ts";
 import { Exporter } from "./exporter.ts";
 import { encodeJson } from "./otlp-json.ts";
-import { encodeProtobuf } from "./otlp-protobuf.ts";
 import type { TraceSettings } from "./settings.ts";
 import { KIND, type Attributes, type SpanData } from "./span.ts";
 import { incomingContext, newSpanId, newTraceId, toMeta, type SpanContext } from "./trace-context.ts";
@@ -13,17 +12,12 @@ import type { ClientSpan, SentFacts, ServerSpan, TracedRequest, TraceOutcome, Tr
 
 export interface OtlpTracingOptions {
   readonly settings: TraceSettings;
-  /** Tells this hub from others of the same name. */
+  /** Distinguishes hubs of the same name. */
   readonly instance: string;
-  /** Hides secrets in text that is not the hub's own. */
+  /** Masks secrets in text from clients and servers. */
   readonly redact: (text: string) => string;
   readonly onWarning: (message: string) => void;
 }
-
-const FORMS = {
-  json: { encode: encodeJson, contentType: "application/json" },
-  protobuf: { encode: encodeProtobuf, contentType: "application/x-protobuf" },
-} as const;
 
 export class OtlpTracing implements Tracing {
   readonly #options: OtlpTracingOptions;
@@ -32,7 +26,6 @@ export class OtlpTracing implements Tracing {
   constructor(options: OtlpTracingOptions) {
     this.#options = options;
     const { settings, instance, onWarning } = options;
-    const { encode, contentType } = FORMS[settings.encoding];
     const identity = { "service.version": VERSION, "service.instance.id": instance };
     const origin = {
       resource: { ...identity, ...settings.resource },
@@ -40,10 +33,9 @@ export class OtlpTracing implements Tracing {
     };
     this.#exporter = new Exporter({
       ...settings,
-      contentType,
-      encode: (spans) => encode(spans, origin),
-      // The address may hold a password, the origin does not.
-      onFailure: (reason) => onWarning(`Traces do not reach the collector at ${settings.url.origin}: ${reason}`),
+      encode: (spans) => encodeJson(spans, origin),
+      // The URL may contain a password, its origin does not.
+      onFailure: (reason) => onWarning(`Cannot send traces to the collector at ${settings.url.origin}: ${reason}`),
     });
   }
 
@@ -77,7 +69,7 @@ export class OtlpTracing implements Tracing {
       });
       return { ...child, meta: toMeta(own, baggage) };
     };
-    return { ...span, forward };
+    return { ...span, traceId, forward };
   }
 
   close(): Promise<void> {
@@ -86,10 +78,10 @@ export class OtlpTracing implements Tracing {
 
   #begin({ context, parent, kind, asked, attributes, clock }: Beginning) {
     const start = clock();
-    let said: Attributes = { ...asked, ...attributes };
+    let allAttributes: Attributes = { ...asked, ...attributes };
     return {
       sent: (facts: SentFacts) => {
-        said = { ...said, ...sentBy(facts) };
+        allAttributes = { ...allAttributes, ...sentBy(facts) };
       },
       end: (outcome: TraceOutcome) => {
         const failure = failureOf(outcome);
@@ -100,7 +92,7 @@ export class OtlpTracing implements Tracing {
           kind,
           start,
           end: clock(),
-          attributes: { ...said, ...failure?.attributes },
+          attributes: { ...allAttributes, ...failure?.attributes },
           failed: failure !== undefined,
           message: failure?.message === undefined ? undefined : this.#options.redact(failure.message),
         });
@@ -116,15 +108,16 @@ interface Beginning extends Pick<SpanData, "context" | "parent" | "kind" | "attr
 
 const nothing = (): void => undefined;
 
-/** Not recorded here, but those after us must know that, and which trace it is. */
+/** Not recorded, but the trace context is still passed on to the server. */
 function unsampled(context: SpanContext, baggage: string | undefined): ServerSpan {
   return {
+    traceId: undefined,
     end: nothing,
     forward: () => ({ end: nothing, sent: nothing, meta: toMeta({ ...context, spanId: newSpanId() }, baggage) }),
   };
 }
 
-/** Nanoseconds since the epoch. One clock for a request: a span must not end before it began, whatever the day's time does. */
+/** Nanoseconds since the epoch. Monotonic within a request, so that a span never ends before it begins. */
 function startClock(): () => bigint {
   const offsetMs = Date.now() - performance.now();
   return () => BigInt(Math.round((offsetMs + performance.now()) * 1000)) * 1000n;

@@ -1,9 +1,9 @@
-// Figures in the text form that Prometheus reads. Which figures there are is left to those who have them.
+// Formats metrics as Prometheus text.
 
 export type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number];
 
-/** In seconds: those that OpenTelemetry recommends for MCP. */
+/** Seconds, as OpenTelemetry recommends for MCP. */
 const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] as const;
 
 export function metric(name: string, type: "gauge" | "counter", help: string, samples: readonly Sample[]): string {
@@ -15,9 +15,9 @@ export function metric(name: string, type: "gauge" | "counter", help: string, sa
   );
 }
 
-/** How many of some calls ended within each bound, and how long they took together. */
+/** A histogram of durations. */
 export class Histogram {
-  /** One more for those beyond the last bound. */
+  /** One more than bounds, for +Inf. */
   readonly #counts = Array.from({ length: BOUNDS.length + 1 }, () => 0);
   #sumSeconds = 0;
 
@@ -33,7 +33,7 @@ export class Histogram {
     return this.#counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** None where there were no calls. */
+  /** Empty without calls. */
   lines(name: string, labels: Labels): string[] {
     const { count } = this;
     if (count === 0) return [];
@@ -51,7 +51,7 @@ export class Histogram {
   }
 }
 
-/** `lines` of histograms, with what Prometheus wants to be told before them. */
+/** `lines` of histograms, with their HELP and TYPE. */
 export function histograms(name: string, help: string, lines: readonly string[]): string {
   return family(name, "histogram", help, lines);
 }
@@ -65,7 +65,7 @@ function line(name: string, labels: Labels, value: number): string {
   return `${name}${shown.length === 0 ? "" : `{${shown.join(",")}}`} ${value}`;
 }
 
-/** A name must not end its label, nor its line. */
+/** Escapes a label value. */
 function escape(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

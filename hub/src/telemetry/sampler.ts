@@ -1,4 +1,4 @@
-// Which traces are recorded, by the names that OTEL_TRACES_SAMPLER has for it.
+// The samplers that OTEL_TRACES_SAMPLER can name.
 
 import type { SpanContext } from "./trace-context.ts";
 
@@ -6,7 +6,7 @@ export type Sampler = (traceId: string, parent: SpanContext | undefined) => bool
 
 export const DEFAULT_SAMPLER = "parentbased_always_on";
 
-/** The sampler of that name; undefined where there is none. `ratio` is the share of traces, where it needs one. */
+/** The sampler of that name, or undefined. `ratio` is the share of traces for `traceidratio`. */
 export function createSampler(name: string, ratio: number): Sampler | undefined {
   const [, based, root = ""] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
   const decide = ROOTS[root]?.(ratio);
@@ -17,6 +17,6 @@ export function createSampler(name: string, ratio: number): Sampler | undefined 
 const ROOTS: Readonly<Partial<Record<string, (ratio: number) => Sampler>>> = {
   always_on: () => () => true,
   always_off: () => () => false,
-  // By the id's random end, as others do it too: so a trace is recorded by all who see it, or by none.
+  // Decides by the random end of the id, like other implementations, so that all hops make the same decision.
   traceidratio: (ratio) => (traceId) => Number.parseInt(traceId.slice(-13), 16) / 2 ** 52 >= 1 - ratio,
 };

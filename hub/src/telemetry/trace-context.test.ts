@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rawParams } from "../wire/jsonrpc.ts";
+import { rawParams } from "../protocol/rpc/jsonrpc.ts";
 import { incomingContext, newSpanId, newTraceId, parseTraceparent, toMeta } from "./trace-context.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -24,13 +24,13 @@ describe("traceparent", () => {
     [[PARENT], undefined],
   ])("MG-3 %j", (text, expected) => expect(parseTraceparent(text)).toEqual(expected));
 
-  it("MG-3 comes back as it went out", () => {
+  it("MG-3 is formatted as it was parsed", () => {
     const context = { traceId: newTraceId(), spanId: newSpanId(), sampled: true };
     expect(parseTraceparent(toMeta(context, undefined)["traceparent"])).toEqual(context);
   });
 });
 
-describe("where the context of a request is found", () => {
+describe("the trace context of a request", () => {
   const asked = (meta: object | undefined, headers: Record<string, string> = {}) =>
     incomingContext({
       method: "tools/call",
@@ -40,7 +40,7 @@ describe("where the context of a request is found", () => {
     });
   const other = `00-${TRACE}-${"1".repeat(16)}-00`;
 
-  it("MG-3 in the message, then in the headers", () => {
+  it("MG-3 is taken from the message, then from the headers", () => {
     expect(asked({ traceparent: PARENT, tracestate: "a=1" }, { traceparent: other, tracestate: "b=1" })).toEqual({
       parent: { traceId: TRACE, spanId: SPAN, sampled: true, state: "a=1" },
     });
@@ -50,10 +50,10 @@ describe("where the context of a request is found", () => {
     });
   });
 
-  it("MG-3 the two are never mixed: a state belongs to its parent", () => {
+  it("MG-3 is never mixed from both: a tracestate belongs to its traceparent", () => {
     expect(asked({ traceparent: PARENT }, { traceparent: other, tracestate: "b=1" }).parent?.state).toBeUndefined();
     expect(asked({ traceparent: "junk" }, { traceparent: other }).parent).toBeUndefined();
   });
 
-  it("MG-3 nowhere", () => expect(asked(undefined)).toEqual({}));
+  it("MG-3 may be missing", () => expect(asked(undefined)).toEqual({}));
 });

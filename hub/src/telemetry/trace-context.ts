@@ -1,11 +1,10 @@
-// The place of a request in somebody's trace, as W3C writes it (traceparent, tracestate, baggage): in a message's `_meta`,
-// or in HTTP headers.
+// W3C trace context (traceparent, tracestate, baggage), read from a message's `_meta` or from HTTP headers.
 
 import { randomUUID } from "node:crypto";
-import { isObject, type JsonObject } from "../wire/json.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
 import type { TracedRequest } from "./tracing.ts";
 
-/** A span as others see it. */
+/** The part of a span that is passed on. */
 export interface SpanContext {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -16,12 +15,12 @@ export interface SpanContext {
 }
 
 export interface Incoming {
-  /** The caller's span; none, where it has no trace or does not say so in a form that can be read. */
+  /** The caller's span; undefined without a valid traceparent. */
   readonly parent?: SpanContext;
   readonly baggage?: string | undefined;
 }
 
-/** What the message itself says counts; the headers are asked where it says nothing. */
+/** `_meta` takes precedence over headers. */
 export function incomingContext({ params, arrival }: TracedRequest): Incoming {
   const meta = (arrival?.request?.params ?? params)?.value["_meta"];
   const fields = isObject(meta) && meta["traceparent"] !== undefined ? meta : (arrival?.headers ?? {});
@@ -33,7 +32,7 @@ export function incomingContext({ params, arrival }: TracedRequest): Incoming {
   };
 }
 
-/** Later versions may say more at the end, and are read as far as they are known. */
+/** Later versions may append fields, which are ignored. */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
 
@@ -44,12 +43,12 @@ export function parseTraceparent(text: unknown): SpanContext | undefined {
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-/** The members of `_meta` for a request made within a span. */
+/** The members of `_meta` for a request within a span. */
 export function toMeta({ traceId, spanId, sampled, state }: SpanContext, baggage: string | undefined): JsonObject {
   return { traceparent: `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`, tracestate: state, baggage };
 }
 
-/** Ids only have to differ, and this is by far the fastest source of them. Some of its bits never change, so none is zero. */
+/** randomUUID is the fastest source of random ids. Some of its bits are fixed, so no id is zero. */
 export function newTraceId(): string {
   return randomUUID().replaceAll("-", "");
 }

@@ -1,19 +1,22 @@
-// The port behind which requests are traced: a span for what a client asked of the hub, and as its child one for what the
-// hub asked of a server. Absent where nobody wants traces. How spans look and where they go is left to the adapter.
+// The port for tracing: a span for a client's request to the hub, and a child span for the hub's request to the server.
 
 import type { HubError } from "../errors.ts";
-import type { JsonObject } from "../wire/json.ts";
-import type { RawParams, Reply } from "../wire/jsonrpc.ts";
-import type { Carrier, Exchange } from "../wire/server.ts";
+import type { JsonObject } from "../lib/json/json.ts";
+import type { RawParams, Reply } from "../protocol/rpc/jsonrpc.ts";
+import type { TransportName, IncomingRequest } from "../protocol/serve/service.ts";
 
-/** How a request reached the hub: the exchange itself at an MCP edge, as much as there is of it elsewhere. */
-export type Arrival = Pick<Exchange, "headers"> & Partial<Pick<Exchange, "request" | "session" | "era" | "transport">>;
+/** How a request reached the hub: complete at an MCP edge, partial elsewhere. */
+export type Arrival = Pick<IncomingRequest, "headers"> &
+  Partial<Pick<IncomingRequest, "request" | "session" | "era" | "transport">> & {
+    /** Of an HTTP request to the management API. */
+    readonly requestId?: string | undefined;
+  };
 
-/** A client's request, and where the hub takes it. */
+/** A client's request and its target server. */
 export interface TracedRequest {
   readonly method: string;
   readonly params: RawParams | undefined;
-  /** Members of the params as the server knows them. */
+  /** Params that differ for the server, such as its own tool name. */
   readonly replace?: JsonObject;
   readonly group?: string | undefined;
   readonly server: string;
@@ -21,9 +24,9 @@ export interface TracedRequest {
 }
 
 export interface Tracing {
-  /** A client's request begins. */
+  /** Begins the span of a client's request. */
   serve(request: TracedRequest): ServerSpan;
-  /** Sends what is left, for a bounded time. Nothing of it is left when this resolves; never rejects. */
+  /** Sends the rest within a time limit. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -34,23 +37,25 @@ interface Span {
 }
 
 export interface ServerSpan extends Span {
-  /** The hub turns to the server. */
+  /** Undefined if the trace is not recorded. */
+  readonly traceId: string | undefined;
+  /** Begins the child span of the request to the server. */
   forward(): ClientSpan;
 }
 
-/** A request to a server, while it is traced. */
+/** The span of a request to a server. */
 export interface ClientSpan extends Span {
-  /** What the request's `_meta` says of the trace; what is undefined must not be there. */
+  /** Trace context for the request's `_meta`; undefined members must be removed from it. */
   readonly meta: JsonObject;
-  /** The request goes out. */
+  /** Called when the request is sent. */
   sent(facts: SentFacts): void;
 }
 
 export interface SentFacts {
   readonly id: number;
-  /** The revision that the server speaks. */
+  /** Protocol version of the server. */
   readonly version: string;
-  readonly transport: Carrier;
-  /** Where a remote server is. */
+  readonly transport: TransportName;
+  /** Address of a remote server. */
   readonly address?: { readonly host: string; readonly port: number } | undefined;
 }

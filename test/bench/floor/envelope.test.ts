@@ -3,7 +3,7 @@ import { membersOf, replaced, textAt } from "./envelope.ts";
 
 const VALUES: readonly unknown[] = [0, -1.5e3, "text", 'a "quoted" one', "back\\slash\\", "}{][", true, null, [], {}];
 
-it.each([undefined, 2])("finds every member, whatever its value is (indented by %s)", (indent) => {
+it.each([undefined, 2])("finds every member (indented by %s)", (indent) => {
   const object = Object.fromEntries(VALUES.map((value, index) => [`m${index}`, { value, list: [value, { value }] }]));
   const bytes = Buffer.from(JSON.stringify({ ...object, last: "é" }, null, indent));
   const members = membersOf(bytes);
@@ -18,7 +18,7 @@ it("finds members of an object inside another one", () => {
   expect(name && textAt(bytes, name)).toBe('"yes"');
 });
 
-it.each([10, 100_000])("puts another id into an answer of %d bytes and leaves the rest", (size) => {
+it.each([10, 100_000])("replaces the id in an answer of %d bytes and nothing else", (size) => {
   const answer = { jsonrpc: "2.0", result: { id: 5, text: "é".repeat(size) }, id: 7 };
   const bytes = Buffer.from(JSON.stringify(answer));
   const id = membersOf(bytes).get("id");

@@ -1,4 +1,4 @@
-// The outermost members of a JSON object in bytes, without a look at what is in them: all that a bare proxy has to know.
+// The outermost members of a JSON object in bytes, without parsing their values: all that a minimal proxy needs.
 
 export interface Span {
   readonly from: number;
@@ -12,7 +12,7 @@ const isClosing = (byte: number | undefined) => byte === 0x7d || byte === 0x5d;
 const isBetween = (byte: number | undefined) =>
   byte === 0x2c || byte === 0x3a || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Where the values of the members of the object are that begins at `from`. The JSON is taken to be valid. */
+/** The spans of the member values of the object that begins at `from`. The JSON must be valid. */
 export function membersOf(bytes: Buffer, from = 0): Map<string, Span> {
   const members = new Map<string, Span>();
   let at = from + 1;
@@ -33,10 +33,10 @@ export function textAt(bytes: Buffer, { from, to }: Span): string {
   return bytes.toString("utf8", from, to);
 }
 
-/** Up to this size a message is cheaper to send as one text, together with what stands before it. */
+/** Up to this size a message is cheaper to send as one string together with its head. */
 const TEXT_MAX = 65_536;
 
-/** With another text in place of what is at the span. */
+/** Replaces a span by another text. */
 export function replaced(bytes: Buffer, { from, to }: Span, text: string): string | Buffer {
   if (bytes.length > TEXT_MAX) return Buffer.concat([bytes.subarray(0, from), Buffer.from(text), bytes.subarray(to)]);
   return bytes.toString("utf8", 0, from) + text + bytes.toString("utf8", to);
@@ -57,7 +57,7 @@ function valueEnd(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** After the closing quote. */
+/** The position after the closing quote. */
 function stringEnd(bytes: Buffer, from: number): number {
   for (let end = bytes.indexOf(QUOTE, from + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
     let first = end;

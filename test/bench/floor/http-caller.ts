@@ -1,4 +1,4 @@
-// Requests to one HTTP server over bare sockets that are kept: as many as there are calls under way.
+// Requests to one HTTP server over plain keep-alive sockets: one socket per open call.
 
 import { headerOf, HttpConnection } from "../load/http-connection.ts";
 import { modernHeaders } from "../load/http-link.ts";
@@ -15,7 +15,7 @@ export class HttpCaller {
     this.#era = era;
   }
 
-  /** Posts a message; the answer comes without the words of an event around it. `name` is the tool's, where it calls one. */
+  /** Posts a message. Resolves to the answer without the framing of an event. `name` is the name of the called tool. */
   post(json: string, { method, name }: { readonly method: string; readonly name?: string }): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const connection = this.#idle.pop() ?? new HttpConnection(this.#url);

@@ -1,5 +1,5 @@
-// The floor: the least that can stand between clients and servers on Node. Reads the envelope, finds the server by the
-// tool's name, forwards, puts the caller's id back. No groups, tokens, time-outs, limits, log or metrics.
+// The lower bound: the minimal proxy between clients and servers on Node. It parses the envelope, finds the server by the tool's
+// name, forwards, and restores the caller's id. No groups, tokens, timeouts, limits, log or metrics.
 // Usage: node floor/proxy.js --config FILE --port N [--era modern]
 
 import { randomUUID } from "node:crypto";

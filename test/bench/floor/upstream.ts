@@ -1,4 +1,4 @@
-// One server behind the bare proxy: requests get an id of their own, and their answers find the way back by it.
+// One server behind the minimal proxy: requests get new ids, and answers are matched by them.
 
 import { spawn } from "node:child_process";
 import { gatherWrites, splitLines } from "../lines.ts";
@@ -10,7 +10,7 @@ import { HttpCaller } from "./http-caller.ts";
 /** As in the config file. */
 export type Entry = { readonly command: string; readonly args: readonly string[] } | { readonly url: string };
 
-/** Gets the answer with the caller's own id in it. */
+/** Receives the answer with the caller's id. */
 type OnAnswer = (answer: string | Buffer) => void;
 
 export interface FloorUpstream {
@@ -47,13 +47,13 @@ export async function openUpstream(entry: Entry, era: Era): Promise<FloorUpstrea
 }
 
 interface Sent {
-  /** The caller's id; a notification has none. */
+  /** The caller's id; undefined for a notification. */
   readonly id?: string;
   readonly method: string;
   readonly name?: string;
 }
 
-/** Takes what follows the opening brace and the id. */
+/** Receives the text after the opening brace and the id. */
 type Send = (rest: string, sent: Sent, onAnswer: OnAnswer) => void;
 
 function stdioSender({ command, args }: { readonly command: string; readonly args: readonly string[] }): Send {

@@ -7,7 +7,7 @@ let server: Server | undefined;
 
 afterEach(() => server?.close());
 
-/** Answers with these pieces, each in a packet of its own. */
+/** Answers with these chunks, each in its own packet. */
 async function answering(pieces: readonly string[], end = false): Promise<HttpConnection> {
   const serve = async (socket: Socket) => {
     socket.setNoDelay().on("error", () => {});
@@ -42,7 +42,7 @@ it.each([
 
 it("finds a header in any case", () => expect(headerOf(COUNTED, "MCP-Session-Id")).toBe("abc"));
 
-it("fails where the answer is cut off", async () => {
+it("fails if the answer is cut off", async () => {
   const connection = await answering([COUNTED.slice(0, -1)], true);
   await expect(connection.ask("GET / HTTP/1.1\r\n\r\n")).rejects.toThrow("closed before the answer");
 });

@@ -1,11 +1,11 @@
-// HTTP/1.1 on a bare socket, one request at a time: the load generator, and the floor, must cost less than what they are
-// compared with. Knows nothing of MCP.
+// HTTP/1.1 on a plain socket, one request at a time: the load generator and the lower bound must cost less than the targets.
+// Independent of MCP.
 
 import { connect, type Socket } from "node:net";
 
 export interface HttpAnswer {
   readonly status: number;
-  /** The status line and all headers, as they came. */
+  /** The unchanged status line and headers. */
   readonly head: string;
   readonly body: Buffer;
 }
@@ -22,7 +22,7 @@ interface Head {
   readonly status: number;
   readonly text: string;
   readonly bytes: number;
-  /** Of the body; undefined where it comes in chunks. */
+  /** The length of the body; undefined if it is chunked. */
   readonly length: number | undefined;
 }
 
@@ -90,7 +90,7 @@ export class HttpConnection {
 
   #isComplete({ bytes, length }: Head, last: Buffer): boolean {
     if (length !== undefined) return this.#size >= bytes + length;
-    // JSON and event streams have no such bytes inside, so that these are the end.
+    // JSON and event streams do not contain these bytes, so they mark the end.
     const tail = last.length >= LAST_CHUNK.length ? last : this.#joined();
     return this.#size >= bytes + LAST_CHUNK.length && tail.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK);
   }
@@ -111,7 +111,7 @@ export class HttpConnection {
   }
 }
 
-/** A header of an answer's head, whatever case it is in. */
+/** A header of a response, case-insensitive. */
 export function headerOf(head: string, name: string): string | undefined {
   return new RegExp(`^${name}: *(.*?) *$`, "im").exec(head)?.[1];
 }

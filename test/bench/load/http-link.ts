@@ -19,7 +19,7 @@ export class HttpLink implements Link {
   readonly #era: Era;
   readonly #headers: string;
   readonly #ids = new Ids();
-  /** Lines of the head that make a request one of a session. */
+  /** The header lines that identify the session of a request. */
   readonly #sessions: string[] = [];
 
   constructor(url: string, { era, headers = {} }: HttpLinkOptions) {

@@ -1,25 +1,25 @@
-// What the load generator needs of a way to an MCP server; one file beside this for each way.
+// The interface between the load generator and an MCP server. Each transport has its own file.
 
 import type { Call } from "./message.ts";
 
 /** One call at a time. */
 export interface Lane {
-  /** Sends the lane's next request. The answer is a JSON-RPC message, maybe with an event's words around it. */
+  /** Sends the next request of the lane. The answer is a JSON-RPC message, possibly with the framing of an event. */
   call(onAnswer: (answer: Buffer) => void, onFailure: (error: Error) => void): void;
   close(): void;
 }
 
 export interface Link {
-  /** The result of one request. Throws where there is none. */
+  /** The result of one request. Throws if there is none. */
   ask(call: Call): Promise<Readonly<Record<string, unknown>>>;
-  /** So many lanes that send these requests in turn. Sessions are made where the era has them. */
+  /** A number of lanes that send these requests in turn. Creates sessions if the era has them. */
   lanes(calls: readonly Call[], options: { readonly count: number }): Promise<Lane[]>;
-  /** Opens sessions until there are so many, and keeps them. */
+  /** Opens sessions up to this number and keeps them. */
   openSessions(count: number): Promise<void>;
   close(): void;
 }
 
-/** How many sessions so many calls in flight come from. */
+/** The number of sessions for a number of concurrent calls. */
 export function sessionsFor(lanes: number): number {
   if (lanes === 1) return 1;
   return lanes <= 16 ? 4 : 8;

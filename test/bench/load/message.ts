@@ -1,4 +1,4 @@
-// A request as bytes that are made once; each time it is sent, only its id is written into them.
+// A request as bytes that are created once; only the id is written for each send.
 
 import type { Era } from "../upstreams/server.ts";
 
@@ -7,10 +7,10 @@ export interface Call {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Nine digits, so that the bytes around them never move. */
+/** Nine digits, so that the length never changes. */
 const FIRST_ID = 100_000_000;
 const ID_IN_ANSWER = /"id": *(\d{9})/;
-/** Where the id of a long answer is: servers write it first or last. */
+/** The end of a long answer that is searched for the id: servers write it first or last. */
 const EDGE = 160;
 
 const ENVELOPE = {
@@ -19,7 +19,7 @@ const ENVELOPE = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** One for each client: its ids are all different. */
+/** One for each client, with unique ids. */
 export class Ids {
   #next = FIRST_ID;
 
@@ -29,7 +29,7 @@ export class Ids {
 }
 
 export class Message {
-  /** What stands before the JSON, such as the head of an HTTP request, included. */
+  /** Includes the text before the JSON, such as the head of an HTTP request. */
   readonly bytes: Buffer;
   readonly #idAt: number;
 
@@ -39,7 +39,7 @@ export class Message {
     this.#idAt = this.bytes.lastIndexOf(`"id":${FIRST_ID}`) + '"id":'.length;
   }
 
-  /** The bytes with this id. They are good until the next call. */
+  /** The bytes with this id, valid until the next call. */
   withId(id: number): Buffer {
     this.bytes.write(String(id), this.#idAt, "latin1");
     return this.bytes;
@@ -51,7 +51,7 @@ export function jsonOf({ method, params }: Call, era: Era, id: number): string {
   return JSON.stringify({ jsonrpc: "2.0", id, method, params: all });
 }
 
-/** Whose answer it is; undefined for what answers none of our requests. */
+/** The id of an answer; undefined if it does not answer one of our requests. */
 export function idOf(answer: Buffer): number | undefined {
   const first = ID_IN_ANSWER.exec(answer.toString("latin1", 0, EDGE));
   const found = first ?? ID_IN_ANSWER.exec(answer.toString("latin1", Math.max(0, answer.length - EDGE)));

@@ -1,4 +1,4 @@
-// Answers that come on one stream for many calls: who waits for which.
+// Matches the answers of many calls on one stream.
 
 import { idOf } from "./message.ts";
 
@@ -24,7 +24,7 @@ export class Replies {
     waiting.onAnswer(answer);
   }
 
-  /** The stream is gone: so are all answers. */
+  /** The stream has ended: all open calls fail. */
   fail(error: Error): void {
     this.#failure ??= error;
     const all = [...this.#waiting.values()];

@@ -1,4 +1,4 @@
-// A short time of load: so many calls in flight, a new one for each answer, and all of them answered at the end.
+// A short interval of load: a constant number of concurrent calls, all of them answered at the end.
 
 import { percentiles } from "../statistics.ts";
 import type { Lane } from "./link.ts";
@@ -12,18 +12,18 @@ export interface Slice {
 }
 
 export interface SliceOptions {
-  /** No call begins after that. */
+  /** No call begins after this time. */
   readonly ms: number;
-  /** A shorter answer is a wrong one. */
+  /** A shorter answer is an error. */
   readonly answerBytes: number;
 }
 
-/** Where the result stands in an answer, after the words of an event at most. */
+/** The position of the result in an answer, at most after the framing of an event. */
 const RESULT_WITHIN = 300;
-/** An answer of a tool that failed is short. */
+/** The answer of a failed tool is short. */
 const ERROR_WITHIN = 4096;
 
-/** One call in each lane, which opens its connection and wakes everything on the way. */
+/** One call in each lane, which opens its connection and ends idle states. */
 export function warmUp(lanes: readonly Lane[], options: Omit<SliceOptions, "ms">): Promise<Slice> {
   return runSlice(lanes, { ...options, ms: 0 });
 }

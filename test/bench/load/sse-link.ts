@@ -1,5 +1,4 @@
-// HTTP+SSE of 2024-11-05, for the peer that offers nothing newer: requests are posted, answers come on a stream of the
-// session's own.
+// HTTP+SSE of 2024-11-05, for a peer that offers nothing newer: requests are posted, answers arrive on the stream of the session.
 
 import { connect, type Socket } from "node:net";
 import { HttpConnection } from "./http-connection.ts";
@@ -86,7 +85,7 @@ export class SseLink implements Link {
   }
 }
 
-/** HTTP/1.0, so that the server sends the events as they are and not in chunks. */
+/** HTTP/1.0, so that the server does not chunk the events. */
 function openStream(url: URL): Promise<Session> {
   return new Promise((resolve, reject) => {
     const stream = connect(Number(url.port), url.hostname).setNoDelay();
@@ -111,7 +110,7 @@ function splitEvents(onEvent: (event: Buffer) => void): (piece: Buffer) => void 
   let rest: Buffer[] = [];
   return (piece) => {
     let bytes = piece;
-    // The two ends of a line may come in two pieces.
+    // The CR and LF of a line end may arrive in two chunks.
     const last = rest.at(-1);
     if (last?.at(-1) === 0x0a && bytes[0] === 0x0a) {
       onEvent(Buffer.concat(rest));

@@ -1,4 +1,4 @@
-// A server that is spoken to on its stdin and stdout. Whoever started it ends it.
+// A server on stdin and stdout. The code that starts it also ends it.
 
 import { splitLines } from "../lines.ts";
 import type { Running } from "../running.ts";
@@ -31,7 +31,7 @@ export class StdioLink implements Link {
     return Array.from({ length: count }, (_, first) => this.#lane(calls, first));
   }
 
-  /** There is one, whoever asks. */
+  /** There is always one session. */
   openSessions(): Promise<void> {
     this.#hello ??= this.#ask(initializeCall("2025-06-18")).then(
       () => void this.#process.stdin.write(`${INITIALIZED}\n`),
@@ -59,7 +59,7 @@ export class StdioLink implements Link {
         const message = messages[turn++ % messages.length];
         if (message === undefined) return onFailure(new Error("A lane without requests"));
         this.#replies.expect(id, onAnswer, onFailure);
-        // A copy: the pipe may still hold the bytes when they get their next id.
+        // A copy: the pipe may still hold the bytes when the next id is written.
         this.#process.stdin.write(Buffer.from(message.withId(id)));
       },
       close: () => undefined,

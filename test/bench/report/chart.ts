@@ -1,4 +1,4 @@
-// Bars as SVG, readable on light and dark pages: one panel for each figure, one bar for each target, ours marked.
+// Bars as SVG, readable on light and dark pages: one panel for each figure, one bar for each target, Plugboard highlighted.
 
 export interface Panel {
   readonly title: string;

@@ -1,4 +1,4 @@
-// The part of docs/performance.md that a run writes. The words around it are written by hand.
+// The generated part of docs/performance.md. The text around it is written by hand.
 
 import type { Results } from "./results.ts";
 import { goalTable, scenarioTable } from "./tables.ts";
@@ -11,7 +11,7 @@ const QUIET = 10;
 const RESTLESS =
   ": absolute figures are too low, and tails say little; ratios hold roughly. Run it again on a quiet machine.";
 
-/** The document with this run's results in place of the last one's. */
+/** The document with the results of this run. */
 export function withResults(document: string, results: Results): string {
   const from = document.indexOf(BEGIN);
   const to = document.indexOf(END);
@@ -19,7 +19,7 @@ export function withResults(document: string, results: Results): string {
   return `${document.slice(0, from + BEGIN.length)}\n\n${measured(results)}\n\n${document.slice(to)}`;
 }
 
-/** All that a run found, as Markdown. */
+/** All results of a run, as Markdown. */
 export function measured(results: Results): string {
   const { machine, scenarios, at } = results.run;
   const commits = [...new Set(Object.values(scenarios).map(({ commit }) => commit))].join(", ");

@@ -1,4 +1,4 @@
-// Which figures of a run the chart shows.
+// The figures that the chart shows.
 
 import type { Panel } from "./chart.ts";
 import type { Results, Spot } from "./results.ts";
@@ -35,7 +35,7 @@ const SHOWN: readonly (Omit<Spot, "target"> & { readonly title: string; readonly
   },
 ];
 
-/** Bridges are for something else. */
+/** Bridges have another purpose. */
 const HUBS = ["direct", "thin", "plugboard", "mcp-hub", "mcp-proxy", "supergateway"];
 
 export function panelsOf(results: Results): Panel[] {

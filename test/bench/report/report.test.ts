@@ -7,7 +7,7 @@ import { panelsOf } from "./panels.ts";
 import { Results, type ScenarioResult } from "./results.ts";
 import { toNumber, toTable } from "./table.ts";
 
-/** In the second round the machine was half as fast: ratios within a round do not see it. */
+/** In the second round the machine was half as fast, which does not change ratios within a round. */
 const PER_SECOND: Readonly<Record<string, readonly number[]>> = {
   direct: [20_000, 10_000, 20_000],
   plugboard: [15_000, 7500, 16_000],
@@ -39,13 +39,13 @@ const results = new Results({
 const spot = { scenario: "stdio", target: "plugboard", phase: "100 B × 16", figure: "perSecond" };
 
 describe("results", () => {
-  it("are medians of rounds, and ratios are taken within them", () => {
+  it("are medians of rounds, with ratios taken within a round", () => {
     expect(results.figure(spot)).toBe(15_000);
     expect(results.ratio(spot, "direct")).toBe(0.75);
     expect(results.difference(spot, "direct")).toBe(-4000);
   });
 
-  it("are undefined where nothing was measured", () => {
+  it("are undefined if nothing was measured", () => {
     expect(results.figure({ ...spot, target: "nobody" })).toBeUndefined();
     expect(results.ratio(spot, "nobody")).toBeUndefined();
   });
@@ -69,14 +69,14 @@ describe("goals", () => {
     expect(judge(results, [goal(sense, limit)])[0]?.reached).toBe(reached);
   });
 
-  it("that were not measured have no verdict", () => {
+  it("without a measurement have no verdict", () => {
     const what = judge(results).map((verdict) => verdict.goal.what);
     expect(what).toEqual(["calls per second at 16 in flight, of direct"]);
   });
 });
 
 describe("tables", () => {
-  it("have columns of one width", () => {
+  it("have aligned columns", () => {
     expect(toTable(["a", "long heading"], [["µs × 1", "2"]])).toBe(
       ["| a      | long heading |", "| ------ | ------------ |", "| µs × 1 | 2            |"].join("\n"),
     );
@@ -93,7 +93,7 @@ describe("tables", () => {
 describe("the chart", () => {
   const svg = toChart([...panelsOf(results), { title: "a < b & c", bars: [] }], "name");
 
-  it("has a bar for everybody, in proportion, and marks ours", () => {
+  it("has a proportional bar for every target and marks ours", () => {
     const widths = [...svg.matchAll(/<rect [^>]*width="([\d.]+)"[^>]*class="(\w+)"/g)].map((match) => match.slice(1));
     expect(widths.map(([, kind]) => kind)).toEqual(["bar", "ours", "bar", "ours"]);
     const [direct, ours] = widths.map(([width]) => Number(width));
@@ -108,7 +108,7 @@ describe("the chart", () => {
 });
 
 describe("the document", () => {
-  it("gets the results between its marks, again and again, and keeps its own words", () => {
+  it("gets the results between its markers, repeatedly, and keeps its own text", () => {
     const empty =
       "# Words\n\n<!-- measured: npm run bench -- --write-docs -->\n\n<!-- end of what is measured -->\n\nMore.\n";
     const once = withResults(empty, results);
@@ -117,7 +117,7 @@ describe("the document", () => {
     expect(withResults(once, results)).toBe(once);
   });
 
-  it("says what was measured where, what was reached, and who is missing", () => {
+  it("states machine, goals reached and missing targets", () => {
     const text = measured(results);
     expect(text).toContain("Others used at most 4 % of the machine when a scenario began.\n");
     expect(text).toContain("Measured at commit abc on 2026-01-02: Node v20.0.0, 2 cores");
@@ -126,7 +126,7 @@ describe("the document", () => {
     expect(text).toContain("Medians of 3 rounds. Not measured: mcp-hub.");
   });
 
-  it("warns where the machine was not quiet", () => {
+  it("warns if the machine was busy", () => {
     const [stdio] = Object.values(results.run.scenarios);
     const restless = { ...results.run, scenarios: { stdio: { ...(stdio as ScenarioResult), othersBusy: 0.5 } } };
     expect(measured(new Results(restless))).toContain(
@@ -134,5 +134,5 @@ describe("the document", () => {
     );
   });
 
-  it("without marks is left alone", () => expect(() => withResults("# Words\n", results)).toThrow("no place"));
+  it("without markers is unchanged", () => expect(() => withResults("# Words\n", results)).toThrow("no place"));
 });

@@ -1,4 +1,4 @@
-// The samples of a run, and what is asked of them: medians, and ratios between neighbours.
+// The samples of a run, with medians and ratios.
 
 import type { Machine } from "../machine.ts";
 import type { Sample } from "../scenarios/scenario.ts";
@@ -8,10 +8,10 @@ export interface ScenarioResult {
   readonly title: string;
   readonly commit: string;
   readonly rounds: number;
-  /** The share of the machine that others used just before. */
+  /** The share of the machine that other programs used just before. */
   readonly othersBusy: number;
   readonly samples: readonly Sample[];
-  /** Who could not take part, and why. */
+  /** Targets that did not take part, with the reason. */
   readonly leftOut: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ export interface RunFile {
   readonly scenarios: Readonly<Record<string, ScenarioResult>>;
 }
 
-/** Which figure of whom. */
+/** A figure of a target. */
 export interface Spot {
   readonly scenario: string;
   readonly target: string;
@@ -44,17 +44,17 @@ export class Results {
     return [...new Set(this.#samples(scenario).map(({ phase }) => phase))];
   }
 
-  /** The median of all rounds; undefined where it was not measured. */
+  /** The median of all rounds; undefined if it was not measured. */
   figure(spot: Spot): number | undefined {
     return known([...this.#byRound(spot).values()]);
   }
 
-  /** The median of what it was in each round, as a multiple of another's in the same round. */
+  /** The median of the ratios to another target in the same round. */
   ratio(spot: Spot, to: string): number | undefined {
     return this.#compare(spot, to, (own, other) => own / other);
   }
 
-  /** By how much it is more than another's in the same round. */
+  /** The difference to another target in the same round. */
   difference(spot: Spot, to: string): number | undefined {
     return this.#compare(spot, to, (own, other) => own - other);
   }

@@ -1,4 +1,4 @@
-// Tables as Markdown, with padded columns: readable in a terminal, and as the formatter leaves them.
+// Tables as Markdown with padded columns, as the formatter writes them.
 
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
@@ -16,7 +16,7 @@ function width(text: string): number {
   return Array.from(text).length;
 }
 
-/** With as many digits as say something: 12,345, 87, 4.3, 0.17. */
+/** With the significant digits: 12,345, 87, 4.3, 0.17. */
 export function toNumber(value: number): string {
   const size = Math.abs(value);
   const digits = size >= 10 ? 0 : size >= 1 ? 1 : 2;

@@ -1,4 +1,4 @@
-// What a run found, as tables: one for each scenario, and one for the goals.
+// The results of a run as tables: one for each scenario, and one for the goals.
 
 import { judge } from "./goals.ts";
 import type { Results } from "./results.ts";
@@ -6,7 +6,7 @@ import { toNumber, toTable } from "./table.ts";
 
 const BASE = "direct";
 
-/** Figures of scenarios without load, and their headings. */
+/** Figures of scenarios without load, with their headings. */
 const PLAIN: readonly (readonly [figure: string, heading: string])[] = [
   ["coldMs", "start to first call, ms"],
   ["idleMb", "idle memory, MB"],
@@ -75,7 +75,7 @@ function show(value: number | undefined): string {
   return value === undefined ? "–" : toNumber(value);
 }
 
-/** What is near its goal must not be rounded onto it. */
+/** A value near its goal must not be rounded onto it. */
 function exact(value: number): string {
   return Math.abs(value) >= 100 ? toNumber(value) : value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }

@@ -1,5 +1,5 @@
-// What the record of calls costs: the call log and the latencies, of the same hub, in turns with both and without. What the
-// log's thread does for a turn is waited for, and is part of its cost.
+// The cost of recording calls, in the call log and the latencies: the same hub, alternating with and without both. The slice
+// waits for the log's worker thread, which is part of the cost.
 
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -15,10 +15,10 @@ import { cpuTime, processesOf, seesProcesses } from "../process-tree.ts";
 import { startUpstreams } from "../upstreams/start.ts";
 import type { Bench, Sample, Scenario } from "./scenario.ts";
 
-/** Both ways, in every pair; many of them, since the difference is small. */
+/** Pairs of both variants; many, because the difference is small. */
 const PAIRS_PER_ROUND = 6;
 const WARM_TURNS = 4;
-/** Longer than elsewhere: every turn begins with new connections and ends with a wait for the thread, which is no steady load. */
+/** Longer than in other scenarios: every slice begins with new connections and ends with a wait for the thread. */
 const SLICES_PER_TURN = 4;
 const PHASE = calls("100 B", 16);
 const PLAN = { transport: "stdio", era: "legacy", servers: 1, tools: 2 } as const;
@@ -36,7 +36,7 @@ export const recording: Scenario = {
       for (let turn = 0; turn < WARM_TURNS; turn++) await hub.measure(link, turn % 2 === 0, turnMs);
       const samples: Sample[] = [];
       for (let round = 0; round < bench.rounds * PAIRS_PER_ROUND; round++) {
-        // Which of them comes first changes: neither is always the one that cleans up after the other.
+        // The order alternates, so that neither variant always cleans up after the other.
         for (const isOn of round % 2 === 0 ? [true, false] : [false, true]) {
           const figures = await hub.measure(link, isOn, turnMs);
           samples.push({ target: isOn ? "on" : "off", phase: PHASE.name, round, figures });
@@ -90,7 +90,7 @@ class SwitchedHub {
     await this.#ended;
   }
 
-  /** Answered when all that was recorded is in the database. */
+  /** Answered when all recorded calls are in the database. */
   async #turnTo(isOn: boolean): Promise<void> {
     const answered = once(this.#process, "message");
     this.#process.send(isOn);

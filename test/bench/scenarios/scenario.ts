@@ -1,4 +1,4 @@
-// What a scenario is to the rest: a name, and samples of figures. Most are rounds of slices, which are here.
+// The interface of a scenario: a name, and samples of figures. Most are rounds of slices, which are implemented here.
 
 import { Contender, type ContenderOptions, type Figures } from "../contender.ts";
 import type { Pinning } from "../machine.ts";
@@ -15,10 +15,10 @@ export interface Bench {
   readonly pinning: Pinning;
   readonly rounds: number;
   readonly sliceMs: number;
-  /** Before the first slice: what is compiled late must not be measured. */
+  /** Before the first slice, so that compilation is not measured. */
   readonly warmMs: number;
   readonly peers: boolean;
-  /** Somebody could not take part. */
+  /** A target that did not take part. */
   leftOut(target: string, why: string): void;
 }
 
@@ -33,8 +33,8 @@ export interface Entrant extends Omit<ContenderOptions, "pinning"> {
 }
 
 /**
- * All targets run at the same time, and one at a time is under load, for a moment: only neighbours in time are compared,
- * whatever the machine does meanwhile.
+ * All targets run at the same time, and one at a time is under load, for a moment: only samples that are close in time are
+ * compared, whatever else the machine does.
  */
 export async function runRounds(
   bench: Bench,
@@ -66,7 +66,7 @@ export async function runRounds(
   }
 }
 
-/** Undefined where it cannot take part, which is noted. */
+/** Undefined if the target cannot take part, which is recorded. */
 export async function enter(bench: Bench, entrant: Entrant): Promise<Contender | undefined> {
   if (entrant.isPeer === true && !bench.peers) return undefined;
   const label = entrant.label ?? entrant.target.name;
@@ -81,7 +81,7 @@ export async function enter(bench: Bench, entrant: Entrant): Promise<Contender |
   }
 }
 
-/** So that nobody always comes after the same one. */
+/** The order rotates, so that no target always follows the same one. */
 export function rotated<T>(list: readonly T[], by: number): T[] {
   const first = list.length === 0 ? 0 : by % list.length;
   return [...list.slice(first), ...list.slice(0, first)];

@@ -1,4 +1,4 @@
-// All scenarios, in the order in which they run. Those that are nothing but rounds of slices are given whole.
+// All scenarios, in the order in which they run. Those that are only rounds of slices are defined here.
 
 import { calls, lists, type Phase } from "../phase.ts";
 import { direct, thin, thinBridge } from "../targets/floor.ts";
@@ -23,7 +23,7 @@ interface Rounds {
 
 const ONE: UpstreamPlan = { transport: "stdio", era: "legacy", servers: 1, tools: 2 };
 const SMALL = [1, 16, 64].map((flight) => calls("100 B", flight, { forPeers: true }));
-/** Of a list of 200 tools, whatever their names. */
+/** The bytes of a list of 200 tools, independent of their names. */
 const LIST_BYTES = 100_000;
 
 const ROUNDS: readonly Rounds[] = [
@@ -91,7 +91,7 @@ const ROUNDS: readonly Rounds[] = [
   },
 ];
 
-/** The same hub four times: with few servers and with many, with few tools and with many. */
+/** The same hub four times: with few and many servers, with few and many tools. */
 const GROWTH: readonly Entrant[] = [
   grown("1 server", { servers: 1, transport: "http" }),
   grown("200 servers", { servers: 200, transport: "http" }),

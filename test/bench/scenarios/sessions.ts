@@ -1,4 +1,4 @@
-// A thousand sessions that stay open: what each of them takes. A fresh process for each round, since memory is not given back.
+// A thousand open sessions: the memory of each. A new process for each round, because memory is not returned.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { calls } from "../phase.ts";
@@ -12,7 +12,7 @@ import { enter, rotated, type Bench, type Entrant, type Sample, type Scenario } 
 const SESSIONS = 1000;
 const SETTLE_MS = 500;
 const WARM_MS = 2000;
-/** Opening them takes longer than any slice. */
+/** Opening them takes longer than a slice. */
 const MAX_ROUNDS = 2;
 
 const plan: UpstreamPlan = { transport: "stdio", era: "legacy", servers: 1, tools: 2 };
@@ -42,8 +42,7 @@ async function openMany(bench: Bench, entrant: Entrant, round: number): Promise<
   const contender = await enter(bench, entrant);
   if (contender === undefined) return undefined;
   try {
-    // What the first calls and sessions take is not taken again by each; nor is the room for short-lived objects, which grows
-    // with any load until it has its size.
+    // The first calls and sessions load code and grow the heap for short-lived objects once, which later sessions do not.
     await contender.measure(calls("100 B", 64), WARM_MS);
     await sleep(SETTLE_MS);
     const memory = contender.residentKb();

@@ -1,4 +1,4 @@
-// From the start of a program to the first answer of a tool, and the memory that it takes with nothing to do.
+// From the start of a program to the first result of a tool, and its memory when idle.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { seesProcesses } from "../process-tree.ts";

@@ -1,41 +1,41 @@
-// The hub as built, whose record of calls can be switched off and on while it runs. Told `true` it records, told `false` it
-// does not; it answers when what came before is in the database.
+// A hub whose call log can be switched on and off while it runs, by the messages `true` and `false`. It replies when all earlier
+// calls are in the database.
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { HUB_MODULES } from "../places.ts";
 
 type HubModule = typeof import("../../../hub/dist/hub.js");
-type ConfigModule = typeof import("../../../hub/dist/config/memory-store.js");
-type CallLogModule = typeof import("../../../hub/dist/store/call-log.js");
+type ConfigModule = typeof import("../../../hub/dist/config/files/memory-store.js");
+type CallLogModule = typeof import("../../../hub/dist/call-log/sqlite/sqlite-call-log.js");
 type Begin = InstanceType<CallLogModule["SqliteCallLog"]>["begin"];
-type LogModule = typeof import("../../../hub/dist/log.js");
+type LogModule = typeof import("../../../hub/dist/log/log.js");
 
 const load = <T>(name: string) => import(pathToFileURL(join(HUB_MODULES, name)).href) as Promise<T>;
 const { Hub } = await load<HubModule>("hub.js");
-const { MemoryConfig } = await load<ConfigModule>("config/memory-store.js");
-const { SqliteCallLog } = await load<CallLogModule>("store/call-log.js");
-const { startFileLog } = await load<LogModule>("log.js");
+const { MemoryConfig } = await load<ConfigModule>("config/files/memory-store.js");
+const { SqliteCallLog } = await load<CallLogModule>("call-log/sqlite/sqlite-call-log.js");
+const { startFileLog } = await load<LogModule>("log/log.js");
 
 const home = process.env["PLUGBOARD_HOME"] ?? "";
 const mcpServers = JSON.parse(process.env["BENCH_SERVERS"] ?? "{}");
 let isOn = false;
-/** Also a hub without a record sends on together what came in one turn of the event loop: a pipe costs by the write. */
-let turn: Promise<void> | undefined;
+/** Without recording too, the calls of one event loop turn are forwarded together, as one write to the pipe. */
+let nextTurn: Promise<void> | undefined;
 
-function thisTurn(): Promise<void> {
-  turn ??= new Promise((resolve) => {
+function endOfTurn(): Promise<void> {
+  nextTurn ??= new Promise((resolve) => {
     setImmediate(() => {
-      turn = undefined;
+      nextTurn = undefined;
       resolve();
     });
   });
-  return turn;
+  return nextTurn;
 }
 
 class SwitchedLog extends SqliteCallLog {
   override begin(call: Parameters<Begin>[0]): ReturnType<Begin> {
-    return isOn ? super.begin(call) : { begun: thisTurn(), finish: () => undefined };
+    return isOn ? super.begin(call) : { begun: endOfTurn(), finish: () => undefined };
   }
 }
 
@@ -53,11 +53,11 @@ startFileLog(hub.events, join(home, "log.jsonl"));
 const url = await hub.listen({ host: "127.0.0.1", port: 0 });
 await hub.start();
 
-process.on("message", (wanted) => void turnTo(wanted === true));
+process.on("message", (wanted) => void switchTo(wanted === true));
 process.once("disconnect", () => void hub.stop().then(() => process.exit(0)));
 process.send?.({ url: `${url}/mcp` });
 
-async function turnTo(wanted: boolean): Promise<void> {
+async function switchTo(wanted: boolean): Promise<void> {
   if (isOn) await hub.callLog.query({ limit: 1 });
   isOn = wanted;
   process.send?.({ isOn });

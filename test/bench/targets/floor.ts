@@ -1,11 +1,11 @@
-// What there is without a hub: the upstream server itself, and the least that can stand before it.
+// The targets without a hub: the upstream server itself, and the minimal proxy.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { programOf } from "../places.ts";
 import { mcpUrl, type Target } from "./target.ts";
 
-/** The server's own HTTP front, with all tools of the scenario. Every ratio is to this one. */
+/** The server's own HTTP front, with all tools of the scenario. The reference of every ratio. */
 export const direct: Target = {
   name: "direct",
   launch: async ({ plan: { servers, tools, sse = false }, port, clientEra }) => {
@@ -17,7 +17,7 @@ export const direct: Target = {
   },
 };
 
-/** It speaks the same era on both sides. */
+/** It uses the same era on both sides. */
 export const thin: Target = {
   name: "thin",
   launch: async ({ folder, port, upstreams, clientEra, plan }) => {

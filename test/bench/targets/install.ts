@@ -1,4 +1,4 @@
-// Peers from npm, in exact versions, outside of our own dependencies: installed when they are first asked for.
+// Peers from npm, in exact versions, not in our own dependencies: installed on first use.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,21 +10,21 @@ import { PEERS } from "../places.ts";
 export interface Package {
   readonly name: string;
   readonly version: string;
-  /** The program, from the package's folder. */
+  /** The program, relative to the package's folder. */
   readonly bin: string;
 }
 
-/** Nothing is measured meanwhile, and a registry may be slow: mcp-proxy has a hundred packages. */
+/** Nothing is measured during the installation, and a registry may be slow: mcp-proxy has a hundred packages. */
 const LIMIT_MS = 600_000;
 
-/** The full path of its program. Throws, with what npm said, where it cannot be installed. */
+/** The full path of its program. Throws npm's output if the installation fails. */
 export async function install({ name, version, bin }: Package): Promise<string> {
   const folder = join(PEERS, `${name}-${version}`);
   const program = join(folder, "node_modules", name, bin);
   if (existsSync(program)) return program;
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: { [name]: version } }));
-  // This project installs nothing that does not name its Node; whether a peer runs on it is seen when it is started.
+  // Our npm settings enforce the Node versions of packages; whether a peer runs is seen when it is started.
   const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--engine-strict=false", "--loglevel=error"];
   const stdio = ["ignore", "ignore", "pipe"] as const;
   const npm = spawn("npm", args, { cwd: folder, stdio: [...stdio], timeout: LIMIT_MS, killSignal: "SIGKILL" });
@@ -35,7 +35,7 @@ export async function install({ name, version, bin }: Package): Promise<string> 
     () => true, // there is no npm
   );
   if (!failed && existsSync(program)) return program;
-  // A half of it must not be taken for the whole next time.
+  // A partial installation must not be used by the next run.
   await rm(folder, { recursive: true, force: true });
   const how = npm.signalCode === null ? `exit code ${npm.exitCode}` : `not done in ${LIMIT_MS / 1000} s`;
   throw new Error(`${name} ${version} could not be installed: ${how}; npm said: ${said.trim().slice(-500)}`);

@@ -1,4 +1,4 @@
-// Loaded before peers that have no option for the address to listen on: they would be open to the whole network.
+// Loaded before peers that have no option for the address to listen on, which would otherwise be reachable from the network.
 
 import { Server } from "node:net";
 

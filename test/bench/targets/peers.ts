@@ -1,4 +1,4 @@
-// Other programs that do a part of what the hub does, each started as its documents say.
+// Other programs with a part of the hub's features, each started as documented.
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ export const mcpProxy = peer(PACKAGES.mcpProxy, async (program, { port, upstream
   return { command: [process.execPath, program, ...options, "--", ...line], face: { kind: "http", url: mcpUrl(port) } };
 });
 
-/** One stdio server behind HTTP, a process of it for each session. */
+/** One stdio server behind HTTP, with a process for each session. */
 export const supergateway = peer(PACKAGES.supergateway, async (program, { port, upstreams }) => {
   const line = onlyCommand(upstreams);
   if (line === undefined) return undefined;
@@ -42,7 +42,7 @@ export const supergateway = peer(PACKAGES.supergateway, async (program, { port, 
   };
 });
 
-/** The other way round: an HTTP server on stdin and stdout. */
+/** The reverse: an HTTP server on stdin and stdout. */
 export const supergatewayBridge = peer(
   PACKAGES.supergateway,
   async (program, { upstreams }) => {

@@ -1,4 +1,4 @@
-// Plugboard as users run it, with all that it has: a group, the call log, latencies and metrics, the log file.
+// Plugboard as users run it, with all features: a group, the call log, latencies and metrics, the log file.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HUB } from "../places.ts";
 import { mcpUrl, type Stage, type Target } from "./target.ts";
 
-/** Within this time the hub's thread has entered every call into the database. */
+/** Within this time the hub's worker thread has ingested every call. */
 const LOG_DELAY_MS = 350;
 
 export const plugboard: Target = {
@@ -23,7 +23,7 @@ export const plugboard: Target = {
   },
 };
 
-/** What a client launches that speaks stdio only: a bridge to a hub that runs, or to any other server over HTTP. */
+/** The command that a stdio client launches: a bridge to a running hub, or to any other server over HTTP. */
 export const plugboardBridge: Target = {
   name: "plugboard stdio",
   launch: async ({ upstreams, folder }) => {
@@ -37,7 +37,7 @@ export const plugboardBridge: Target = {
   },
 };
 
-/** The same command where no hub runs: it is a whole one itself. */
+/** The same command without a running hub: it is a complete hub itself. */
 export const plugboardOwn: Target = {
   name: "plugboard stdio --own",
   launch: async (stage) => {
@@ -61,7 +61,7 @@ async function writeConfig({ folder, upstreams }: Stage): Promise<void> {
   ]);
 }
 
-/** A query is answered when every call before it is in the database. */
+/** A query is answered when all earlier calls are in the database. */
 async function callsAreStored(folder: string, port: number): Promise<void> {
   const token = (await readFile(join(folder, "data/token"), "utf8")).trim();
   const url = `http://127.0.0.1:${port}/api/v1/calls?limit=1`;

@@ -1,24 +1,24 @@
-// What is measured: a program that offers MCP servers, started as its users start it. One file beside this for each kind.
+// A target: a program that offers MCP servers, started as its users start it. Each kind has its own file.
 
 import type { Pinning } from "../machine.ts";
 import type { Era } from "../upstreams/server.ts";
 
-/** How an upstream server is reached, as config files have it. */
+/** How an upstream server is reached, as in config files. */
 export type Entry = { readonly command: string; readonly args: readonly string[] } | { readonly url: string };
 
-/** The servers of a scenario, for whoever has to offer them. */
+/** The servers of a scenario, which a target must offer. */
 export interface UpstreamPlan {
   readonly transport: "stdio" | "http";
   readonly era: Era;
   readonly servers: number;
-  /** Of each. */
+  /** Tools of each server. */
   readonly tools: number;
-  /** Answers come as event streams; over HTTP only. */
+  /** Answers are event streams; over HTTP only. */
   readonly sse?: boolean;
 }
 
 export interface Stage {
-  /** Empty, and removed afterwards. */
+  /** An empty folder, removed afterwards. */
   readonly folder: string;
   readonly port: number;
   readonly plan: UpstreamPlan;
@@ -27,7 +27,7 @@ export interface Stage {
   readonly pinning: Pinning;
 }
 
-/** How its clients speak to it. */
+/** How its clients connect to it. */
 export type Face =
   | { readonly kind: "http"; readonly url: string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: "sse"; readonly url: string }
@@ -37,13 +37,13 @@ export interface Launch {
   readonly command: readonly string[];
   readonly face: Face;
   readonly env?: Readonly<Record<string, string>>;
-  /** Resolves when it has done what answered calls left to do. */
+  /** Resolves when the work that answered calls leave behind is done. */
   readonly settle?: () => Promise<void>;
 }
 
 export interface Target {
   readonly name: string;
-  /** Undefined where it cannot do what the scenario asks. */
+  /** Undefined if it does not support the scenario. */
   launch(stage: Stage): Promise<Launch | undefined>;
 }
 

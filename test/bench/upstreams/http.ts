@@ -1,5 +1,5 @@
-// The raw server over Streamable HTTP, at any path. `--sse` answers as event streams. Prints its address as a line, and ends
-// with stdin.
+// The raw server over Streamable HTTP, at any path. `--sse` answers with event streams. Prints its address as a line, and exits
+// at the end of stdin.
 
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -11,7 +11,7 @@ const server = new RawServer(options);
 const sessions = new Set<string>();
 
 const front = createServer((request, response) => {
-  // No stream of its own for announcements: it has none.
+  // It has no GET stream.
   if (request.method !== "POST") return void response.writeHead(request.method === "DELETE" ? 204 : 405).end();
   const pieces: Buffer[] = [];
   request.on("data", (piece: Buffer) => pieces.push(piece));
@@ -39,7 +39,7 @@ function answer(request: IncomingMessage, response: ServerResponse, text: string
   response.writeHead(200, headers).end(body);
 }
 
-/** Legacy clients have a session, which the first request makes. */
+/** Legacy clients have a session, which the first request creates. */
 function isKnown(request: IncomingMessage, method: unknown, headers: Record<string, string | number>): boolean {
   if (method !== "initialize") return sessions.has(String(request.headers["mcp-session-id"]));
   const id = randomUUID();

@@ -1,5 +1,5 @@
-// An MCP server on bare JSON-RPC, in both eras, as cheap as it can be: what it costs is in every figure. How messages come
-// and go is left to stdio.ts and http.ts.
+// An MCP server on plain JSON-RPC, in both eras, as cheap as possible, because its cost is part of every figure. stdio.ts and
+// http.ts are its transports.
 
 import { parseArgs } from "node:util";
 
@@ -16,11 +16,11 @@ interface Request {
 
 export interface ServerOptions {
   readonly tools: number;
-  /** It speaks this one only. */
+  /** It supports only this revision. */
   readonly era: Era;
 }
 
-/** The arguments that both programs take. */
+/** The arguments of both programs. */
 export function parseServerArgs() {
   const { values } = parseArgs({
     options: {
@@ -44,7 +44,7 @@ export class RawServer {
     this.#tools = [ECHO, SIZED, ...Array.from({ length: Math.max(0, tools - 2) }, (_, index) => filler(index))];
   }
 
-  /** The answer as JSON; undefined where the message wants none. */
+  /** The answer as JSON; undefined if the message needs none. */
   answer({ id, method = "", params = {} }: Request): string | undefined {
     if (id === undefined) return undefined;
     const result = this.#result(method, params);
@@ -94,7 +94,7 @@ export class RawServer {
 
 const UNKNOWN = '"error":{"code":-32601,"message":"Method not found"}';
 const SERVER_INFO = { name: "raw", version: "1.0.0" };
-/** In whatever revision it is asked: the tools are the same in all of them. */
+/** In the requested revision: the tools are the same in all of them. */
 const INITIALIZED = { capabilities: { tools: {} }, serverInfo: SERVER_INFO };
 const DISCOVERED = JSON.stringify({
   resultType: "complete",
@@ -108,7 +108,7 @@ const DISCOVERED = JSON.stringify({
 const ECHO = tool("echo", "Says the same", { text: { type: "string", description: "What to say" } });
 const SIZED = tool("sized", "Says something long", { bytes: { type: "integer", minimum: 0 } });
 
-/** About as much to list as tools of real servers; called, it echoes. */
+/** A definition about as large as those of real servers; it echoes. */
 function filler(index: number): object {
   const text = (description: string) => ({ type: "string", description });
   return tool(`tool_${index}`, `Finds what matches, the newest first, and at most so many. Filler number ${index}.`, {

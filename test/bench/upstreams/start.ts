@@ -1,5 +1,5 @@
-// The upstream servers of a scenario: config entries of those that the target starts itself, processes of those that it
-// finds over HTTP.
+// The upstream servers of a scenario: config entries for those that the target starts, processes for those that it reaches over
+// HTTP.
 
 import type { Pinning } from "../machine.ts";
 import { programOf } from "../places.ts";
@@ -19,7 +19,7 @@ export async function startUpstreams(plan: UpstreamPlan, { others }: Pinning): P
     const [command = "", ...args] = line("stdio");
     return { entries: named(plan.servers, () => ({ command, args })), stop: async () => undefined };
   }
-  // One process for all of them: it is the hub whose growth is looked at.
+  // One process for all of them, because the growth of the hub is measured.
   const server = new Running(line("http"));
   const url = await nextLine(server.stdout);
   return { entries: named(plan.servers, (index) => ({ url: `${url}/${index}` })), stop: () => server.stop() };

@@ -1,4 +1,4 @@
-// The raw server on stdin and stdout. All that one read brings is answered with one write.
+// The raw server on stdin and stdout. All messages of one read are answered with one write.
 
 import { splitLines } from "../lines.ts";
 import { parseServerArgs, RawServer } from "./server.ts";

@@ -22,7 +22,7 @@ const (
 	modern = "2026-07-28"
 )
 
-// What a call gave: only what the trial looks at.
+// The parts of a result that the trial checks.
 type outcome struct {
 	text, mime, image string
 	structured        any
@@ -36,7 +36,7 @@ type client interface {
 	call(ctx context.Context, name string, arguments map[string]any) (outcome, error)
 }
 
-// An argument list that is null is not an empty one.
+// Empty arguments must be {}, not null.
 var none = map[string]any{}
 
 type report struct {
@@ -118,7 +118,7 @@ func (c sdk) call(ctx context.Context, name string, arguments map[string]any) (o
 	case *mcp.TextContent:
 		made.text = content.Text
 	case *mcp.ImageContent:
-		// The library has it decoded; JSON writes it as it came.
+		// The library has decoded the data; encode it again.
 		encoded := must(json.Marshal(content.Data))
 		made.mime, made.image = content.MIMEType, string(encoded[1:len(encoded)-1])
 	}

@@ -1,5 +1,5 @@
-// Figures 13 and 19 of the fault catalogue, and F31: no call is run twice, however it failed; reloads disturb nobody; one
-// server that hangs holds up none of fifty. COUNT, RELOADS and SERVERS set how many.
+// No call runs twice, however it failed (F23); reloads disturb no call (F38); one hanging server does not delay fifty others
+// (F31).
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,11 +9,12 @@ import { FaultHub, OTHER } from "../fault-hub.ts";
 import { family, requireSeen } from "../rows.ts";
 import type { Fault } from "../scenario.ts";
 import { NEVER_OPEN } from "../settings.ts";
-import { figure, seededRandom } from "./random.ts";
+import { seededRandom } from "./random.ts";
+import { upTo } from "../../support/scale.ts";
 
-const COUNT = figure("COUNT", 10_000);
-const RELOADS = figure("RELOADS", 1000);
-const SERVERS = figure("SERVERS", 50);
+const COUNT = upTo(10_000);
+const RELOADS = upTo(1000);
+const SERVERS = upTo(50);
 
 const AMBIGUOUS: readonly Fault[] = [
   { do: "status", status: 500, ran: true },
@@ -26,9 +27,9 @@ const AMBIGUOUS: readonly Fault[] = [
 ];
 
 family("many calls", ({ hub }) => {
-  it(`F23 figure 13: ${COUNT} ambiguous failures, every tool without hints ran once`, async () => {
+  it(`F23 ${COUNT} ambiguous failures: every tool without hints ran once`, async () => {
     const random = seededRandom("ambiguous failures");
-    // So many to a server that its spy stays quick to read.
+    // Limits the calls per server, because its record is read completely each time.
     for (let done = 0; done < COUNT;) {
       const steps = Array.from({ length: Math.min(500, COUNT - done) }, (_, n) => ({
         ...random.pick(AMBIGUOUS),
@@ -46,7 +47,7 @@ family("many calls", ({ hub }) => {
     }
   });
 
-  it(`F38 figure 19: ${RELOADS} reloads under load, unchanged servers keep their process, no call fails`, async () => {
+  it(`F38 ${RELOADS} reloads under load: unchanged servers keep their process, no call fails`, async () => {
     const path = join(hub().home.dir, "config/mcp_server.json");
     const { pid } = await hub().server(OTHER);
     const config = JSON.parse(readFileSync(path, "utf8"));

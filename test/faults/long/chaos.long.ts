@@ -1,5 +1,4 @@
-// F47 of the fault catalogue: a thousand sessions for ten minutes, and every second another fault. SESSIONS, MINUTES and
-// SEED set how many, how long and which. With SPEED=60 the minutes are hours to the hub: its clocks go so much faster.
+// F47: a thousand sessions for ten minutes, with a new fault every second.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -11,17 +10,18 @@ import { memoryOf } from "../post-conditions.ts";
 import { family } from "../rows.ts";
 import type { Fault, Scenario } from "../scenario.ts";
 import { collectGarbage, COLLECTING, growth, heapOf, lowest, toMegabytes } from "./memory.ts";
-import { figure, seededRandom, type Random } from "./random.ts";
+import { seededRandom, type Random } from "./random.ts";
+import { upTo } from "../../support/scale.ts";
 
-const SESSIONS = figure("SESSIONS", 1000);
-const MINUTES = figure("MINUTES", 10);
-const SPEED = figure("SPEED", 1);
-/** A minute of load on a small machine: about a hundred calls a second from a thousand sessions. */
+const SESSIONS = upTo(1000);
+const MINUTES = upTo(10);
+const SPEED = 1;
+/** About a hundred calls per second from a thousand sessions, for a small machine. */
 const PAUSE_MS = 10_000;
 const GROWTH = 0.05;
-/** While the hub warms up. */
+/** Concurrent faults while the hub warms up. */
 const AT_ONCE = 4;
-/** So many of each kind are kept (event-log.ts). */
+/** The number of events of each kind that the hub keeps (event-log.ts). */
 const EVENTS = 1000;
 
 const STDIO: readonly Fault[] = [
@@ -67,12 +67,12 @@ const EVERY_SCENARIO: readonly Scenario[] = TRANSPORTS.flatMap((transport) =>
   ERAS.flatMap((era) => faultsOf(transport).map((fault) => ({ transport, era, steps: [{ ...fault, nth: 1 }] }))),
 );
 
-/** Servers and clients live in real time. */
+/** Timeouts for servers and clients, which run in real time. */
 const patient = (requestMs: number) => ({ timeouts: { requestMs: requestMs * SPEED, startMs: 30_000 * SPEED } });
 
 const patiently = <T>(request: () => Promise<T>): Promise<T> => (SPEED === 1 ? request() : knock(request));
 
-/** The usual hub, or one whose clocks go faster. */
+/** The default hub, or one with accelerated clocks. */
 const OPTIONS =
   SPEED === 1
     ? { env: COLLECTING }
@@ -86,12 +86,12 @@ async function oneFault(hub: FaultHub, scenario: Scenario): Promise<void> {
     const { name } = await hub.add(scenario, patient(1500));
     await hub.call(name, "act");
   } catch (error) {
-    // To a hub with fast clocks the one who makes the faults may have been too slow.
+    // With accelerated clocks, a request of the test may have timed out.
     if (SPEED === 1) throw error;
   }
 }
 
-/** Neither the hub nor the test keeps anything of the servers. */
+/** Removes the servers and forgets their outcomes. */
 async function clear(hub: FaultHub): Promise<void> {
   for (const name of hub.added.keys()) await patiently(() => hub.remove(name));
   hub.outcomes.splice(0);
@@ -99,16 +99,15 @@ async function clear(hub: FaultHub): Promise<void> {
 }
 
 /**
- * What is bounded is brought to its bound before anything is measured, and by what really happens: the hub keeps the last
- * thousand events of a kind, its code is compiled as it is used, and room that one fault took is kept for the next one.
- * What grows after that would grow for ever.
+ * Fills everything that is bounded before memory is measured: the hub keeps the last thousand events of each kind, code is
+ * compiled on use, and buffers are reused. Growth after that is a leak.
  */
 async function warmUp(hub: FaultHub): Promise<void> {
   for (let at = 0; at < EVERY_SCENARIO.length; at += AT_ONCE) {
     await Promise.all(EVERY_SCENARIO.slice(at, at + AT_ONCE).map((scenario) => oneFault(hub, scenario)));
     await clear(hub);
   }
-  // Each time the config changes, and the catalog, and the server's state.
+  // Each update changes the config, the catalog and the state of the server.
   const { name } = await hub.add({ transport: "http" }, patient(30_000));
   for (let n = 0; n < EVENTS; n++) {
     await patiently(() => hub.api(`/servers/${name}`, { method: "PATCH", body: { enabled: n % 2 === 1 } }));
@@ -157,7 +156,7 @@ family(
         `${calls} calls of ${SESSIONS} sessions beside ${faults} faults: ${wrong.length} wrong, ${failed.length} failed, memory at its lowest ${toMegabytes(all)}, heap ${toMegabytes(heap)}\n`,
       );
       expect([wrong, failed]).toEqual([[], []]);
-      // In a short run an eighth is too short to have a low.
+      // An eighth of a short run is too short for a meaningful minimum.
       if (MINUTES >= 5) for (const lows of [heap, all]) expect(growth(lows)).toBeLessThan(GROWTH);
     });
   },

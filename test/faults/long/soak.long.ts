@@ -1,5 +1,5 @@
-// F48 of the fault catalogue: a day in ten minutes. The clocks of the hub go SPEED times as fast as those of its servers and
-// clients, for HOURS of its time: what comes round by itself must come round as often as it should, and nothing may pile up.
+// F48: a day in ten minutes. The hub's clock runs SPEED times as fast as those of its servers and clients: periodic work must
+// happen as often as intended, and memory must not grow.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -13,18 +13,18 @@ import { canSetClock, knock, spedUp } from "../../support/wall-clock.ts";
 import { FaultHub, OTHER, type Outcome } from "../fault-hub.ts";
 import type { Upstream } from "../scenario.ts";
 import { COLLECTING, collectGarbage, growth, heapOf, lowest, toMegabytes } from "./memory.ts";
-import { figure } from "./random.ts";
+import { upTo } from "../../support/scale.ts";
 
-const SPEED = figure("SPEED", 144);
-const HOURS = figure("HOURS", 24);
+const SPEED = 144;
+const HOURS = upTo(24);
 const HOUR_MS = 3_600_000 / SPEED;
 const TICK_MS = 50;
 const CHECK_SECONDS = 300;
 const LOG_BYTES = 16 << 20;
-/** Of the least that the heap took in an eighth of the run, without garbage. */
+/** Allowed growth of the minimum heap between eighths of the run. */
 const GROWTH = 0.1;
 
-/** For a server that starts and answers in the time of this world. */
+/** For servers that start and answer in real time. */
 const PATIENT = { timeouts: { requestMs: 30_000 * SPEED, startMs: 30_000 * SPEED } };
 
 it.runIf(canSetClock)(
@@ -73,14 +73,14 @@ async function soak(hub: FaultHub): Promise<void> {
   );
   for (const count of checks) {
     expect(count).toBeLessThanOrEqual(expected + 1);
-    // Each takes its time too, and the next waits for it.
+    // Each check takes time, and the next waits for it.
     expect(count).toBeGreaterThan(expected * 0.75);
   }
-  // Ten minutes after each call nobody had called it.
+  // The server stopped ten minutes after each call.
   expect(starts).toBe(hour);
   expect(crashing.up.count("start")).toBeGreaterThanOrEqual(hour);
   await hub.untilState(crashing.name, "running");
-  // An hour without a word ends a session; the one that spoke is there.
+  // A session expires after an hour without requests; the active one is kept.
   if (HOURS > 2) expect(await statusOf(hub, silent.headers)).toBe(404);
   requireRolled(hub);
   if (HOURS >= 12) expect(growth(lows)).toBeLessThan(GROWTH);
@@ -88,7 +88,7 @@ async function soak(hub: FaultHub): Promise<void> {
 
 async function openFast(): Promise<FaultHub> {
   const home = await makeHome({ [OTHER]: { ...fixture("echo"), ...PATIENT } });
-  // Nearly full, so that it has to be set aside on the way.
+  // Nearly full, so that it is rotated during the run.
   await mkdir(join(home.dir, "state"), { recursive: true });
   const line = `${JSON.stringify({ level: 30, msg: "from before" })}\n`;
   await writeFile(logOf(home.dir), line.repeat(Math.floor((LOG_BYTES - 20_000) / line.length)));
@@ -109,7 +109,7 @@ async function addServers(hub: FaultHub) {
 const logOf = (dir: string) => join(dir, "state/log.jsonl");
 const listings = (up: Upstream) => up.count("heard", { method: "tools/list" });
 
-/** What was full is set aside, and the one after it is being written. */
+/** Requires that the full file was rotated and a new one is being written. */
 function requireRolled({ home }: FaultHub): void {
   const path = logOf(home.dir);
   expect(existsSync(`${path}.1`)).toBe(true);

@@ -1,4 +1,4 @@
-// The scripted upstream on Streamable HTTP: the faults that a response can carry, by name. Legacy servers have sessions.
+// The scripted upstream on Streamable HTTP: the faults of a response, by name. Legacy servers have sessions.
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -17,7 +17,7 @@ const STATUS_OF_CODE = new Map([
   [-32022, 400],
 ]);
 
-/** Each gets the answer that would be right, and everything else that is known. */
+/** Each fault gets the correct answer and the context of the request. */
 const FAULTS = {
   answer: ({ response, line, headers, modern }) => {
     const { code } = JSON.parse(line).error ?? {};
@@ -26,7 +26,7 @@ const FAULTS = {
   silence: () => undefined,
   status: ({ response, step: { status, headers = {}, body = "<html>sorry</html>" } }) =>
     response.writeHead(status, headers).end(body),
-  /** As after a restart: the session is unknown, whoever asks. */
+  /** As after a restart: every session is unknown. */
   forget: ({ response, sessions }) => {
     sessions.clear();
     sendJson(response, 404, errorLine(null, { code: -32001, message: "Session not found" }));
@@ -37,7 +37,7 @@ const FAULTS = {
   contentType: ({ response, line, step: { type } }) => response.writeHead(200, { "content-type": type }).end(line),
   body: ({ response, step: { body, type = "application/json" } }) =>
     response.writeHead(200, { "content-type": type }).end(body),
-  /** Cuts the connection hard, after so many bytes of the whole response: 0 is before the first header. */
+  /** Resets the connection after this number of bytes of the response: 0 is before the first header. */
   reset: ({ response, line, step: { bytes = 0 } }) => {
     const { socket } = response;
     const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(line)}\r\n\r\n`;
@@ -45,7 +45,7 @@ const FAULTS = {
     if (bytes === 0) return socket.resetAndDestroy();
     socket.write(whole.subarray(0, Math.min(bytes, whole.length - 1)), () => socket.resetAndDestroy());
   },
-  /** The answer in an event stream, in one of several odd but legal forms, and after so many progress reports. */
+  /** The answer in an event stream, in one of several unusual but legal forms, after a number of progress notifications. */
   sse: ({ response, line, token, headers, step: { before = "", pad = 0, reports = 0, crlf = false } }) => {
     response.writeHead(200, { ...SSE, ...headers });
     const comments = pad === 0 ? "" : `: ${"k".repeat(pad)}\n\n`;
@@ -59,7 +59,7 @@ const FAULTS = {
     const told = Array.from({ length: reports }, (_, n) => progress(token, n + 1)).join("");
     response.write(`: here\n\n${told}${tail}`, () => (hard ? response.socket?.resetAndDestroy() : response.end()));
   },
-  /** One event of so many bytes that never ends. */
+  /** One event that never ends, of this number of bytes. */
   sseHuge: ({ response, step: { bytes } }) => {
     response.writeHead(200, SSE).write("data: ");
     const chunk = "x".repeat(1 << 20);
@@ -71,7 +71,7 @@ const FAULTS = {
     };
     more();
   },
-  /** Megabytes of nothing in a few kilobytes. */
+  /** A compressed response that expands to megabytes. */
   gzip: ({ response, step: { bytes } }) =>
     response
       .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
@@ -89,10 +89,10 @@ for (const name of ["freeze", "hold", "late", "fork"]) {
 
 export function serveHttp({ scenario, script, spy, offer }) {
   const modern = offer.era === "modern";
-  /** By id; the value is the GET stream, if there is one. */
+  /** By session id; the value is the GET stream, if there is one. */
   const sessions = new Map();
   const listener = async (request, response) => {
-    const body = await readBody(request).catch(() => undefined); // the caller left in the middle of it
+    const body = await readBody(request).catch(() => undefined); // the client disconnected during the request
     if (body === undefined) return;
     const message = request.method === "POST" ? JSON.parse(body) : undefined;
     if (message === undefined) return modern ? response.writeHead(405).end() : unasked(request, response, sessions);

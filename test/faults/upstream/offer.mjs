@@ -1,5 +1,5 @@
-// What the upstream offers when nothing is wrong: tools with and without hints, each of which says its name and the id
-// that it was called with. The words of each era are those of the ordinary fixture servers.
+// What the upstream offers without a fault: tools with and without hints, each of which returns its name and the id of the call.
+// The handshake of each era is that of the fixture servers.
 
 import { RpcError } from "../../fixtures/servers/lib.mjs";
 import { legacy, modern } from "../../fixtures/servers/offer.mjs";

@@ -1,4 +1,4 @@
-// Faults of the process itself, whatever it is asked over. Those that end it never return.
+// Faults of the process itself, independent of the transport. Those that end it never return.
 
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,14 +14,14 @@ export const processFaults = {
     process.kill(process.pid, signal);
     await sleep(60_000); // the signal comes first
   },
-  /** Stands still, until somebody sends SIGCONT. */
+  /** Suspends itself until SIGCONT. */
   freeze: ({ spy }) => {
     spy.write("frozen");
     process.kill(process.pid, "SIGSTOP");
   },
   hold: ({ step: { gate }, spy }) => spy.gate(gate),
   late: ({ step: { ms } }) => sleep(ms),
-  /** A helper that outlives its parent, in the parent's group or in one of its own. */
+  /** A helper that outlives its parent, in the parent's process group or in its own. */
   fork: ({ step: { detached = false }, spy }) => {
     const helper = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 60_000)"], {
       detached,

@@ -1,14 +1,14 @@
-// Finds the step that a message meets. Messages are counted over all starts, so that "the first call" is only ever one.
+// Finds the step for a message. Messages are counted over all starts, so that "the first call" occurs once.
 
 const ANSWER = { do: "answer" };
-/** These turn a call away before any work is done: it counts as heard, but not as run. */
+/** These steps refuse a call before any work is done: it counts as received, but not as run. */
 const REFUSALS = new Set(["status", "forget"]);
 
 export class Script {
   #steps;
   #spy;
   #start;
-  /** By step: how many messages it has met so far. */
+  /** The number of messages so far, by step. */
   #met = new Map();
 
   constructor(steps, { spy, start }) {
@@ -22,7 +22,7 @@ export class Script {
       );
   }
 
-  /** The step for a message; notes that the message came, and whether its tool ran. */
+  /** The step for a message. Records the message, and whether its tool ran. */
   next({ method, params }) {
     const event = { method, ...(method === "tools/call" ? { tool: params.name, id: params.arguments?.id } : {}) };
     this.#spy.write("heard", event);
@@ -48,7 +48,7 @@ export class Script {
   }
 }
 
-/** Calls unless told. */
+/** Default: calls. */
 function concerns({ on = "tools/call", tool }, event) {
   return event.method === on && (tool === undefined || event.tool === tool);
 }

@@ -1,4 +1,4 @@
-// What reached the upstream, one line per event, appended at once: the count outlives any kill of the upstream.
+// Records what reached the upstream, one line per event, written synchronously so that it survives a kill.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,14 +16,14 @@ export class Spy {
     appendFileSync(this.#path, `${JSON.stringify({ what, ...about, pid: process.pid, at: Date.now() })}\n`);
   }
 
-  /** Over all starts of this upstream. */
+  /** Counted over all starts of this upstream. */
   count(what, fits = () => true) {
     if (!existsSync(this.#path)) return 0;
     const lines = readFileSync(this.#path, "utf8").split("\n").filter(Boolean);
     return lines.map((line) => JSON.parse(line)).filter((event) => event.what === what && fits(event)).length;
   }
 
-  /** Waits until the test opens a gate: it makes a file of that name beside the spy's. */
+  /** Waits until the test opens a gate by creating a file with its name beside the record. */
   async gate(name) {
     this.write("waiting", { gate: name });
     while (!existsSync(`${this.#path}.${name}`)) await sleep(POLL_MS);

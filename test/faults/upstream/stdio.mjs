@@ -1,4 +1,4 @@
-// The scripted upstream on stdin and stdout: the faults that a pipe can carry, by name.
+// The scripted upstream on stdin and stdout: the faults of a pipe, by name.
 
 import { closeSync } from "node:fs";
 import { answer, errorLine, notificationLine, onMessage, resultLine } from "../../fixtures/servers/lib.mjs";
@@ -8,18 +8,18 @@ const put = (bytes) => new Promise((resolve) => process.stdout.write(bytes, reso
 const WRONG = { content: [{ type: "text", text: "WRONG" }] };
 const CHUNK = Buffer.alloc(1 << 20, "x");
 
-/** Each gets the line that would be right, and everything else that is known. */
+/** Each fault gets the correct line and the context of the request. */
 const FAULTS = {
   answer: ({ line }) => put(`${line}\n`),
   silence: () => undefined,
   crlf: ({ line }) => put(`${line}\r\n`),
   twice: ({ line, id }) => put(`${line}\n${resultLine(id, WRONG)}\n`),
-  /** Answers with other ids first; "text" is the right number as a text. */
+  /** Answers with other ids first; "text" is the correct number as a string. */
   wrongId: ({ line, id, step: { ids } }) => {
     const lines = ids.map((other) => resultLine(other === "text" ? String(id) : other, WRONG));
     return put([...lines, line, ""].join("\n"));
   },
-  /** Lines that are no message, as base64 where they are no text either; then the answer. */
+  /** Invalid lines, base64-encoded if they are not text; then the answer. */
   garbage: ({ line, step: { lines = [], base64 } }) => {
     const bytes = base64 === undefined ? Buffer.alloc(0) : Buffer.from(base64, "base64");
     return put(Buffer.concat([...lines.map((text) => Buffer.from(`${text}\n`)), bytes, Buffer.from(`${line}\n`)]));
@@ -31,16 +31,16 @@ const FAULTS = {
       await new Promise(setImmediate);
     }
   },
-  /** A line of so many bytes that never ends. */
+  /** A line that never ends, of this number of bytes. */
   huge: async ({ step: { bytes } }) => {
     for (let left = bytes; left > 0; left -= CHUNK.length) await put(CHUNK);
   },
-  /** Half the answer, and gone. */
+  /** Exits after half of the answer. */
   half: async ({ line, step: { code = 1 } }) => {
     await put(line.slice(0, line.length >> 1));
     process.exit(code);
   },
-  /** The whole answer but its line end, and gone. */
+  /** Exits after the answer without its newline. */
   unended: async ({ line, step: { code = 0 } }) => {
     await put(line);
     process.exit(code);
@@ -49,7 +49,7 @@ const FAULTS = {
     setInterval(() => undefined, 60_000);
     closeSync(1);
   },
-  /** Reads nothing any more. */
+  /** Stops reading. */
   deaf: () => {
     setInterval(() => undefined, 60_000);
     process.stdin.pause();
@@ -61,7 +61,7 @@ const FAULTS = {
     for (let left = count; left > 0; left -= 1000) await put(one.repeat(Math.min(left, 1000)));
     await put(`${line}\n`);
   },
-  /** Asks the hub something first; what it says to that is spied. */
+  /** Sends a request to the hub first and records the reply. */
   asks: async ({ line, step: { method } }) => {
     await put(`${JSON.stringify({ jsonrpc: "2.0", id: "from-server", method, params: {} })}\n`);
     await put(`${line}\n`);
@@ -70,7 +70,7 @@ const FAULTS = {
   signal: processFaults.signal,
 };
 
-/** The right answer comes after these. */
+/** The correct answer follows these. */
 const BEFORE_ANSWER = ["freeze", "hold", "late", "fork", "floodStderr"];
 for (const name of BEFORE_ANSWER) {
   FAULTS[name] = async (context) => {

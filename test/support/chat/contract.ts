@@ -1,81 +1,92 @@
-// What every source must do, as one suite: networks and files. A source's test gives it the network, real or double, or the
-// export, as somebody else makes them. What hangs on a capability asks the source itself, and nothing asks for its name.
+// Contract tests of all sources, networks and files. A source's test supplies a network (real or double) or an export. Tests
+// depend on declared capabilities, never on the name of a source.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ChatStore } from "../../../chat/src/query.ts";
-import { CHANGES, type Change, type ChatSource, type NativeMessage } from "../../../chat/src/source.ts";
-import { REAL_TIMING, type Timing } from "../../../chat/src/sources/timing.ts";
+import type { ChatStore } from "../../../chat/src/model/store-port.ts";
+import {
+  CHANGES,
+  type Change,
+  type ChatSource,
+  type NativeMessage,
+  type SourceEvent,
+} from "../../../chat/src/model/source.ts";
+import { REAL_TIMING, type Timing } from "../../../chat/src/sources/backoff.ts";
 import { openStore } from "../../../chat/src/store/store.ts";
 import { Recorder, SOURCE } from "./recorder.ts";
 import { SilentServer } from "./silent-server.ts";
 import { SourceProcess, type Entry } from "./source-process.ts";
 import { Run, type RunOptions } from "./source-run.ts";
 
-/** How people do it, or why nobody can. */
-export type Deed<T> = T | Cannot;
+/** The action, or the reason why the network has none. */
+export type NetworkAction<T> = T | Cannot;
 
 interface Cannot {
   readonly cannot: string;
 }
 
-/** The target is as `target` gives it, or one that nobody has ever seen. */
-export interface Deeds extends Record<Change, unknown> {
-  readonly edits: Deed<(target: string, text: string) => Promise<void>>;
-  /** Gives the sign, as the source spells it. */
-  readonly reactions: Deed<(target: string) => Promise<string>>;
-  readonly deletions: Deed<(target: string) => Promise<void>>;
+/** The target comes from `target`, or is unknown to the source. */
+export interface NetworkActions extends Record<Change, unknown> {
+  readonly edits: NetworkAction<(target: string, text: string) => Promise<void>>;
+  /** Returns the emoji as the source emits it. */
+  readonly reactions: NetworkAction<(target: string) => Promise<string>>;
+  readonly deletions: NetworkAction<(target: string) => Promise<void>>;
 }
 
-export interface Manner {
-  /** Only where the network lets the sender say when; it may ignore it. */
+export interface SendOptions {
+  /** Send time; networks may ignore it. */
   readonly at?: number;
-  /** In a chat where the network tells of deletions. */
+  /** Use a chat where the network reports deletions. */
   readonly isToBeRemoved?: boolean;
 }
 
-/** A message that can be referred to before it is said. */
-export interface Announced {
+/** A message that can be referred to before it is sent. */
+export interface ReservedMessage {
   readonly target: string;
   say(): Promise<void>;
 }
 
-/** What only a source has that stays connected. */
+/** For sources with a connection. */
 export interface Line {
-  /** The same source, sent to a server that takes connections and never says a word. */
+  /** The same source, connected to a server that accepts connections and stays silent. */
   sourceAt(port: number, timing: Timing): ChatSource;
-  /** Every connection ends, at once and without a word. */
+  /** Drops every connection. */
   cut(): Promise<void>;
 }
 
-/** One network or export, one account that the source uses, and one other person who writes to it. */
+/** A network or export with the source's account and one other person who writes to it. */
 export interface Network {
   createSource(timing: Timing): ChatSource;
-  /** The same source as chat.json has it. */
+  /** The same source as an entry of chat.json. */
   entry(): Entry;
   readonly line?: Line;
-  readonly deeds: Deeds;
-  say(text: string, how?: Manner): Promise<void>;
-  sayAll(texts: readonly string[]): Promise<void>;
-  readonly announce: Deed<(text: string, how?: Manner) => Announced>;
-  /** How the network's users refer to a message that has arrived. */
+  /**
+   * For networks with exports: events of the account's export, with these messages and an older one (`older`) in the private
+   * chat with the other person.
+   */
+  readonly exported?: (messages: readonly NativeMessage[], older: string) => Promise<readonly SourceEvent[]>;
+  readonly actions: NetworkActions;
+  send(text: string, how?: SendOptions): Promise<void>;
+  sendAll(texts: readonly string[]): Promise<void>;
+  readonly reserve: NetworkAction<(text: string, how?: SendOptions) => ReservedMessage>;
+  /** The network's reference to a received message. */
   target(message: NativeMessage): string;
-  /** Of a message that nobody has seen. */
+  /** Reference to an unknown message. */
   unseenTarget(): string;
-  /** What the source needs to begin is not there, or not good, until it is again: credentials, the file. */
+  /** Removes and restores what the source needs to start: credentials or the file. */
   refuse(refused: boolean): Promise<void>;
   readonly refusedAs: "needs_auth" | "error";
-  /** How many connections or files the source holds. */
+  /** Number of open connections or files of the source. */
   open(): number | Promise<number>;
   close(): Promise<void>;
 }
 
 export interface ContractTraits {
-  /** Whether what was not acknowledged can be had again by a source that was away. */
+  /** Whether unacknowledged messages are delivered again after a reconnect. */
   readonly keepsWhileAway: boolean;
-  /** How many messages are a lot: the specification says 100,000, a real server's patience may be less. */
+  /** Size of the bulk test: 100,000 by specification; a real server may allow less. */
   readonly many: number;
 }
 
@@ -112,16 +123,16 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
     const start = (options?: RunOptions): Run => begin((timing) => network.createSource(timing), options);
     const streams = (): boolean => network.createSource(REAL_TIMING).capabilities.stream;
 
-    it("says of itself what its network can do, no more and no less", () => {
-      const { tells, stream } = network.createSource(REAL_TIMING).capabilities;
-      expect(CHANGES.filter((change) => typeof network.deeds[change] === "function")).toEqual([...tells]);
+    it("declares exactly the capabilities of its network", () => {
+      const { changes, stream } = network.createSource(REAL_TIMING).capabilities;
+      expect(CHANGES.filter((change) => typeof network.actions[change] === "function")).toEqual([...changes]);
       expect(network.line !== undefined).toBe(stream);
     });
 
-    it("tells that it connects and is connected, and hands over what comes", async () => {
+    it("reports connecting and connected, and delivers messages", async () => {
       const run = start();
       await run.connected();
-      await network.say("hello");
+      await network.send("hello");
       const message = await run.message("hello");
       expect(message.kind).toBe("text");
       expect(message.sender).toBeTypeOf("string");
@@ -130,42 +141,42 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(run.isSteady()).toBe(true);
     });
 
-    it("starts again from nothing and gives each message the same id", async () => {
+    it("gives each message the same id after a fresh start", async () => {
       const run = start();
       await run.connected();
-      await network.say("once");
-      await network.say("twice");
+      await network.send("once");
+      await network.send("twice");
       await run.message("twice");
       await run.stop();
       const again = start({ recorder: run.recorder });
       await again.connected();
-      await network.say("third");
+      await network.send("third");
       await again.message("third");
       expect(contents(again)).toEqual(["once", "twice", "third"]);
       expect(again.recorder.stored().map(({ content }) => content)).toEqual(["once", "twice", "third"]);
     });
 
-    it("goes on from its checkpoint", async () => {
+    it("continues from its checkpoint", async () => {
       const run = start();
       await run.connected();
-      await network.say("before");
+      await network.send("before");
       await run.message("before");
       await run.stop();
       const again = start({ checkpoint: run.recorder.checkpoint });
       await again.connected();
       if (traits.keepsWhileAway) expect(contents(again)).toEqual([]);
-      await network.say("after");
+      await network.send("after");
       await again.message("after");
       if (traits.keepsWhileAway && streams()) expect(contents(again)).toEqual(["after"]);
       else expect(contents(again)).toContain("after");
       expect(again.recorder.stored().map(({ content }) => content)).toEqual(["before", "after"]);
     });
 
-    it("passes on an edit, of the message that it is of", async ({ skip }) => {
-      const edit = able(network.deeds.edits, skip);
+    it("delivers an edit with the id of its message", async ({ skip }) => {
+      const edit = able(network.actions.edits, skip);
       const run = start();
       await run.connected();
-      await network.say("first words");
+      await network.send("first words");
       const message = await run.message("first words");
       await edit(network.target(message), "second words");
       const stored = await run.stored("second words");
@@ -173,23 +184,23 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(run.recorder.stored()).toHaveLength(1);
     });
 
-    it("passes on a reaction, on the message that it is on", async ({ skip }) => {
-      const react = able(network.deeds.reactions, skip);
+    it("delivers a reaction with the id of its message", async ({ skip }) => {
+      const react = able(network.actions.reactions, skip);
       const run = start();
       await run.connected();
-      await network.say("well said");
+      await network.send("well said");
       const message = await run.message("well said");
       const sign = await react(network.target(message));
       const reactions = await run.arrival("the reaction", () => reactionsTo(run, message.id));
       expect(reactions).toEqual([{ emoji: sign, count: 1, by: [expect.any(String)] }]);
     });
 
-    it("passes on a deletion, of the message that it is of", async ({ skip }) => {
-      const remove = able(network.deeds.deletions, skip);
+    it("delivers a deletion with the id of its message", async ({ skip }) => {
+      const remove = able(network.actions.deletions, skip);
       const run = start();
       await run.connected();
-      await network.say("stays");
-      await network.say("goes", { isToBeRemoved: true });
+      await network.send("stays");
+      await network.send("goes", { isToBeRemoved: true });
       const message = await run.message("goes");
       await remove(network.target(message));
       const left = await run.arrival("the deletion", () => {
@@ -199,22 +210,22 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(left.map(({ content }) => content)).toEqual(["stays"]);
     });
 
-    it("takes an edit before the message", async ({ skip }) => {
-      const edit = able(network.deeds.edits, skip);
+    it("accepts an edit before its message", async ({ skip }) => {
+      const edit = able(network.actions.edits, skip);
       const run = start();
       await run.connected();
-      if (await comesLate(run, network, "first words", {}, (target) => edit(target, "second words"))) {
+      if (await arrivesAfter(run, network, "first words", {}, (target) => edit(target, "second words"))) {
         expect(run.recorder.stored().map(({ content }) => content)).toEqual(["second words"]);
       }
       expect(run.isSteady()).toBe(true);
     });
 
-    it("takes a reaction before the message", async ({ skip }) => {
-      const react = able(network.deeds.reactions, skip);
+    it("accepts a reaction before its message", async ({ skip }) => {
+      const react = able(network.actions.reactions, skip);
       const run = start();
       await run.connected();
       let sign = "";
-      const isLate = await comesLate(
+      const isLate = await arrivesAfter(
         run,
         network,
         "well said",
@@ -226,54 +237,72 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(run.isSteady()).toBe(true);
     });
 
-    it("takes a deletion of what it never saw, also before the message", async ({ skip }) => {
-      const remove = able(network.deeds.deletions, skip);
+    it("accepts a deletion of an unknown message, also before the message", async ({ skip }) => {
+      const remove = able(network.actions.deletions, skip);
       const run = start();
       await run.connected();
       await remove(network.unseenTarget());
-      if (await comesLate(run, network, "never shown", { isToBeRemoved: true }, remove)) {
-        await network.say("and on");
+      if (await arrivesAfter(run, network, "never shown", { isToBeRemoved: true }, remove)) {
+        await network.send("and on");
         await run.message("and on");
         expect(run.recorder.stored().map(({ content }) => content)).toEqual(["and on"]);
       }
       expect(run.isSteady()).toBe(true);
     });
 
-    it("changes nothing when all that it told is told again", async () => {
+    it("replaying all events changes nothing", async () => {
       const run = start();
       await run.connected();
-      const { edits, reactions, deletions } = network.deeds;
-      for (const text of ["one", "two", "three"]) await network.say(text, { isToBeRemoved: text === "three" });
+      const { edits, reactions, deletions } = network.actions;
+      for (const text of ["one", "two", "three"]) await network.send(text, { isToBeRemoved: text === "three" });
       const [one, two, three] = [await run.message("one"), await run.message("two"), await run.message("three")];
       if (typeof edits === "function") await edits(network.target(one), "one, corrected");
       if (typeof reactions === "function") await reactions(network.target(two));
       if (typeof deletions === "function") await deletions(network.target(three));
-      await network.say("the last");
+      await network.send("the last");
       await run.message("the last");
       const before = run.recorder.snapshot();
       run.recorder.replay();
       expect(run.recorder.snapshot()).toEqual(before);
     });
 
-    it("takes messages whose clock goes backwards", async () => {
+    it("shares messages and chats with an export of the account in the same store", async ({ skip }) => {
+      const { exported } = network;
+      if (exported === undefined) return skip("there are no exports of this network");
+      const run = start();
+      await run.connected();
+      await network.send("one");
+      await network.send("two", { isToBeRemoved: true });
+      const known = [await run.message("one"), await run.message("two")];
+      store.apply(SOURCE, await exported(known, "long ago"));
+      await network.send("three");
+      await run.stored("three");
+      run.recorder.replay();
+      store.apply(SOURCE, await exported([...known, await run.message("three")], "long ago"));
+      expect(run.recorder.stored().map(({ content }) => content)).toEqual(["long ago", "one", "two", "three"]);
+      const names = store.chats({ limit: 100 }).items.map((chat) => chat.name);
+      expect(names).toHaveLength(new Set(names).size);
+    });
+
+    it("accepts messages with decreasing times", async () => {
       const run = start();
       await run.connected();
       const now = Date.now();
-      await network.say("later", { at: now });
-      await network.say("earlier", { at: now - 3_600_000 });
+      await network.send("later", { at: now });
+      await network.send("earlier", { at: now - 3_600_000 });
       await run.message("later");
       await run.message("earlier");
       expect(contents(run)).toEqual(["later", "earlier"]);
-      const told = new Map([...run.recorder.messages.values()].map(({ content, at }) => [content, at]));
-      expect(run.recorder.stored().map(({ content, at }) => told.get(content) === at)).toEqual([true, true]);
+      const known = new Map([...run.recorder.messages.values()].map(({ content, at }) => [content, at]));
+      expect(run.recorder.stored().map(({ content, at }) => known.get(content) === at)).toEqual([true, true]);
     });
 
-    it("takes many at once, each once, in bounded batches", async () => {
+    it("delivers a bulk of messages once each, in bounded batches", async () => {
       const texts = Array.from({ length: traits.many }, (_, index) => `message ${index}`);
-      // What the store does with so many is its own affair.
+      // Without a store, whose bulk behaviour is tested elsewhere.
       const run = start({ recorder: new Recorder() });
       await run.connected();
-      await network.sayAll(texts);
+      await network.sendAll(texts);
       await run.message(`message ${traits.many - 1}`);
       await run.stop();
       expect(contents(run).length).toBe(traits.many);
@@ -281,32 +310,32 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(Math.max(...run.recorder.batchSizes)).toBeLessThanOrEqual(1000);
     });
 
-    it("comes back after a cut, later each time, and misses and doubles nothing that can be had again", async () => {
+    it("reconnects with backoff, and neither misses nor duplicates recoverable messages", async () => {
       if (network.line === undefined) return cutShort();
       const run = start();
       await run.connected();
-      await network.say("before the cut");
+      await network.send("before the cut");
       await run.message("before the cut");
       for (const attempt of [1, 2, 3]) {
         await network.line.cut();
-        if (traits.keepsWhileAway) await network.say(`while away ${attempt}`);
+        if (traits.keepsWhileAway) await network.send(`while away ${attempt}`);
         await run.connected(attempt + 1);
-        await network.say(`back ${attempt}`);
+        await network.send(`back ${attempt}`);
         await run.message(`back ${attempt}`);
         if (traits.keepsWhileAway) await run.message(`while away ${attempt}`);
       }
       await run.stop();
-      // With chance at the middle there is no jitter.
+      // random() = 0.5 means no jitter.
       expect(run.pauses.slice(0, 3)).toEqual([1000, 2000, 4000]);
       const lost = run.states.find(({ status }) => status === "disconnected");
       expect(lost).toMatchObject({ message: expect.any(String), howToConnect: expect.stringMatching(/\w/) });
       expect(new Set(contents(run)).size).toBe(contents(run).length);
     });
 
-    /** Told to end in the middle, and opened again from there. */
+    /** Stopped in the middle and opened again. */
     const cutShort = async (): Promise<void> => {
       const texts = Array.from({ length: 3000 }, (_, index) => `message ${index}`);
-      await network.sayAll(texts);
+      await network.sendAll(texts);
       const run = start({ endAfter: 1 });
       await run.ended;
       expect(run.statuses()).toEqual(["connecting", "disconnected"]);
@@ -318,15 +347,15 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(store.totals(SOURCE).messages).toBe(texts.length);
     };
 
-    it("hands over again what could not be stored", async () => {
+    it("delivers a batch again that could not be stored", async () => {
       const run = start();
       await run.connected();
       run.recorder.rejectNext("fragile");
-      await network.say("fragile");
+      await network.send("fragile");
       await run.look();
       await run.state("error");
       await run.message("fragile");
-      await network.say("and more");
+      await network.send("and more");
       await run.message("and more");
       expect(contents(run)).toEqual(["fragile", "and more"]);
     });
@@ -338,7 +367,7 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       const said: string[] = [];
       const speak = async (text: string): Promise<void> => {
         said.push(text);
-        await network.say(text);
+        await network.send(text);
       };
       const begun = (moment: "before" | "after" | "never"): SourceProcess => {
         const child = new SourceProcess(network.entry(), path, moment);
@@ -349,7 +378,7 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
         const text = `killed ${moment} ${said.length}`;
         if (!isLive) await speak(text);
         const child = begun(moment);
-        // What a killed one left is there at once, and kills this one too.
+        // Messages left by a killed process arrive at once and kill this one too.
         if (isLive) await Promise.race([child.line("connected"), child.exited]);
         if (isLive) await speak(text);
         expect(await child.exited).toBe("SIGKILL");
@@ -368,8 +397,8 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(items.map(({ content }) => content).toSorted()).toEqual(said.toSorted());
     });
 
-    it("says what it lacks and what to do, and goes on when it has it", async () => {
-      await network.say("waiting");
+    it("reports missing credentials or files with a fix, and continues when they are restored", async () => {
+      await network.send("waiting");
       await network.refuse(true);
       const run = start();
       const state = await run.state(network.refusedAs);
@@ -382,19 +411,19 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       else expect(contents(run)).toEqual(["waiting"]);
     });
 
-    it("ends at once, with nothing left open, when told to", async () => {
-      if (!streams()) await network.sayAll(Array.from({ length: 3000 }, (_, index) => `message ${index}`));
+    it("stops at once with nothing left open", async () => {
+      if (!streams()) await network.sendAll(Array.from({ length: 3000 }, (_, index) => `message ${index}`));
       const run = start(streams() ? {} : { endAfter: 1 });
       if (streams()) await run.connected();
       else await run.state("disconnected");
       await run.stop();
-      await expect.poll(() => network.open(), { timeout: 30_000 }).toBe(0);
+      await expect.poll(() => network.open()).toBe(0);
       expect(run.states.at(-1)?.status).toBe("disconnected");
     });
 
-    it("ends at once while it connects", async () => {
+    it("stops at once while connecting", async () => {
       const { line } = network;
-      await network.say("unread");
+      await network.send("unread");
       const run = line === undefined ? start() : begin((timing) => line.sourceAt(silent.port, timing));
       if (line !== undefined) await silent.connection();
       await run.stop();
@@ -402,9 +431,9 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
       expect(run.recorder.events).toEqual([]);
     });
 
-    it("ends at once while it waits to try again", async ({ skip }) => {
+    it("stops at once during the backoff", async ({ skip }) => {
       const { line } = network;
-      if (line === undefined) return skip("what does not stream is opened again by somebody else");
+      if (line === undefined) return skip("a source without a stream does not reconnect");
       const run = begin((timing) => line.sourceAt(silent.closedPort, timing), { holdPauses: true });
       await run.state("disconnected");
       await run.stop();
@@ -413,7 +442,7 @@ export function describeSource(name: string, traits: ContractTraits, createNetwo
   });
 }
 
-function able<T>(deed: Deed<T>, skip: Skip): Exclude<T, Cannot> {
+function able<T>(deed: NetworkAction<T>, skip: Skip): Exclude<T, Cannot> {
   if (isCannot(deed)) return skip(deed.cannot);
   return deed as Exclude<T, Cannot>;
 }
@@ -423,23 +452,23 @@ function isCannot(deed: unknown): deed is Cannot {
 }
 
 /**
- * Something happens to a message before it comes. Where the network keeps the order it never comes, and only what is said
- * afterwards must; then this is false.
+ * Applies a change before its message is sent. Returns false if the network keeps the order and so never delivers the change;
+ * then only later messages must arrive.
  */
-async function comesLate(
+async function arrivesAfter(
   run: Run,
   network: Network,
   text: string,
-  how: Manner,
+  how: SendOptions,
   happens: (target: string) => Promise<void>,
 ): Promise<boolean> {
-  if (isCannot(network.announce)) {
+  if (isCannot(network.reserve)) {
     await happens(network.unseenTarget());
-    await network.say("still there");
+    await network.send("still there");
     await run.message("still there");
     return false;
   }
-  const message = network.announce(text, how);
+  const message = network.reserve(text, how);
   await happens(message.target);
   await run.look();
   await message.say();
@@ -448,7 +477,7 @@ async function comesLate(
   return true;
 }
 
-/** What people said. */
+/** Messages of people. */
 function contents(run: Run): string[] {
   return [...run.recorder.messages.values()].flatMap(({ kind, content }) => (kind === "system" ? [] : [content]));
 }

@@ -1,16 +1,16 @@
-// The same conversation as each app exports it: what Alice says to a chat, and what became of it. All of it is invented.
+// The same invented conversation in the export format of each app.
 
-import type { Change, FileImporter } from "../../../chat/src/source.ts";
-import { discordImporter } from "../../../chat/src/files/discord/importer.ts";
-import { signalImporter } from "../../../chat/src/files/signal/importer.ts";
-import { slackImporter } from "../../../chat/src/files/slack/importer.ts";
-import { telegramImporter } from "../../../chat/src/files/telegram/importer.ts";
-import { whatsappImporter } from "../../../chat/src/files/whatsapp/importer.ts";
+import type { Change, FileImporter } from "../../../chat/src/model/source.ts";
+import { discordImporter } from "../../../chat/src/importers/discord/importer.ts";
+import { signalImporter } from "../../../chat/src/importers/signal/importer.ts";
+import { slackImporter } from "../../../chat/src/importers/slack/importer.ts";
+import { telegramImporter } from "../../../chat/src/importers/telegram/importer.ts";
+import { whatsappImporter } from "../../../chat/src/importers/whatsapp/importer.ts";
 import { ALICE, FRAMES, jsonLines, standard } from "./signal-export.ts";
 import { writeJson, type Json } from "./telegram-export.ts";
 import { zipOf } from "./zip.ts";
 
-/** One message, as an export finds it. */
+/** One message at the time of the export. */
 export interface Said {
   readonly number: number;
   readonly at: number;
@@ -22,11 +22,11 @@ export interface Said {
 
 export interface Export {
   readonly importer: FileImporter;
-  /** By name; several come as a zip. */
+  /** File contents by name; several files become a zip. */
   readonly files: (said: readonly Said[]) => Readonly<Record<string, string>>;
-  /** What a reaction looks like to us. */
+  /** The imported form of a reaction. */
   readonly sign: string;
-  /** What the app's exports do not tell, and why. */
+  /** What the export lacks, and why. */
   readonly cannot: Readonly<Partial<Record<Change, string>>>;
 }
 
@@ -54,7 +54,7 @@ const telegram = (said: readonly Said[]): string =>
     })),
   });
 
-/** It has no ids, edits or reactions to tell. */
+/** Has no ids, edits or reactions. */
 const whatsapp = (said: readonly Said[]): string =>
   said
     .map(({ at, text }) => {
@@ -114,14 +114,14 @@ const slack = (said: readonly Said[]): Record<string, string> => {
   };
 };
 
-const LEFT_OUT = { deletions: "what was deleted is left out" };
+const OMITTED = { deletions: "deleted messages are omitted" };
 
 export const EXPORTS: readonly Export[] = [
   {
     importer: telegramImporter,
     files: (said) => ({ "result.json": telegram(said) }),
     sign: "👍",
-    cannot: LEFT_OUT,
+    cannot: OMITTED,
   },
   {
     importer: whatsappImporter,
@@ -134,11 +134,11 @@ export const EXPORTS: readonly Export[] = [
     },
   },
   { importer: signalImporter, files: (said) => ({ "main.jsonl": signal(said) }), sign: "👍", cannot: {} },
-  { importer: discordImporter, files: (said) => ({ "alice.json": discord(said) }), sign: "👍", cannot: LEFT_OUT },
-  { importer: slackImporter, files: slack, sign: ":thumbsup:", cannot: LEFT_OUT },
+  { importer: discordImporter, files: (said) => ({ "alice.json": discord(said) }), sign: "👍", cannot: OMITTED },
+  { importer: slackImporter, files: slack, sign: ":thumbsup:", cannot: OMITTED },
 ];
 
-/** The file that the user has. */
+/** The file given to the importer. */
 export function exported(files: Readonly<Record<string, string>>): { readonly name: string; readonly content: Buffer } {
   const [[name, content] = ["", ""], ...others] = Object.entries(files);
   return others.length === 0 ? { name, content: Buffer.from(content) } : { name: "export.zip", content: zipOf(files) };

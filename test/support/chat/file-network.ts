@@ -1,19 +1,19 @@
-// A file as a network for the contract: whatever people do, it is written anew, as if exported again.
+// A file as a network for the contract tests: every action rewrites it, like a new export.
 
 import { readdir, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { FileSource } from "../../../chat/src/files/file-source.ts";
-import { jsonlImporter } from "../../../chat/src/files/jsonl.ts";
-import type { Change, FileImporter, SourceEvent } from "../../../chat/src/source.ts";
-import type { Deed, Manner, Network } from "./contract.ts";
+import { FileSource } from "../../../chat/src/importers/file-source.ts";
+import { jsonlImporter } from "../../../chat/src/importers/jsonl.ts";
+import type { Change, FileImporter, SourceEvent } from "../../../chat/src/model/source.ts";
+import type { NetworkAction, SendOptions, Network } from "./contract.ts";
 import { exported, type Export, type Said } from "./exports.ts";
 import { temporaryFolder } from "./import-file.ts";
 
-/** What stands in the file, by what people do. */
+/** The content of the file after actions. */
 interface Book {
-  /** Of a message that is not said yet. Gives its target. */
+  /** Reserves a message that is not sent yet. Returns its target. */
   announce(text: string, at: number): string;
-  /** What was announced is said: nothing that came before it is in the file any more. */
+  /** Sends the reserved message. Earlier messages are no longer in the file. */
   say(target: string): void;
   edit(target: string, text: string): void;
   react(target: string): string;
@@ -34,48 +34,48 @@ async function createNetwork(importer: FileImporter, book: Book, cannot: Export[
   const path = join(folder.path, book.content().name);
   const targets = new Map<string, string>();
   let nextAt = FIRST_AT;
-  /** In place of the one before, as a new file. */
+  /** Replaces the file. */
   const write = async (): Promise<void> => {
     await writeFile(`${path}.draft`, book.content().content);
     await rename(`${path}.draft`, path);
   };
-  const announce = (text: string, { at }: Manner = {}): string => {
+  const announce = (text: string, { at }: SendOptions = {}): string => {
     const target = book.announce(text, Math.floor((at ?? (nextAt += SECOND_MS)) / SECOND_MS) * SECOND_MS);
     targets.set(text, target);
     return target;
   };
-  const told = <T>(change: Change, deed: T): Deed<T> => {
+  const ifReported = <T>(change: Change, action: T): NetworkAction<T> => {
     const reason = cannot[change];
-    return reason === undefined ? deed : { cannot: reason };
+    return reason === undefined ? action : { cannot: reason };
   };
   await write();
   return {
     createSource: () => new FileSource({ id: "file", importer, path, timeZone: "UTC" }),
     entry: () => ({ kind: "import", options: { path } }),
-    deeds: {
-      edits: told("edits", async (target: string, text: string) => {
+    actions: {
+      edits: ifReported("edits", async (target: string, text: string) => {
         book.edit(target, text);
         await write();
       }),
-      reactions: told("reactions", async (target: string) => {
+      reactions: ifReported("reactions", async (target: string) => {
         const sign = book.react(target);
         await write();
         return sign;
       }),
-      deletions: told("deletions", async (target: string) => {
+      deletions: ifReported("deletions", async (target: string) => {
         book.remove(target);
         await write();
       }),
     },
-    say: async (text, how) => {
+    send: async (text, how) => {
       book.say(announce(text, how));
       await write();
     },
-    sayAll: async (texts) => {
+    sendAll: async (texts) => {
       for (const text of texts) book.say(announce(text));
       await write();
     },
-    announce: (text, how) => {
+    reserve: (text, how) => {
       const target = announce(text, how);
       return {
         target,
@@ -86,7 +86,7 @@ async function createNetwork(importer: FileImporter, book: Book, cannot: Export[
       };
     },
     target: ({ content }) => targets.get(content) ?? "",
-    unseenTarget: () => announce("nobody has seen it"),
+    unseenTarget: () => announce("unseen"),
     refuse: (refused) => (refused ? rename(path, `${path}.away`) : rename(`${path}.away`, path)),
     refusedAs: "error",
     open: () => openDescriptors(path),
@@ -94,11 +94,11 @@ async function createNetwork(importer: FileImporter, book: Book, cannot: Export[
   };
 }
 
-/** An app's: it shows what has become of each message by the time of the export. */
+/** Export of an app: contains the state of each message at the time of the export. */
 class ExportBook implements Book {
   readonly #export: Export;
   readonly #said = new Map<string, Said>();
-  /** Announced, and not to be seen yet. */
+  /** Reserved messages. */
   readonly #hidden = new Map<string, Said>();
 
   constructor(one: Export) {
@@ -111,7 +111,7 @@ class ExportBook implements Book {
     return String(number);
   }
 
-  /** An older export, from before anything happened to it. */
+  /** An older export, before any change. */
   say(target: string): void {
     const { number, at, text } = this.#find(target);
     this.#show(target, { number, at, text });
@@ -137,7 +137,7 @@ class ExportBook implements Book {
 
   #find(target: string): Said {
     const said = this.#said.get(target) ?? this.#hidden.get(target);
-    if (said === undefined) throw new Error(`There is no message ${target}`);
+    if (said === undefined) throw new Error(`No message ${target}`);
     return said;
   }
 
@@ -147,7 +147,7 @@ class ExportBook implements Book {
   }
 }
 
-/** Our own events, in the order in which they happen. */
+/** Event lines in chronological order. */
 class EventBook implements Book {
   readonly #announced = new Map<string, SourceEvent>();
   readonly #lines: SourceEvent[] = [
@@ -191,7 +191,7 @@ class EventBook implements Book {
   }
 }
 
-/** Of this process, on this file; where the system tells. */
+/** Open handles of this process on the file, if the system reports them. */
 async function openDescriptors(path: string): Promise<number> {
   const names = await readdir("/proc/self/fd").catch(() => []);
   const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));

@@ -1,4 +1,4 @@
-// Reads a whole export through an importer, and sorts what came.
+// Reads a whole export through an importer and groups the events.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import type {
   NativeMessage,
   NativePerson,
   SourceEvent,
-} from "../../../chat/src/source.ts";
+} from "../../../chat/src/model/source.ts";
 
 export interface Imported {
   readonly report: ImportReport;
@@ -54,7 +54,6 @@ export interface Folder {
   remove(): Promise<void>;
 }
 
-/** For the files of one test. */
 export async function temporaryFolder(): Promise<Folder> {
   const path = await mkdtemp(join(tmpdir(), "plugboard-chat-"));
   return {

@@ -1,15 +1,14 @@
-// Takes what a source hands over: all or nothing, and what is there already changes nothing. With a store, what it holds of it
-// is the truth; without, every event is kept all the same.
+// Sink of a source for tests: records all events, and applies them to a store if given. Batches are atomic and idempotent.
 
-import type { ChatStore, StoredMessage } from "../../../chat/src/query.ts";
-import type { NativeChat, NativeMessage, NativePerson, SourceEvent } from "../../../chat/src/source.ts";
+import type { ChatStore, StoredMessage } from "../../../chat/src/model/store-port.ts";
+import type { NativeChat, NativeMessage, NativePerson, SourceEvent } from "../../../chat/src/model/source.ts";
 
 export const SOURCE = "recorded";
 
 export class Recorder {
   readonly events: SourceEvent[] = [];
   readonly messages = new Map<string, NativeMessage>();
-  /** Those with the same words are rare; the first one has them. */
+  /** First message with each content. */
   readonly #byContent = new Map<string, NativeMessage>();
   readonly chats = new Map<string, NativeChat>();
   readonly people = new Map<string, NativePerson>();
@@ -23,7 +22,7 @@ export class Recorder {
     this.#store = store;
   }
 
-  /** The next batch with this message is refused. */
+  /** Rejects the next batch that contains this message. */
   rejectNext(content: string): void {
     this.#rejected = content;
   }
@@ -40,7 +39,7 @@ export class Recorder {
     this.changed();
   }
 
-  /** Everything once more, in the same order. */
+  /** Applies all events again, in the same order. */
   replay(): void {
     this.#store?.apply(SOURCE, this.events);
   }
@@ -49,13 +48,13 @@ export class Recorder {
     return this.#byContent.get(content);
   }
 
-  /** What people said, as the store has it. */
+  /** Messages of people in the store. */
   stored(): readonly StoredMessage[] {
     if (this.#store === undefined) throw new Error("This recorder has no store");
     return this.#store.messages({ order: "asc", limit: 500, includeSystem: false }).items;
   }
 
-  /** All that agents could see. */
+  /** Everything visible to agents. */
   snapshot(): unknown {
     const chats = this.#store?.chats({ limit: 100 }).items;
     return { messages: this.stored(), chats, totals: this.#store?.totals(SOURCE) };
@@ -65,7 +64,7 @@ export class Recorder {
     for (const look of this.#waiting) look();
   }
 
-  /** Looks again at every change. */
+  /** Resolves with the first defined result, checked on every change. */
   until<T>(find: () => T | undefined): Promise<T> {
     return new Promise((resolve) => {
       const look = (): void => {

@@ -1,5 +1,5 @@
-// Runs a source into a store until it ends or SIGTERM; or kills itself, before or after the commit of the first batch with a
-// message. Says what happens, line by line. Usage: node run-source.mjs <dist folder> <database> <entry as JSON> <moment>
+// Runs a source into a store until it ends or SIGTERM, or kills itself before or after committing the first batch with a message.
+// Prints progress lines. Usage: node run-source.mjs <dist folder> <database> <entry as JSON> <moment>
 
 import { writeSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const store = await openStore(path);
 const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
 const source = await createSource("source", { chats: {}, ...JSON.parse(entry) }, { env: {}, timeZone: "UTC" });
-// Not through a stream: what was said must be out before the next thing happens.
+// Synchronous, so that a line is written before a kill.
 const say = (text) => writeSync(1, `${text}\n`);
 
 await source.run({

@@ -1,7 +1,10 @@
-// Frames of a Signal export, all invented: two people, a group, and oneself.
+// Invented frames of a Signal export: two people, a group, and the user.
 
 export const ALICE = { number: "4", aci: "ERERERERQRGBEREREREREQ==", uuid: "11111111-1111-4111-8111-111111111111" };
 export const BOB = { number: "5", aci: "IiIiIiIiQiKCIiIiIiIiIg==", uuid: "22222222-2222-4222-8222-222222222222" };
+/** Master key of the group, and the id that libsignal derives from it. */
+export const MASTER_KEY = Buffer.alloc(32, 7).toString("base64");
+export const GROUP_ID = "oroE+kkkL8I7/RAkLPCJTJXWJtGEQJ2C48QynhfRFe0=";
 const SENT = 1_763_200_000_000;
 
 export const FRAMES: readonly object[] = [
@@ -26,7 +29,7 @@ export const FRAMES: readonly object[] = [
     recipient: {
       id: "6",
       group: {
-        masterKey: "c2VjcmV0",
+        masterKey: MASTER_KEY,
         snapshot: { title: { title: "Weekend" }, members: [{ userId: ALICE.aci }, { userId: BOB.aci, role: 7 }] },
       },
     },
@@ -36,7 +39,7 @@ export const FRAMES: readonly object[] = [
   { chat: { id: "3", recipientId: "1" } },
 ];
 
-/** An item of the group, so many seconds after the first. */
+/** An item of the group, a number of seconds after the first. */
 export function item(second: number, fields: object): object {
   return {
     chatItem: { chatId: "1", authorId: ALICE.number, dateSent: String(sentAt(second)), incoming: {}, ...fields },

@@ -1,6 +1,7 @@
-// Takes connections and says nothing; and a port where nobody listens.
+// A server that accepts connections and stays silent, and a closed port.
 
 import { createServer, type Server, type Socket } from "node:net";
+import { freePort, listen, portOf } from "../sockets.ts";
 
 export class SilentServer {
   readonly port: number;
@@ -10,10 +11,9 @@ export class SilentServer {
   readonly #onConnection: (() => void)[] = [];
 
   static async start(): Promise<SilentServer> {
-    const [server, closed] = await Promise.all([listen(), listen()]);
-    const closedPort = portOf(closed);
-    await new Promise((resolve) => closed.close(resolve));
-    return new SilentServer(server, closedPort);
+    const server = createServer();
+    await listen(server);
+    return new SilentServer(server, await freePort());
   }
 
   private constructor(server: Server, closedPort: number) {
@@ -24,7 +24,7 @@ export class SilentServer {
       this.#sockets.add(socket);
       socket.on("error", () => undefined);
       socket.on("close", () => this.#sockets.delete(socket));
-      for (const told of this.#onConnection.splice(0)) told();
+      for (const notify of this.#onConnection.splice(0)) notify();
     });
   }
 
@@ -37,15 +37,4 @@ export class SilentServer {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
   }
-}
-
-function listen(): Promise<Server> {
-  const server = createServer();
-  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server has no port");
-  return address.port;
 }

@@ -1,4 +1,4 @@
-// A source in a process of its own, made of its entry in chat.json, that writes into a store.
+// Runs a source from its chat.json entry in a separate process, writing into a store.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,15 +11,15 @@ export interface Entry {
 }
 
 export class SourceProcess {
-  /** The code, or the signal that ended it. */
+  /** Exit code or signal. */
   readonly exited: Promise<unknown>;
   readonly #child: ReturnType<typeof spawn>;
   readonly #lines: string[] = [];
   readonly #waiting = new Set<() => void>();
 
-  /** It kills itself before or after the commit of the first batch with a message. */
+  /** The process kills itself before or after committing the first batch with a message. */
   constructor(entry: Entry, path: string, moment: "before" | "after" | "never") {
-    const script = fileURLToPath(new URL("run-source.mjs", import.meta.url));
+    const script = fileURLToPath(new URL("./run-source.mjs", import.meta.url));
     const dist = fileURLToPath(new URL("../../../chat/dist", import.meta.url));
     const args = [script, dist, path, JSON.stringify(entry), moment];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,15 +1,15 @@
-// A source that runs, and all that it told. Waits are for events; a hang is the test's time-out.
+// Runs a source and records its events and states. Waits for events; a hang ends in the test's timeout.
 
-import type { StoredMessage } from "../../../chat/src/query.ts";
-import type { ChatSource, NativeMessage, SourceEvent, SourceState } from "../../../chat/src/source.ts";
-import type { Timing } from "../../../chat/src/sources/timing.ts";
+import type { StoredMessage } from "../../../chat/src/model/store-port.ts";
+import type { ChatSource, NativeMessage, SourceEvent, SourceState } from "../../../chat/src/model/source.ts";
+import type { Timing } from "../../../chat/src/sources/backoff.ts";
 import { Recorder } from "./recorder.ts";
 
 export interface RunOptions {
   readonly checkpoint?: Readonly<Record<string, string>>;
   readonly recorder?: Recorder;
   readonly holdPauses?: boolean;
-  /** It is told to end when it has handed over so many batches. */
+  /** Stops the source after this number of batches. */
   readonly endAfter?: number;
 }
 
@@ -46,13 +46,13 @@ export class Run {
     return this.states.map(({ status }) => status);
   }
 
-  /** Whether nothing went wrong: each time that it was opened, it connected, and that was all. */
+  /** Whether every run connected without an error. */
   isSteady(): boolean {
     const expected = Array.from({ length: this.#openings }, () => ["connecting", "connected"]).flat();
     return JSON.stringify(this.statuses()) === JSON.stringify(expected);
   }
 
-  /** For the so manieth time. */
+  /** The n-th occurrence. */
   connected(times = 1): Promise<true> {
     return this.recorder.until(
       () => this.statuses().filter((status) => status === "connected").length >= times || undefined,
@@ -76,12 +76,12 @@ export class Run {
     return this.arrival(type, () => this.recorder.events.find(isWanted));
   }
 
-  /** As the store has it. */
+  /** From the store. */
   stored(content: string): Promise<StoredMessage> {
     return this.arrival(content, () => this.recorder.stored().find((message) => message.content === content));
   }
 
-  /** Comes by itself where the source streams; another one is opened again, and has it then, or never. */
+  /** Waits if the source streams; otherwise opens the source again and expects the message. */
   async arrival<T>(what: string, find: () => T | undefined): Promise<T> {
     if (this.source.capabilities.stream) return this.recorder.until(find);
     await this.#ended;
@@ -93,7 +93,7 @@ export class Run {
     return found;
   }
 
-  /** What there is now is read, where it does not come by itself. */
+  /** Opens a source without a stream again, so that it reads the current content. */
   async look(): Promise<void> {
     if (this.source.capabilities.stream) return;
     await this.#ended;
@@ -101,12 +101,11 @@ export class Run {
     await this.#ended;
   }
 
-  /** Resolves when it has ended, by itself or because it was told to. */
+  /** Resolves when the source has ended. */
   get ended(): Promise<void> {
     return this.#ended;
   }
 
-  /** Ends within the test's time, or the test fails. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#ended;
@@ -130,10 +129,10 @@ export class Run {
     });
   }
 
-  /** Pauses are noted, and over in no time; or stay until the end. */
+  /** Records delays, and skips them or keeps them until the end. */
   #timing(holdPauses: boolean): Timing {
     return {
-      chance: () => 0.5,
+      random: () => 0.5,
       pause: (ms, signal) => {
         this.pauses.push(ms);
         return new Promise((resolve) => {

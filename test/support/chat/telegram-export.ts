@@ -1,5 +1,5 @@
-// Writes `result.json` as Telegram Desktop does: one space for each level, control characters as `\x0B`, an empty value left
-// out. All of it is invented.
+// Writes an invented `result.json` like Telegram Desktop: one space per level, control characters as `\x0B`, empty values
+// omitted.
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -26,7 +26,7 @@ function writeString(text: string): string {
     const known = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }[letter];
     if (known !== undefined) return known;
     const code = letter.charCodeAt(0);
-    // Of the control characters, those from 127 on stay.
+    // Control characters from 127 on are not escaped.
     if (code >= 127 && code <= 159) return letter;
     const hex = code.toString(16).toUpperCase();
     return code > 255 ? `\\u${hex}` : `\\x${hex.padStart(2, "0")}`;
@@ -34,7 +34,7 @@ function writeString(text: string): string {
   return `"${escaped}"`;
 }
 
-/** Text messages of two people, one a minute. */
+/** Text messages of two people, one per minute. */
 export function* messagesOfTwo(count: number, from = 1): Generator<Json> {
   for (let id = from; id < from + count; id++) {
     const text = `Message ${id} about the plans for the weekend, and what to bring along`;
@@ -52,7 +52,7 @@ export function* messagesOfTwo(count: number, from = 1): Generator<Json> {
   }
 }
 
-/** A chat of any size, piece by piece. */
+/** A chat of any size, in chunks. */
 export function* largeChat(count: number): Generator<string> {
   yield '{\n "name": "Antti",\n "type": "personal_chat",\n "id": 700000001,\n "messages": [';
   for (let from = 1; from <= count; from += 1000) {

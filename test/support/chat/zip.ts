@@ -1,4 +1,4 @@
-// Makes small zip files for tests: one entry after the other, deflated, as phones write them.
+// Creates small zip files with deflated entries.
 
 import { crc32, deflateRawSync } from "node:zlib";
 

@@ -1,4 +1,4 @@
-// One place of the matrix: which era the client speaks, which the server, and over what each of them does.
+// One cell of the matrix: the eras of client and server, and their transports.
 
 export const ERAS = ["legacy", "modern"] as const;
 export type Era = (typeof ERAS)[number];
@@ -6,20 +6,20 @@ export type Era = (typeof ERAS)[number];
 export const TRANSPORTS = ["stdio", "http", "sse", "websocket"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-/** Clients that launch their servers may get a bridge to a hub that runs. */
-export type ClientTransport = Transport | "bridge";
+/** A client that launches its server may get a bridge to a running hub. `ui`: the web interface, at the endpoint of one server. */
+export type ClientTransport = Transport | "bridge" | "ui";
 
 export interface Cell {
   readonly client: { readonly era: Era; readonly transport: ClientTransport };
   readonly server: { readonly era: Era; readonly transport: Transport };
 }
 
-/** Why there is nothing to see in a cell: the protocol has no such thing, or the hub does not have it yet. */
+/** Why a cell is empty: the protocol does not have the feature, or the hub does not have it yet. */
 export type Gap = { readonly impossible: string } | { readonly missing: string };
 
-const CLIENTS_ONLY = ["stdio", "bridge", "sse", "websocket"] as const;
+const CLIENTS_ONLY = ["stdio", "bridge", "ui", "sse", "websocket"] as const;
 
-/** Every transport on each side, while the other side has the most common one; in all four pairs of eras. */
+/** Every transport on each side, with the most common one on the other side; in all four pairs of eras. */
 export const CELLS: readonly Cell[] = ERAS.flatMap((client) =>
   ERAS.flatMap((server) => [
     ...TRANSPORTS.map((transport) => cell(client, "http", server, transport)),
@@ -38,7 +38,7 @@ export function nameOf({ client, server }: Cell): string {
   return `a ${client.era} client on ${client.transport}, a ${server.era} server on ${server.transport}`;
 }
 
-/** What is wrong with a transport itself, whatever is asked over it. */
+/** Limits of a transport itself, for all features. */
 export function transportGap({ client, server }: Cell): Gap | undefined {
   const isTooOld = [client, server].some(({ era, transport }) => era === "modern" && transport === "sse");
   return isTooOld ? { impossible: "HTTP+SSE is the transport of 2024-11-05" } : undefined;

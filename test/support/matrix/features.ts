@@ -1,5 +1,5 @@
-// What a hub must carry, as one table: how it is seen by an official client, and in which cells it cannot be.
-// The servers offer what test/conformance/fixture does.
+// The features that a hub must support, as one table: how an official client observes each, and the cells in which it cannot
+// exist. The servers are test/conformance/fixture.
 
 import { randomUUID } from "node:crypto";
 import { LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
@@ -9,14 +9,14 @@ import { ANSWERS, type Peer } from "./peer.ts";
 
 export interface Feature {
   readonly name: string;
-  /** Where it cannot be seen, and why. */
+  /** The cells in which it cannot exist, with the reason. */
   readonly gap?: (cell: Cell) => Gap | undefined;
   readonly see: (peer: Peer) => Promise<void>;
 }
 
 const WATCHED = "test://watched-resource";
 
-/** Lets everything through: what must be seen here is what other schemas would drop. */
+/** Accepts any result: other schemas would drop the members that are checked here. */
 const ANYTHING = {
   "~standard": { version: 1 as const, vendor: "test", validate: (value: unknown) => ({ value: value as object }) },
 };
@@ -31,7 +31,7 @@ async function textOf({ client }: Peer, name: string, args: Record<string, unkno
   return block?.type === "text" ? block.text : "";
 }
 
-/** Listens for one kind of news while something is done. A legacy client hears it unasked. */
+/** Listens for one kind of notification during an action. A legacy client gets it without a subscription. */
 async function listening(
   { client, cell }: Peer,
   filter: Parameters<Peer["client"]["listen"]>[0],
@@ -110,7 +110,7 @@ export const FEATURES: readonly Feature[] = [
       const counts = Array.from({ length: 20 }, (_, count) => count);
       const call = (count: number) => client.callTool({ name: "more_structured", arguments: { count } });
       const results = await Promise.all(counts.map(call));
-      // What came instead of an answer is shown.
+      // Shows the unexpected result.
       expect(results.map(({ structuredContent, content }) => structuredContent ?? content)).toEqual(
         counts.map((count) => ({ count })),
       );
@@ -253,7 +253,8 @@ export const FEATURES: readonly Feature[] = [
     },
   },
   {
-    // The last: what a server says on a pipe is nobody's for a while, since one that heeds the cancellation never answers.
+    // The last row: a server that honours the cancellation never answers, so its next messages on stdio have no owner for a
+    // while.
     name: "a cancelled call is cancelled at the server",
     see: async (peer) => {
       const key = randomUUID();
@@ -271,7 +272,7 @@ export const FEATURES: readonly Feature[] = [
   },
 ];
 
-/** What came of one kind since then. Lists may change at any time, and say so. */
+/** The notifications of one kind since then. Lists may change at any time. */
 function toldSince(told: Peer["told"], before: number, kind: string) {
   return told.all.slice(before).flatMap(({ method, params }) => (method === kind ? [params] : []));
 }

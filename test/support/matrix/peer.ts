@@ -1,4 +1,4 @@
-// An official client, connected to the hub, that answers what it is asked and keeps what it is told.
+// An official client, connected to the hub, that answers requests and records notifications.
 
 import { Client, type ClientCapabilities, type Transport } from "@modelcontextprotocol/client";
 import { Messages } from "../streams.ts";
@@ -6,7 +6,7 @@ import type { Cell } from "./cell.ts";
 
 const CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
 
-/** What the client says to everybody who asks. */
+/** The client's answers to requests. */
 export const ANSWERS = {
   sampled: "Forty-two",
   name: "Ada",
@@ -23,7 +23,7 @@ const TOLD = [
 export interface Peer {
   readonly client: Client;
   readonly cell: Cell;
-  /** Notifications, in the order in which they came. */
+  /** Notifications in order of arrival. */
   readonly told: Messages;
 }
 
@@ -46,7 +46,7 @@ export async function connectPeer(cell: Cell, transport: Transport): Promise<Pee
   }));
   client.setRequestHandler("roots/list", () => ({ roots: [{ uri: ANSWERS.root, name: "home" }] }));
   await client.connect(transport);
-  // The client drops progress that it reads together with the answer. What matters here is that it arrives.
+  // The client drops progress that arrives together with the answer, so it is recorded before.
   const receive = transport.onmessage;
   // eslint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
   transport.onmessage = (message, extra) => {

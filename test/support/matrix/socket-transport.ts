@@ -1,4 +1,4 @@
-// A client's WebSocket for the SDK, which has none for this Node: one message per text frame.
+// A WebSocket client transport for the SDK, which has none for this Node: one message per text frame.
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { WebSocket } from "ws";

@@ -1,11 +1,12 @@
-// The hub of the matrix: one, with an entry of its own for every cell, alone in a group of its name: what one cell does to
-// its server, no other sees. Clients on stdio launch a hub of their own, as they do, or a bridge to this one.
+// The hub of the matrix: one hub, with a separate entry and group for every cell, so that cells do not affect each other. Clients
+// on stdio launch their own hub, or a bridge to this one.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { signIn } from "../browser-session.ts";
 import { BIN, makeHome, startHub } from "../hub.ts";
 import { nextLine } from "../processes.ts";
 import { CELLS, ERAS, transportGap, type Cell, type Era } from "./cell.ts";
@@ -22,7 +23,7 @@ export interface World {
 export async function createWorld(): Promise<World> {
   const ends: (() => Promise<unknown>)[] = [];
 
-  /** A server of each era for all that reach it over the network; its address. */
+  /** A server of each era for all cells that use the network; its address. */
   const startServer = async (era: Era) => {
     const child = spawn(process.execPath, [SERVER, `--era=${era}`, "--http"], { stdio: ["pipe", "pipe", "inherit"] });
     const exited = once(child, "exit");
@@ -38,7 +39,7 @@ export async function createWorld(): Promise<World> {
     const url = new URL(addresses.get(era) ?? "");
     switch (transport) {
       case "stdio":
-        // One feature is two calls at once that meet in one process, which modern clients have only where all share it.
+        // One feature needs two concurrent calls in one process, which modern clients share only with this setting.
         return { command: process.execPath, args: [SERVER, `--era=${era}`], isolation: "shared" };
       case "http":
         return { url: url.href };
@@ -56,11 +57,14 @@ export async function createWorld(): Promise<World> {
   const hub = await startHub(home);
   ends.push(() => hub.stop());
 
-  const overHttp = async (cell: Cell) => {
+  const browser = await signIn(hub);
+
+  const overHttp = async (cell: Cell, path: string, headers: Readonly<Record<string, string>> = {}) => {
     let onStream = () => {};
-    // A legacy client is told of changes on a stream that it opens when it is connected: they are heard from then on.
+    // A legacy client gets notifications only once its GET stream is open.
     const stream = new Promise<void>((resolve) => (onStream = resolve));
-    const transport = new StreamableHTTPClientTransport(new URL(`${hub.url}/mcp/${groupOf(cell)}`), {
+    const transport = new StreamableHTTPClientTransport(new URL(hub.url + path), {
+      requestInit: { headers },
       fetch: async (address, init) => {
         const response = await fetch(address, init);
         if (init?.method === "GET" && response.ok) onStream();
@@ -93,7 +97,9 @@ export async function createWorld(): Promise<World> {
       case "stdio":
         return overStdio(cell);
       case "http":
-        return overHttp(cell);
+        return overHttp(cell, `/mcp/${groupOf(cell)}`);
+      case "ui":
+        return overHttp(cell, `/api/v1/servers/${groupOf(cell)}/mcp`, browser.headers);
       case "sse":
         return connectPeer(cell, new SSEClientTransport(new URL(`${hub.url}/sse/${groupOf(cell)}`)));
       case "websocket":
@@ -110,7 +116,7 @@ export async function createWorld(): Promise<World> {
       ends.push(() => peer.client.close());
       return peer;
     },
-    // The last to come are the first to go.
+    // In reverse order.
     end: async () => {
       for (const end of ends.toReversed()) await end();
     },

@@ -1,20 +1,22 @@
-// Calls to a Matrix homeserver, with the account's token, which is in no address and no error.
+// Calls to a Matrix homeserver. The access token never appears in a URL or error.
 
 import type { z } from "zod";
 import { SourceFailure, type FailureKind } from "../failure.ts";
 import { requestJson } from "../http.ts";
 import { wire } from "./wire.ts";
-import { trimEnd } from "../../trim.ts";
+import { trimEnd } from "@plugboard/shared/trim";
 
 const CALL_MS = 60_000;
 
-/** The homeserver said no; `errcode` is Matrix's own. */
+/** An error response of the homeserver; `errcode` is Matrix's own. */
 export class MatrixRefusal extends SourceFailure {
   readonly status: number;
+  readonly errcode: string;
 
   constructor(status: number, errcode: string, message: string, retryAfterMs?: number) {
     super(kindOf(status, errcode), message, retryAfterMs);
     this.status = status;
+    this.errcode = errcode;
   }
 }
 
@@ -36,7 +38,7 @@ export class Homeserver {
     this.#token = token;
   }
 
-  /** Parts of the path are encoded here. */
+  /** Encodes the parts of the path. */
   async call<T extends z.ZodType>(path: readonly string[], call: MatrixCall<T>): Promise<z.infer<T>> {
     const { result, query = {}, timeoutMs = CALL_MS, ...request } = call;
     const url = new URL(`${this.#root}/_matrix/client/${path.map(encodeURIComponent).join("/")}`);
@@ -46,7 +48,7 @@ export class Homeserver {
     const { status, body } = await requestJson(url.href, { ...request, headers, timeoutMs });
     if (status !== 200) throw refusalOf(status, body);
     const parsed = result.safeParse(body);
-    if (!parsed.success) throw new SourceFailure("unreachable", "The homeserver's answer has an unknown form");
+    if (!parsed.success) throw new SourceFailure("unreachable", "The homeserver answered in an unknown format");
     return parsed.data;
   }
 }

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeSource, type Network } from "../../../../test/support/chat/contract.ts";
 import { Run } from "../../../../test/support/chat/source-run.ts";
-import { Door } from "../../../../test/support/chat/door.ts";
-import type { Timing } from "../timing.ts";
-import { HomeserverDouble } from "./double.ts";
+import { TcpProxy } from "../../../../test/support/chat/tcp-proxy.ts";
+import type { Timing } from "../backoff.ts";
+import { HomeserverDouble } from "../../../../test/support/chat/matrix-double.ts";
 import { createMatrix } from "./matrix.ts";
 
 type Json = Record<string, unknown>;
 
-/** Somebody who uses a homeserver as any client does. */
+/** A user of a homeserver with an ordinary client. */
 class Person {
   readonly user: string;
   readonly token: string;
@@ -77,14 +77,14 @@ const source = (url: string, timing: Timing, accessToken: () => Promise<string>)
 async function createNetwork(url: string, double?: HomeserverDouble): Promise<Network> {
   const [me, alice] = await Promise.all([Person.register(url), Person.register(url)]);
   const room = await alice.createRoom(me);
-  const door = await Door.open(Number(new URL(url).port));
+  const door = await TcpProxy.open(Number(new URL(url).port));
   let { token } = me;
   const at = (port: number, timing: Timing) => source(`http://127.0.0.1:${port}`, timing, async () => token);
   return {
     createSource: (timing) => at(door.port, timing),
     entry: () => ({ kind: "matrix", options: { url, token: me.token } }),
-    line: { sourceAt: at, cut: async () => door.cut() },
-    deeds: {
+    line: { sourceAt: at, cut: async () => door.disconnectAll() },
+    actions: {
       edits: async (target, text) => void (await alice.say(room, `* ${text}`, replaces(target, text))),
       reactions: async (target) => {
         await alice.send(room, annotates(target, "👍"), "m.reaction");
@@ -92,16 +92,16 @@ async function createNetwork(url: string, double?: HomeserverDouble): Promise<Ne
       },
       deletions: (target) => alice.redact(room, target),
     },
-    say: async (text) => void (await alice.say(room, text)),
-    sayAll: async (texts) => {
+    send: async (text) => void (await alice.say(room, text)),
+    sendAll: async (texts) => {
       for (const text of texts) await alice.say(room, text);
     },
-    announce: { cannot: "a message gets its id from the homeserver, when it is said" },
+    reserve: { cannot: "a message gets its id from the homeserver, when it is said" },
     target: (message) => message.id,
     unseenTarget: () => "$never-sent",
     refuse: async (refused) => void (token = refused ? "wrong" : me.token),
     refusedAs: "needs_auth",
-    open: () => double?.polling ?? door.through,
+    open: () => double?.polling ?? door.connections,
     close: async () => {
       await door.close();
       await double?.close();
@@ -115,7 +115,7 @@ describeSource("matrix", { ...traits, many: 1500 }, async () => {
   return createNetwork(double.url, double);
 });
 
-// A real one with open registration, such as Synapse with enable_registration_without_verification.
+// A real homeserver with open registration, such as Synapse with enable_registration_without_verification.
 const realUrl = process.env["MATRIX_URL"];
 describe.skipIf(realUrl === undefined)("a real homeserver (MATRIX_URL)", () => {
   describeSource("matrix", { ...traits, many: 60 }, () => createNetwork(realUrl ?? ""));
@@ -140,7 +140,7 @@ describe("CH-12 Matrix", () => {
   };
   const nameOf = (person: Person): string => person.user.slice(1).split(":", 1)[0] ?? "";
 
-  it("knows names of rooms and people, how many there are, and which rooms are direct", async () => {
+  it("reads names of rooms and people, member counts, and direct rooms", async () => {
     const work = await alice.createRoom(me);
     const direct = await alice.createRoom(me, { name: undefined });
     await me.call("PUT", `v3/user/${encodeURIComponent(me.user)}/account_data/m.direct`, { [alice.user]: [direct] });
@@ -153,7 +153,28 @@ describe("CH-12 Matrix", () => {
     expect(live.people.get(me.user)).toMatchObject({ isSelf: true });
   });
 
-  it("takes the past as history and the rest as news", async () => {
+  it("emits read receipts of the user's other devices, not those of others", async () => {
+    const room = await alice.createRoom(me);
+    const [first, second, third] = [1, 2, 3].map((n) => double.say(room, alice.user, n, `words ${n}`)) as [
+      string,
+      string,
+      string,
+    ];
+    double.read(room, me.user, first);
+    const live = start();
+    await live.connected();
+    double.read(room, alice.user, third);
+    double.read(room, me.user, third, { thread_id: "$some-thread" });
+    double.read(room, me.user, second, { thread_id: "main" }, "m.read.private");
+    await live.event("read", ({ id }) => id === second);
+    const read = live.recorder.events.filter((event) => event.type === "read");
+    expect(read).toMatchObject([
+      { chat: room, id: first, at: expect.any(Number) },
+      { chat: room, id: second },
+    ]);
+  });
+
+  it("stores the past as history and later messages as new", async () => {
     const room = await alice.createRoom(me);
     await alice.say(room, "past");
     const live = start();
@@ -169,7 +190,7 @@ describe("CH-12 Matrix", () => {
     ]);
   });
 
-  it("fetches what a long absence has left out of the answer", async () => {
+  it("fetches the gap after a long absence", async () => {
     const room = await alice.createRoom(me);
     const live = start();
     await live.connected();
@@ -182,7 +203,7 @@ describe("CH-12 Matrix", () => {
     expect(heard).toEqual(texts);
   });
 
-  it("does not let one person replace another's words, and asks for what it did not see", async () => {
+  it("ignores edits by others, and fetches unknown originals", async () => {
     const room = await alice.createRoom(me);
     const id = await alice.say(room, "true");
     const live = start();
@@ -196,7 +217,7 @@ describe("CH-12 Matrix", () => {
     expect(await again.message("false")).toMatchObject({ sender: me.user });
   });
 
-  it("takes reactions back, and knows answers, threads, files, polls, emotes and what it cannot read", async () => {
+  it("reads removed reactions, replies, threads, files, polls, emotes and encrypted messages", async () => {
     const room = await alice.createRoom(me);
     const live = start();
     await live.connected();
@@ -223,14 +244,14 @@ describe("CH-12 Matrix", () => {
     expect(unread?.content).toContain("encrypted");
   });
 
-  it("leaves spaces out", async () => {
+  it("skips spaces", async () => {
     await alice.createRoom(me, { name: "Space", creation_content: { type: "m.space" } });
     const live = start();
     await live.connected();
     expect(live.chats.size).toBe(0);
   });
 
-  it("waits as long as it is told to", async () => {
+  it("honours the requested retry delay", async () => {
     const live = start();
     await live.connected();
     await expect.poll(() => double.polling).toBe(1);
@@ -239,7 +260,7 @@ describe("CH-12 Matrix", () => {
     expect(live.pauses).toEqual([7000]);
   });
 
-  it("sends once for each key, as an answer, and not into encrypted rooms", async () => {
+  it("sends once per key, as a reply, and not into encrypted rooms", async () => {
     const room = await alice.createRoom(me);
     const live = start();
     await live.connected();
@@ -256,27 +277,40 @@ describe("CH-12 Matrix", () => {
     await expect(live.source.send?.({ ...request, chat: "!none:localhost" })).rejects.toMatchObject({
       code: "SEND_NOT_ALLOWED",
     });
-    // One for the poll that waits, one for the message.
+    // One for the waiting poll, one for the message.
     double.limit(2);
     await expect(live.source.send?.({ ...request, idempotencyKey: "b" })).rejects.toMatchObject({
       code: "RATE_LIMITED",
     });
   });
 
-  it("fetches older messages when asked to", async () => {
-    const room = await alice.createRoom(me);
-    for (let number = 0; number < 120; number++) await alice.say(room, `old ${number}`);
-    const live = start();
-    await live.message("old 119");
-    const { signal } = new AbortController();
-    const oldest = (): number => Math.min(...[...live.recorder.messages.values()].map(({ at }) => at));
-    await expect
-      .poll(async () => (await live.source.backfill?.({ chat: room, before: oldest(), limit: 100, signal }))?.exhausted)
-      .toBe(true);
-    const texts = [...live.recorder.messages.values()].filter(({ kind }) => kind === "text");
-    expect(new Set(texts.map(({ content }) => content)).size).toBe(120);
-    expect(texts).toHaveLength(120);
-  });
+  it.each(["token", "message", "before"] as const)(
+    "fetches older messages page by page, each once and none left out, continuing by its %s",
+    async (by) => {
+      const room = await alice.createRoom(me);
+      for (let number = 0; number < 320; number++) await alice.say(room, `old ${number}`);
+      const live = start();
+      await live.message("old 319");
+      const { signal } = new AbortController();
+      const oldest = () => [...live.recorder.messages.values()].toSorted((a, b) => a.at - b.at)[0];
+      let token = (await live.event("unfetched", ({ chat }) => chat === room)).token;
+      for (let pages = 0; ; pages++) {
+        const place = {
+          token: { token },
+          message: { message: oldest()?.id ?? "" },
+          // Only a token or message id separates messages of the same millisecond.
+          before: { before: (oldest()?.at ?? 0) + 1 },
+        }[by];
+        const page = await live.source.backfill?.({ chat: room, limit: 100, signal, ...place });
+        if (page?.status !== "page" || page.exhausted) break;
+        expect(pages).toBeLessThan(5);
+        token = page.token ?? "";
+      }
+      const texts = [...live.recorder.messages.values()].filter(({ kind }) => kind === "text");
+      expect(new Set(texts.map(({ content }) => content)).size).toBe(320);
+      expect(texts).toHaveLength(320);
+    },
+  );
 
   it("never shows the token", async () => {
     const { token } = me;

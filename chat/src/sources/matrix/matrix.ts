@@ -1,94 +1,88 @@
-// Matrix: the rooms that an account has joined, as far as they are not encrypted. The homeserver's token of the last answer is
-// the checkpoint; what a long absence leaves out of the next answer is fetched.
+// Matrix: the joined, unencrypted rooms of an account. The sync token is the checkpoint; gaps after a long absence are fetched.
 
+import type { z } from "zod";
 import { ChatError } from "../../errors.ts";
 import {
   CHANGES,
+  type BackfilledPage,
+  type BackfillRequest,
   type ChatSource,
   type MessageOrigin,
   type SendRequest,
   type SourceContext,
   type SourceEvent,
-} from "../../source.ts";
+} from "../../model/source.ts";
 import { asFailure, type SourceFailure } from "../failure.ts";
-import type { Sent } from "../sent-once.ts";
-import { commit, stayConnected } from "../stay-connected.ts";
-import { REAL_TIMING, type Timing } from "../timing.ts";
+import type { SentMessage } from "../idempotent-send.ts";
+import { NetworkSource, type NetworkSourceOptions } from "../network-source.ts";
+import { commit } from "../reconnect.ts";
 import { Homeserver, MatrixRefusal } from "./homeserver.ts";
 import { Rooms } from "./rooms.ts";
-import { replacedBy, toEvents } from "./to-events.ts";
+import { readEvents, replacedBy, toEvents } from "./to-events.ts";
 import { wire, type Event, type Messages, type StateEvent, type SyncRoom } from "./wire.ts";
 
-export interface MatrixOptions {
-  readonly id: string;
-  readonly name?: string;
+export interface MatrixOptions extends NetworkSourceOptions {
   /** Such as `https://matrix.example.org`. */
   readonly url: string;
   readonly accessToken: () => Promise<string>;
-  readonly timing?: Timing;
 }
 
 const SYNC_MS = 30_000;
-const SLACK_MS = 15_000;
-/** Of each room at first; and of each answer later. */
+const SYNC_MARGIN_MS = 15_000;
+/** Events per room in a sync response. */
 const TIMELINE = 50;
 const PAGE = 100;
-/** After a longer absence the rest is a gap; `backfill` closes it. */
+/** Missed events fetched per room; the rest is left to `backfill`. */
 const MAX_MISSED = 2000;
+const MAX_EMPTY = 3;
 const BATCH = 500;
 
 export const createMatrix = (options: MatrixOptions): ChatSource => new Matrix(options);
 
-class Matrix implements ChatSource {
-  readonly id: string;
+class Matrix extends NetworkSource {
   readonly kind = "matrix";
-  readonly name: string;
-  readonly capabilities = { history: "window", stream: true, backfill: true, send: true, tells: CHANGES } as const;
+  readonly capabilities = { history: "window", stream: true, backfill: true, send: true, changes: CHANGES } as const;
   readonly #server: Homeserver;
-  readonly #timing: Timing;
   #live: { readonly context: SourceContext; readonly rooms: Rooms } | undefined;
 
-  constructor({ id, name = "Matrix", url, accessToken, timing = REAL_TIMING }: MatrixOptions) {
-    this.id = id;
-    this.name = name;
+  constructor({ url, accessToken, ...options }: MatrixOptions) {
+    super(options, "Matrix");
     this.#server = new Homeserver(url, accessToken);
-    this.#timing = timing;
   }
 
   async run(context: SourceContext): Promise<void> {
     const position = { since: context.checkpoint["since"] };
-    await stayConnected(context, {
-      attempt: (connected) => this.#follow(context, position, connected),
-      howToConnect,
-      timing: this.#timing,
-    });
+    await this.stayConnected(context, (connected) => this.#follow(context, position, connected));
     this.#live = undefined;
   }
 
-  async backfill(request: {
-    chat: string;
-    before?: number;
-    limit: number;
-    signal: AbortSignal;
-  }): Promise<{ exhausted: boolean }> {
-    const { chat, before, limit, signal } = request;
+  async backfill(request: BackfillRequest): Promise<BackfilledPage> {
+    const { chat, limit, signal } = request;
     const live = this.#live;
-    if (live === undefined) throw notConnected(`${this.name} is not connected`);
-    const from = before === undefined ? undefined : await this.#placeAt(chat, before, signal);
-    const query = { dir: "b", limit: Math.min(limit, PAGE), from };
-    const { chunk, end, state } = await this.#server.call(["v3", "rooms", chat, "messages"], {
-      query,
-      result: wire.messages,
+    if (live === undefined) throw this.notConnected();
+    const start = await this.#startOf(request);
+    if (start === "no_time_lookup") return { status: start };
+    if (start === "nothing_older") return { status: "page", exhausted: true };
+    const { chunk, end, state } = await this.#olderPage(
+      chat,
+      { from: start.from, limit: Math.min(limit, PAGE) },
       signal,
-    });
+    );
+    const raws = [...chunk.toReversed(), ...start.events];
     const people = state.flatMap((raw) => stateOf(raw).flatMap((event) => live.rooms.learn(chat, event)));
-    const events = await this.#eventsOf(chunk.toReversed(), { chat, rooms: live.rooms, origin: "backfill", signal });
+    const events = await this.#eventsOf(raws, { chat, rooms: live.rooms, origin: "backfill", signal });
     await live.context.sink([...people, ...events]);
-    return { exhausted: end === undefined || chunk.length === 0 };
+    const times = raws.flatMap((raw) => wire.event.safeParse(raw).data?.origin_server_ts ?? []);
+    return {
+      status: "page",
+      exhausted: end === undefined,
+      ...(times.length === 0 ? {} : { reachedAt: Math.min(...times) }),
+      ...(end === undefined ? {} : { token: end }),
+    };
   }
 
-  async send({ chat, text, replyTo, idempotencyKey }: SendRequest): Promise<Sent> {
-    // Not the run's signal: what was asked for goes out even while the source stops.
+  async send({ chat, text, replyTo, idempotencyKey }: SendRequest): Promise<SentMessage> {
+    // Not the run's signal: a requested message is sent even while the source stops.
     const { signal } = new AbortController();
     const body = {
       msgtype: "m.text",
@@ -99,13 +93,30 @@ class Matrix implements ChatSource {
       if (await this.#isEncrypted(chat, signal)) {
         throw new ChatError("SEND_NOT_ALLOWED", "The room is encrypted, and this source cannot encrypt");
       }
-      // The homeserver knows the key, and takes the same one once.
+      // The homeserver deduplicates by this key.
       const path = ["v3", "rooms", chat, "send", "m.room.message", idempotencyKey];
       const sent = await this.#server.call(path, { method: "PUT", body, result: wire.sent, signal });
       return { id: sent.event_id, at: Date.now() };
     } catch (error) {
-      throw toChatError(error);
+      throw this.#toChatError(error);
     }
+  }
+
+  protected howToConnect({ kind }: SourceFailure): string {
+    if (kind === "unauthorized")
+      return "Create a new access token for the account and put it into the source's settings.";
+    return "Check the homeserver's address. The connection is retried automatically.";
+  }
+
+  #toChatError(error: unknown): ChatError {
+    if (error instanceof ChatError) return error;
+    const failure = asFailure(error);
+    const { kind, message, retryAfterMs = 1000 } = failure;
+    if (kind === "rate_limited") return new ChatError("RATE_LIMITED", message, { retry_after_s: retryAfterMs / 1000 });
+    if (kind === "unauthorized") return this.notConnected(message, failure);
+    if (kind === "refused") return new ChatError("SEND_NOT_ALLOWED", message);
+    // The homeserver deduplicates by the key, so a retry is safe.
+    return new ChatError("TIMEOUT", message, { hint: "Send it again with the same key." });
   }
 
   async #follow(context: SourceContext, position: { since: string | undefined }, connected: () => void): Promise<void> {
@@ -115,12 +126,12 @@ class Matrix implements ChatSource {
     await commit(context, [{ type: "person", person: { id: self, isSelf: true } }]);
     this.#live = { context, rooms };
     for (let isFirst = true; !signal.aborted; isFirst = false) {
-      // The first answer comes at once: then it is known that we are connected.
+      // The first sync returns at once and proves the connection.
       const query = { since: position.since, timeout: isFirst ? 0 : SYNC_MS, filter: FILTER };
       const answer = await this.#server.call(["v3", "sync"], {
         query,
         result: wire.sync,
-        timeoutMs: SYNC_MS + SLACK_MS,
+        timeoutMs: SYNC_MS + SYNC_MARGIN_MS,
         signal,
       });
       for (const raw of answer.account_data.events) {
@@ -147,24 +158,26 @@ class Matrix implements ChatSource {
     const { timeline } = room;
     const isCut = timeline.limited && since !== undefined && timeline.prev_batch !== undefined;
     const missed = isCut
-      ? await this.#missed(chat, timeline.prev_batch ?? "", since, context)
-      : { events: [], gap: [] };
+      ? await this.#missed(chat, timeline.prev_batch ?? "", since, context.signal)
+      : { events: [], rest: since === undefined && timeline.limited ? timeline.prev_batch : undefined };
     const raws = [...missed.events, ...timeline.events];
     const known = [...room.state.events, ...raws].flatMap(stateOf).flatMap((event) => rooms.learn(chat, event));
     if (rooms.isSpace(chat)) return [];
     const origin = since === undefined ? "backfill" : "live";
     const reading = { chat, rooms, origin, signal: context.signal } as const;
-    const said = await this.#eventsOf(raws, reading);
-    return [...known, rooms.chatEvent(chat, room), ...missed.gap, ...said];
+    const events = await this.#eventsOf(raws, reading);
+    const unfetched = unfetchedBefore(chat, missed.rest, raws, context.now());
+    const read = room.ephemeral.events.flatMap((raw) => readEvents(raw, chat, rooms.self));
+    return [...known, rooms.chatEvent(chat, room), ...unfetched, ...events, ...read];
   }
 
-  /** What lies between our last answer and this one's beginning, oldest first. */
+  /** Events between the last sync and this one, oldest first, and the token of the part that was not fetched. */
   async #missed(
     chat: string,
     from: string,
     since: string,
-    { signal, now }: SourceContext,
-  ): Promise<{ events: unknown[]; gap: SourceEvent[] }> {
+    signal: AbortSignal,
+  ): Promise<{ events: unknown[]; rest: string | undefined }> {
     const pages: unknown[][] = [];
     let [at, count]: [string | undefined, number] = [from, 0];
     while (at !== undefined && count < MAX_MISSED) {
@@ -178,11 +191,7 @@ class Matrix implements ChatSource {
       count += page.chunk.length;
       at = page.chunk.length === 0 ? undefined : page.end;
     }
-    const events = pages.toReversed().flat();
-    if (at === undefined) return { events, gap: [] };
-    const oldest = wire.event.safeParse(events[0]);
-    const to = oldest.success ? oldest.data.origin_server_ts : now();
-    return { events, gap: [{ type: "gap", chat, from: 0, to, reason: "More was said than is fetched at once" }] };
+    return { events: pages.toReversed().flat(), rest: at };
   }
 
   async #eventsOf(
@@ -194,16 +203,16 @@ class Matrix implements ChatSource {
       const event = wire.event.safeParse(raw);
       if (!event.success) continue;
       await this.#learnReplaced(event.data, chat, rooms, signal);
-      const said = toEvents(event.data, chat, rooms, origin);
+      const converted = toEvents(event.data, chat, rooms, origin);
       const { sender } = event.data;
-      if (said.length > 0)
+      if (converted.length > 0)
         events.push({ type: "person", person: { id: sender, ...(sender === rooms.self ? { isSelf: true } : {}) } });
-      events.push(...said);
+      events.push(...converted);
     }
     return events;
   }
 
-  /** Whose words are replaced must be known, and may have been said before this run. */
+  /** Fetches the sender of an edited message from before this run. */
   async #learnReplaced(event: Event, chat: string, rooms: Rooms, signal: AbortSignal): Promise<void> {
     const replaced = replacedBy(event);
     if (replaced === undefined || rooms.senderOf(replaced) !== undefined) return;
@@ -214,7 +223,7 @@ class Matrix implements ChatSource {
       });
       rooms.addSender(replaced, original.sender);
     } catch (error) {
-      if (asFailure(error).kind !== "refused") throw error;
+      unlessRefused(error);
     }
   }
 
@@ -229,26 +238,66 @@ class Matrix implements ChatSource {
     }
   }
 
-  /** A token for the place in the room at this time. */
-  async #placeAt(chat: string, at: number, signal: AbortSignal): Promise<string | undefined> {
-    const query = { ts: at, dir: "b" };
-    const nearest = await this.#server.call(["v1", "rooms", chat, "timestamp_to_event"], {
-      query,
-      result: wire.nearest,
-      signal,
-    });
-    const path = ["v3", "rooms", chat, "context", nearest.event_id];
-    const { start } = await this.#server.call(path, { query: { limit: 0 }, result: wire.context, signal });
-    return start;
+  /** An empty page need not be the last: the homeserver may have filtered its events. */
+  async #olderPage(
+    chat: string,
+    { from, limit }: { readonly from: string | undefined; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<Messages> {
+    let at = from;
+    for (let empty = 0; ; empty++) {
+      const page: Messages = await this.#server.call(["v3", "rooms", chat, "messages"], {
+        query: { dir: "b", limit, from: at },
+        result: wire.messages,
+        signal,
+      });
+      if (page.chunk.length > 0 || page.end === undefined) return page;
+      if (page.end === at || empty === MAX_EMPTY) return { ...page, end: undefined };
+      at = page.end;
+    }
+  }
+
+  /** The pagination token to start from, and events at that point which the token does not cover. */
+  async #startOf({
+    chat,
+    token,
+    message,
+    before,
+    signal,
+  }: BackfillRequest): Promise<
+    "no_time_lookup" | "nothing_older" | { from: string | undefined; events: readonly unknown[] }
+  > {
+    if (token !== undefined) return { from: token, events: [] };
+    if (message !== undefined) {
+      const context = await this.#contextOf(chat, message, signal).catch(unlessRefused);
+      if (context?.start !== undefined) return { from: context.start, events: [] };
+    }
+    if (before === undefined) return { from: undefined, events: [] };
+    let nearest: string;
+    try {
+      const query = { ts: before - 1, dir: "b" };
+      const path = ["v1", "rooms", chat, "timestamp_to_event"];
+      ({ event_id: nearest } = await this.#server.call(path, { query, result: wire.nearest, signal }));
+    } catch (error) {
+      if (!(error instanceof MatrixRefusal) || error.kind !== "refused") throw error;
+      return error.errcode === "M_NOT_FOUND" ? "nothing_older" : "no_time_lookup";
+    }
+    const { start, event } = await this.#contextOf(chat, nearest, signal);
+    return start === undefined ? "no_time_lookup" : { from: start, events: event === undefined ? [] : [event] };
+  }
+
+  #contextOf(chat: string, event: string, signal: AbortSignal): Promise<z.infer<typeof wire.context>> {
+    const path = ["v3", "rooms", chat, "context", event];
+    return this.#server.call(path, { query: { limit: 0 }, result: wire.context, signal });
   }
 }
 
 const FILTER = JSON.stringify({
-  room: { timeline: { limit: TIMELINE }, state: { lazy_load_members: true }, ephemeral: { not_types: ["*"] } },
+  room: { timeline: { limit: TIMELINE }, state: { lazy_load_members: true }, ephemeral: { types: ["m.receipt"] } },
   presence: { not_types: ["*"] },
 });
 
-/** The place is committed with the last of them. */
+/** The checkpoint is stored with the last batch. */
 async function commitAll(
   context: SourceContext,
   events: readonly SourceEvent[],
@@ -259,26 +308,24 @@ async function commitAll(
   await commit(context, [...events.slice(at), checkpoint]);
 }
 
+/** Marks the history before these events as not fetched. */
+function unfetchedBefore(
+  chat: string,
+  token: string | undefined,
+  raws: readonly unknown[],
+  now: number,
+): readonly SourceEvent[] {
+  if (token === undefined) return [];
+  const oldest = wire.event.safeParse(raws[0]);
+  return [{ type: "unfetched", chat, to: oldest.success ? oldest.data.origin_server_ts : now, token }];
+}
+
 function stateOf(raw: unknown): StateEvent[] {
   const event = wire.stateEvent.safeParse(raw);
   return event.success && event.data.state_key !== undefined ? [event.data] : [];
 }
 
-function howToConnect({ kind }: SourceFailure): string {
-  if (kind === "unauthorized") return "Make a new access token for the account and put it into the source's settings.";
-  return "Check the homeserver's address; it is tried again by itself.";
-}
-
-const notConnected = (message: string, hint = "Wait until the source is connected."): ChatError =>
-  new ChatError("SOURCE_NOT_CONNECTED", message, { hint });
-
-function toChatError(error: unknown): ChatError {
-  if (error instanceof ChatError) return error;
-  const failure = asFailure(error);
-  const { kind, message, retryAfterMs = 1000 } = failure;
-  if (kind === "rate_limited") return new ChatError("RATE_LIMITED", message, { retry_after_s: retryAfterMs / 1000 });
-  if (kind === "unauthorized") return notConnected(message, howToConnect(failure));
-  if (kind === "refused") return new ChatError("SEND_NOT_ALLOWED", message);
-  // The same key may be sent again: it is taken once.
-  return new ChatError("TIMEOUT", message, { hint: "Send it again with the same key." });
+/** Ignores a rejection: the event was removed or is not visible to the user. */
+function unlessRefused(error: unknown): undefined {
+  if (asFailure(error).kind !== "refused") throw error;
 }

@@ -1,7 +1,7 @@
-// What a run knows of rooms and of what was said in them: who is in which, what it is called, and which event was whose. Names
-// are told to the store as they are learned; the rest is bounded.
+// State of the joined rooms during a run: names, members, and bounded maps of event senders and reactions.
 
-import type { SourceEvent } from "../../source.ts";
+import { evictOldest } from "@plugboard/shared/evict";
+import type { SourceEvent } from "../../model/source.ts";
 import type { StateEvent, SyncRoom } from "./wire.ts";
 
 const MAX_KNOWN = 10_000;
@@ -23,7 +23,7 @@ interface Room {
 export class Rooms {
   readonly self: string;
   readonly #rooms = new Map<string, Room>();
-  /** Undefined until the homeserver has told. */
+  /** Undefined until `m.direct` arrives. */
   #direct: ReadonlySet<string> | undefined;
   readonly #senders = new Map<string, string>();
   readonly #reactions = new Map<string, Reaction>();
@@ -40,7 +40,7 @@ export class Rooms {
     return this.#room(id).isSpace === true;
   }
 
-  /** What a state event tells that is worth knowing. */
+  /** Updates the room from a state event; returns person events for new names. */
   learn(id: string, { type, state_key: key, content }: StateEvent): SourceEvent[] {
     const room = this.#room(id);
     if (type === "m.room.name" && content.name !== undefined) room.name = content.name;
@@ -57,7 +57,7 @@ export class Rooms {
     ];
   }
 
-  /** The room itself: its name, or who else is in it. */
+  /** Chat event with the room's name, or the names of its members. */
   chatEvent(id: string, { summary }: Pick<SyncRoom, "summary">): SourceEvent {
     const room = this.#room(id);
     const heroes = (summary["m.heroes"] ?? []).map((user) => this.nameOf(id, user));
@@ -78,13 +78,13 @@ export class Rooms {
     return this.#room(room).members.get(user) ?? user;
   }
 
-  /** Who said it; undefined where it is not known here. */
+  /** Sender of an event, if known. */
   senderOf(event: string): string | undefined {
     return this.#senders.get(event);
   }
 
   addSender(event: string, sender: string): void {
-    keep(this.#senders, event, sender);
+    setBounded(this.#senders, event, sender);
   }
 
   reactionOf(event: string): Reaction | undefined {
@@ -92,7 +92,7 @@ export class Rooms {
   }
 
   addReaction(event: string, reaction: Reaction): void {
-    keep(this.#reactions, event, reaction);
+    setBounded(this.#reactions, event, reaction);
   }
 
   #room(id: string): Room {
@@ -104,8 +104,7 @@ export class Rooms {
   }
 }
 
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
+function setBounded<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MAX_KNOWN && oldest !== undefined) map.delete(oldest);
+  evictOldest(map, MAX_KNOWN);
 }

@@ -1,12 +1,12 @@
-// From events of a room to ours.
+// Converts room events to events.
 
-import type { AttachmentKind, MessageKind, MessageOrigin, NativeAttachment, SourceEvent } from "../../source.ts";
+import type { AttachmentKind, MessageKind, MessageOrigin, NativeAttachment, SourceEvent } from "../../model/source.ts";
 import type { Rooms } from "./rooms.ts";
-import type { Event } from "./wire.ts";
+import { wire, type Event } from "./wire.ts";
 
-export const ENCRYPTED = "An encrypted message: this source reads rooms without encryption alone";
+export const ENCRYPTED = "An encrypted message: this source reads only rooms without encryption";
 
-/** The message that this one replaces, where it does. */
+/** Id of the message that this one replaces, if any. */
 export function replacedBy({ type, content }: Event): string | undefined {
   const relation = content["m.relates_to"];
   return type === "m.room.message" && relation?.rel_type === "m.replace" ? relation.event_id : undefined;
@@ -17,7 +17,7 @@ export function toEvents(event: Event, chat: string, rooms: Rooms, origin: Messa
   if (type === "m.room.redaction") return redaction(event, chat, rooms);
   if (type === "m.reaction") return reaction(event, chat, rooms);
   const replaced = replacedBy(event);
-  // Nobody replaces another's words; what replaces something that nobody has is all there is.
+  // Only the sender may edit a message. An edit of an unknown message is stored as a message.
   if (replaced !== undefined && rooms.senderOf(replaced) === sender) {
     return [{ type: "edit", chat, id: replaced, content: event.content["m.new_content"]?.body ?? "", at }];
   }
@@ -47,7 +47,19 @@ export function toEvents(event: Event, chat: string, rooms: Rooms, origin: Messa
   ];
 }
 
-/** A reaction that is redacted is taken back. Newer rooms have the target in the content. */
+/** Public and private read receipts of the user. */
+export function readEvents(raw: unknown, chat: string, self: string): SourceEvent[] {
+  const receipts = wire.receipts.safeParse(raw);
+  if (!receipts.success) return [];
+  return Object.entries(receipts.data.content).flatMap(([id, byKind]) =>
+    [byKind["m.read"]?.[self], byKind["m.read.private"]?.[self]].flatMap((receipt): SourceEvent[] => {
+      if (receipt === undefined || (receipt.thread_id ?? "main") !== "main") return [];
+      return [{ type: "read", chat, id, at: receipt.ts }];
+    }),
+  );
+}
+
+/** Redacting a reaction removes it. Newer room versions have the target in the content. */
 function redaction(event: Event, chat: string, rooms: Rooms): SourceEvent[] {
   const target = event.redacts ?? event.content.redacts;
   if (target === undefined) return [];
@@ -75,7 +87,7 @@ const FILES: Readonly<Record<string, AttachmentKind>> = {
   "m.file": "file",
 };
 
-/** Undefined for what is no message. A redacted one has no content left. */
+/** Undefined kind for events that are not messages; redacted ones have no content. */
 function wordsOf(event: Event, chat: string, rooms: Rooms): [MessageKind | undefined, string] {
   const { type, content, sender } = event;
   const body =
@@ -114,9 +126,9 @@ function memberText(
   return ["system", sender === user ? `${who} left` : `${who} was removed by ${rooms.nameOf(chat, sender)}`];
 }
 
-/** Older clients put the message that they answer in front, line by line. */
-function withoutQuotation(body: string, isAnswer: boolean): string {
-  return isAnswer && body.startsWith("> ") ? body.replace(/^(?:> [^\n]*(?:\n|$))+\n?/, "") : body;
+/** Older clients prepend the quoted message, line by line. */
+function withoutQuotation(body: string, isReply: boolean): string {
+  return isReply && body.startsWith("> ") ? body.replace(/^(?:> [^\n]*(?:\n|$))+\n?/, "") : body;
 }
 
 function attachmentOf({ type, content }: Event): NativeAttachment | undefined {

@@ -1,4 +1,4 @@
-// What a Matrix homeserver says, as far as we read it.
+// Schemas of the Matrix client-server API. Fields that are not used are dropped.
 
 import { z } from "zod";
 
@@ -23,7 +23,7 @@ const info = z
   .optional()
   .catch(undefined);
 
-/** Of any kind of event: everybody may send anything, so nothing in it is sure. */
+/** Content of any event type. Clients can send anything, so every field is optional. */
 const content = z
   .object({
     msgtype: text,
@@ -53,10 +53,23 @@ const event = z.object({
   content,
 });
 
-/** Stripped state has neither id nor time. */
+/** Stripped state events have no id and no time. */
 const stateEvent = event.partial({ event_id: true, origin_server_ts: true });
 
+/** Read receipts. Receipts of threads are ignored. */
+const receipts = z.object({
+  type: z.literal("m.receipt"),
+  content: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.record(z.string(), z.object({ ts: z.number().default(0), thread_id: text }).catch({ ts: 0 })).catch({}),
+    ),
+  ),
+});
+
 const room = z.object({
+  ephemeral: z.object({ events: z.array(z.unknown()).default([]) }).default({ events: [] }),
   summary: z
     .object({
       "m.heroes": z.array(z.string()).optional(),
@@ -88,10 +101,11 @@ export type SyncRoom = z.infer<typeof room>;
 
 export const wire = {
   anything: z.unknown(),
-  context: z.object({ start: text }),
+  context: z.object({ start: text, event: z.unknown().optional() }),
   direct,
   event,
   messages,
+  receipts,
   nearest: z.object({ event_id: z.string() }),
   refusal,
   sent: z.object({ event_id: z.string() }),

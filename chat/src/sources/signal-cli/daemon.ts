@@ -1,17 +1,18 @@
-// A running signal-cli: its commands as JSON-RPC over HTTP, and its stream of events. It asks nobody who they are, so it
-// should be reached on loopback alone.
+// Client of a signal-cli daemon: JSON-RPC over HTTP and a stream of events. The daemon has no authentication, so it should
+// listen on loopback only.
 
 import { isIP } from "node:net";
+import { sseEvents, SseOverflow, type SseEvent } from "@plugboard/shared/streams/sse";
+import { trimEnd } from "@plugboard/shared/trim";
 import type { z } from "zod";
 import { SourceFailure, type FailureKind } from "../failure.ts";
 import { openStream, requestJson, toFailure, type Deadline } from "../http.ts";
-import { readEvents, type SseEvent } from "../sse.ts";
 import { wire } from "./wire.ts";
-import { trimEnd } from "../../trim.ts";
 
 const CALL_MS = 60_000;
+const MAX_EVENT_BYTES = 16 << 20;
 
-/** The daemon understood the command and said no; `code` is JSON-RPC's, or signal-cli's own. */
+/** An error response of the daemon; `code` is JSON-RPC's or signal-cli's own. */
 export class SignalCliRefusal extends SourceFailure {
   readonly code: number;
 
@@ -58,15 +59,15 @@ export class Daemon {
       throw new SignalCliRefusal(code, `signal-cli refused ${method}: ${message}`);
     }
     const parsed = result.safeParse(answer.data.result);
-    if (!parsed.success) throw new SourceFailure("refused", `signal-cli's answer to ${method} has an unknown form`);
+    if (!parsed.success) throw new SourceFailure("refused", `signal-cli answered ${method} in an unknown format`);
     return parsed.data;
   }
 
-  /** Resolves when the stream is open. Newer daemons give ids, and repeat what came after the one that is named. */
+  /** Resolves when the stream is open. Newer daemons send event ids, and resume after the given one. */
   async events(
     { account, after }: { account: string | undefined; after: string },
     deadline: Deadline,
-  ): Promise<AsyncGenerator<SseEvent[]>> {
+  ): Promise<AsyncGenerator<readonly SseEvent[]>> {
     const query = account === undefined ? "" : `?account=${encodeURIComponent(account)}`;
     const url = `${this.#root}/api/v1/events${query}`;
     const response = await openStream(url, { accept: "text/event-stream", "last-event-id": after }, deadline);
@@ -75,10 +76,18 @@ export class Daemon {
   }
 }
 
-async function* read(body: AsyncIterable<Uint8Array>, deadline: Deadline, url: string): AsyncGenerator<SseEvent[]> {
+async function* read(
+  body: AsyncIterable<Uint8Array>,
+  deadline: Deadline,
+  url: string,
+): AsyncGenerator<readonly SseEvent[]> {
   try {
-    yield* readEvents(body, () => deadline.putOff());
+    for await (const events of sseEvents(body, { maxBytes: MAX_EVENT_BYTES })) {
+      deadline.extend();
+      if (events.length > 0) yield events;
+    }
   } catch (error) {
+    if (error instanceof SseOverflow) throw new SourceFailure("refused", error.message);
     throw toFailure(error, deadline, url);
   }
 }

@@ -1,8 +1,9 @@
-// Signal's later edits, reactions and answers may name an edited message by the time of its last revision. Here it is known
-// which message that was; the last few hundred are kept in the checkpoint.
+// Maps revisions to messages: later edits, reactions and replies may name an edited message by the time of its last revision.
+// The last few hundred are kept in the checkpoint.
 
+import { evictOldest } from "@plugboard/shared/evict";
 import { z } from "zod";
-import { parseJson } from "../http.ts";
+import { parseJson } from "@plugboard/shared/lenient";
 
 const MAX_REVISIONS = 200;
 const stored = z.array(z.tuple([z.string(), z.string()]));
@@ -20,8 +21,7 @@ export class Revisions {
 
   add(revision: string, original: string): void {
     this.#originals.set(revision, original);
-    const [oldest] = this.#originals.keys();
-    if (this.#originals.size > MAX_REVISIONS && oldest !== undefined) this.#originals.delete(oldest);
+    evictOldest(this.#originals, MAX_REVISIONS);
   }
 
   toString(): string {

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeSource, type Manner, type Network } from "../../../../test/support/chat/contract.ts";
+import { describeSource, type SendOptions, type Network } from "../../../../test/support/chat/contract.ts";
+import { importFile, temporaryFolder } from "../../../../test/support/chat/import-file.ts";
+import { FRAMES, item, jsonLines, standard } from "../../../../test/support/chat/signal-export.ts";
 import { Run } from "../../../../test/support/chat/source-run.ts";
-import type { Timing } from "../timing.ts";
-import { ACCOUNT, ALICE, SELF, SignalCliDouble, WEEKEND } from "./double.ts";
+import { signalImporter } from "../../importers/signal/importer.ts";
+import type { Timing } from "../backoff.ts";
+import { ACCOUNT, ALICE, SELF, SignalCliDouble, WEEKEND } from "../../../../test/support/chat/signal-cli-double.ts";
 import { createSignalCli } from "./signal-cli.ts";
 
 const source = (url: string, timing: Timing) => createSignalCli({ id: "signal", url, timing });
@@ -15,7 +18,7 @@ async function createNetwork(hasIds: boolean): Promise<Network> {
       timestamp,
       dataMessage: { timestamp, message: null, expiresInSeconds: 0, viewOnce: false, groupInfo: WEEKEND, ...fields },
     });
-  const announce = (message: string, { at = double.timestamp() }: Manner = {}) => ({
+  const announce = (message: string, { at = double.timestamp() }: SendOptions = {}) => ({
     target: String(at),
     say: async (): Promise<void> => data({ message }, at),
   });
@@ -23,7 +26,19 @@ async function createNetwork(hasIds: boolean): Promise<Network> {
     createSource: (timing) => source(double.url, timing),
     entry: () => ({ kind: "signal-cli", options: { url: double.url } }),
     line: { sourceAt: (port, timing) => source(`http://127.0.0.1:${port}`, timing), cut: async () => double.cut() },
-    deeds: {
+    exported: async (messages, older) => {
+      const folder = await temporaryFolder();
+      const long = { chatId: "2", authorId: "4", dateSent: "1500000000000", incoming: {}, ...standard(older) };
+      const frames = [
+        ...FRAMES,
+        { chatItem: long },
+        ...messages.map(({ at, content }) => item(0, { dateSent: String(at), ...standard(content) })),
+      ];
+      const { events } = await importFile(signalImporter, await folder.file("main.jsonl", jsonLines(frames)));
+      await folder.remove();
+      return events;
+    },
+    actions: {
       edits: async (target, message) => {
         const timestamp = double.timestamp();
         const dataMessage = { timestamp, message, expiresInSeconds: 0, viewOnce: false, groupInfo: WEEKEND };
@@ -44,11 +59,11 @@ async function createNetwork(hasIds: boolean): Promise<Network> {
       },
       deletions: async (target) => data({ remoteDelete: { timestamp: Number(target) } }),
     },
-    say: (text, how) => announce(text, how).say(),
-    sayAll: async (texts) => {
+    send: (text, how) => announce(text, how).say(),
+    sendAll: async (texts) => {
       for (const text of texts) await announce(text).say();
     },
-    announce,
+    reserve: announce,
     target: (message) => message.id.split(":").at(-1) ?? "",
     unseenTarget: () => "1500000000000",
     refuse: async (refused) => void (double.accounts = refused ? [] : [ACCOUNT]),
@@ -81,7 +96,7 @@ describe("CH-12 Signal through signal-cli", () => {
     return timestamp;
   };
 
-  it("knows a message by author and time, its group by name, and puts names in place of mentions", async () => {
+  it("identifies messages by author and time, names groups, and replaces mentions by names", async () => {
     run = start();
     const timestamp = data({
       message: "\u{1F600} \uFFFC lunch? \uFFFC",
@@ -108,7 +123,7 @@ describe("CH-12 Signal through signal-cli", () => {
     expect(run.people.get(ALICE.sourceUuid)).toMatchObject({ name: "Alice", phone: "+15550000001" });
   });
 
-  it("knows people who hide their number, from the contacts and from a message", async () => {
+  it("reads people without a visible number, from contacts and messages", async () => {
     run = start();
     const uuid = "33333333-3333-4333-8333-333333333333";
     const timestamp = double.timestamp();
@@ -125,7 +140,7 @@ describe("CH-12 Signal through signal-cli", () => {
     expect(run.people.get(uuid)).toEqual({ id: uuid, name: "Hidden" });
   });
 
-  it("takes the owner's own messages from other devices: direct, group, edited, to oneself", async () => {
+  it("reads the user's messages from other devices: direct, group, edited, to self", async () => {
     run = start();
     const own = { source: ACCOUNT, sourceNumber: ACCOUNT, sourceUuid: SELF, sourceName: "Me", sourceDevice: 2 };
     const sent = (fields: object, timestamp = double.timestamp()) => {
@@ -150,7 +165,18 @@ describe("CH-12 Signal through signal-cli", () => {
     expect(run.people.get("self")).toMatchObject({ isSelf: true, sameAs: [ACCOUNT, SELF] });
   });
 
-  it("finds the message behind its revisions, after a restart too", async () => {
+  it("emits messages read on another device", async () => {
+    run = start();
+    const at = data({ message: "unread so far" });
+    await run.message("unread so far");
+    const by = { sender: ALICE.source, senderNumber: ALICE.source, senderUuid: ALICE.sourceUuid };
+    const owner = { source: ACCOUNT, sourceNumber: ACCOUNT, sourceUuid: SELF, sourceName: "Me" };
+    const syncMessage = { readMessages: [{ ...by, timestamp: at }] };
+    double.receive({ ...owner, timestamp: double.timestamp(), syncMessage });
+    expect(await run.event("read", () => true)).toEqual({ type: "read", id: `${ALICE.sourceUuid}:${at}`, at });
+  });
+
+  it("resolves revisions to their message, also after a restart", async () => {
     run = start();
     const first = data({ message: "one" });
     const edit = (target: number, message: string) => {
@@ -171,7 +197,7 @@ describe("CH-12 Signal through signal-cli", () => {
     expect((await run.message("yes")).replyTo).toBe(`${ALICE.sourceUuid}:${first}`);
   });
 
-  it("keeps attachments, stickers, polls, calls, timers and changes of the group for what they are", async () => {
+  it("reads attachments, stickers, polls, calls, timers and group changes", async () => {
     run = start();
     const attachments = [
       { contentType: "image/jpeg", filename: "p.jpg", id: "AbC.jpg", size: 12345 },
@@ -210,7 +236,7 @@ describe("CH-12 Signal through signal-cli", () => {
     });
   });
 
-  it("ignores receipts, typing and what devices tell each other", async () => {
+  it("ignores receipts, typing and messages between devices", async () => {
     run = start();
     const timestamp = double.timestamp();
     double.receive({ ...ALICE, timestamp, receiptMessage: { when: 1, isRead: true, timestamps: [1] } });
@@ -224,7 +250,7 @@ describe("CH-12 Signal through signal-cli", () => {
     expect(run.logged).toEqual([expect.stringContaining("unknown form")]);
   });
 
-  it("asks for what came while nobody listened, where the daemon keeps it, and says so where it does not", async () => {
+  it("fetches missed events if the daemon keeps them, and records a gap if not", async () => {
     run = start();
     data({ message: "kept from before" });
     await run.message("kept from before");
@@ -238,13 +264,13 @@ describe("CH-12 Signal through signal-cli", () => {
     expect(await run.event("gap", () => true)).toMatchObject({ from: seenAt });
   });
 
-  it("takes a silent daemon for gone", async () => {
+  it("reconnects when the daemon is silent", async () => {
     run = new Run((timing) => createSignalCli({ id: "signal", url: double.url, timing, silenceMs: 50 }));
     expect(await run.state("disconnected")).toMatchObject({ message: expect.stringContaining("in time") });
     await run.connected(2);
   });
 
-  it("reads a stream that is cut anywhere, inside characters too", async () => {
+  it("reads a stream with any chunking, also inside characters", async () => {
     run = start();
     await run.connected();
     const timestamp = double.timestamp();
@@ -254,7 +280,7 @@ describe("CH-12 Signal through signal-cli", () => {
     expect(await run.message("grüße 👋🏽")).toMatchObject({ at: timestamp });
   });
 
-  it("sends to people and groups, as an answer, once for each key", async () => {
+  it("sends to people and groups, as a reply, once per key", async () => {
     run = start();
     await run.connected();
     const request = { chat: ALICE.sourceUuid, text: "hi", replyTo: `${ALICE.sourceUuid}:123`, idempotencyKey: "a" };
@@ -282,7 +308,7 @@ describe("CH-12 Signal through signal-cli", () => {
     [-4, "SEND_NOT_ALLOWED"],
     [-3, "TIMEOUT"],
     [-1, "INVALID_PARAMETER"],
-  ])("says why a message was not sent (%i)", async (code, expected) => {
+  ])("reports why a message was not sent (%i)", async (code, expected) => {
     run = start();
     await run.connected();
     double.refusals.set("send", { code, message: "no" });
@@ -304,22 +330,22 @@ describe("CH-12 Signal through signal-cli", () => {
     expect(double.calls.some(({ method }) => method === "getUserStatus")).toBe(true);
   });
 
-  it("warns of a daemon that others can reach", async () => {
+  it("warns about a daemon off loopback", async () => {
     run = new Run((timing) => source("http://192.0.2.1:8080", timing), { holdPauses: true });
-    expect(run.logged).toEqual([expect.stringContaining("asks nobody for a password")]);
+    expect(run.logged).toEqual([expect.stringContaining("has no authentication")]);
   });
 });
 
-// Everything but what is received, which needs Signal's servers.
+// Receiving is not tested: it needs Signal's servers.
 const daemonUrl = process.env["SIGNAL_CLI_URL"];
 describe.skipIf(daemonUrl === undefined)("CH-12 a real signal-cli daemon (SIGNAL_CLI_URL)", () => {
-  it("is understood: no account is linked, and the source says how to link one", async () => {
+  it("without a linked account, the error says how to link one", async () => {
     const run = new Run((timing) => source(daemonUrl ?? "", timing), { holdPauses: true });
     expect(await run.state("needs_auth")).toMatchObject({ howToConnect: expect.stringContaining("link") });
     await run.stop();
   });
 
-  it("answers as the double does", async () => {
+  it("answers like the double", async () => {
     const double = await SignalCliDouble.start();
     double.accounts = [];
     const ask = async (url: string, init: RequestInit & { path?: string }) => {

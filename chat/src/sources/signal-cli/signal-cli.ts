@@ -1,76 +1,89 @@
-// Signal through a signal-cli daemon. Signal keeps no history for linked devices: what comes is stored from now on. Older
-// daemons tell everything once, so a batch that the store refuses is kept here and offered again.
+// Signal through a signal-cli daemon. Signal keeps no history for linked devices, so messages are stored from now on. Older
+// daemons deliver each event once, so storing a batch is retried until it succeeds.
 
+import type { SseEvent } from "@plugboard/shared/streams/sse";
 import type { z } from "zod";
 import { ChatError, invalid } from "../../errors.ts";
-import { CHANGES, type ChatSource, type SendRequest, type SourceContext, type SourceEvent } from "../../source.ts";
+import {
+  CHANGES,
+  type ChatSource,
+  type SendRequest,
+  type SourceContext,
+  type SourceEvent,
+} from "../../model/source.ts";
 import { asFailure, SourceFailure } from "../failure.ts";
-import { createDeadline, parseJson } from "../http.ts";
-import { SentOnce, type Sent } from "../sent-once.ts";
-import type { SseEvent } from "../sse.ts";
-import { commitAtLast, stayConnected } from "../stay-connected.ts";
-import { REAL_TIMING, type Timing } from "../timing.ts";
+import { createDeadline } from "../http.ts";
+import { parseJson } from "@plugboard/shared/lenient";
+import { IdempotentSender, type SentMessage } from "../idempotent-send.ts";
+import type { Timing } from "../backoff.ts";
+import { NetworkSource, type NetworkSourceOptions } from "../network-source.ts";
+import { commitWithRetry } from "../reconnect.ts";
+import { daemonCommand } from "./command.ts";
 import { Daemon, IO_ERROR, NO_SUCH_METHOD, SignalCliRefusal, UNTRUSTED_KEY } from "./daemon.ts";
 import { Revisions } from "./revisions.ts";
 import { contactEvents, messageId, SELF, toEvents } from "./to-events.ts";
 import { wire } from "./wire.ts";
 
-export interface SignalCliOptions {
-  readonly id: string;
-  readonly name?: string;
-  /** Of the daemon, such as `http://127.0.0.1:8080`. */
+export interface SignalCliOptions extends NetworkSourceOptions {
+  /** URL of the daemon, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** The number, where the daemon has several accounts. */
+  /** Phone number; needed if the daemon has several accounts. */
   readonly account?: string;
-  readonly timing?: Timing;
-  /** The daemon says something every 15 s. After so long a silence it is gone. */
+  /** Timeout of a silent stream. The daemon sends a keep-alive every 15 s. */
   readonly silenceMs?: number;
 }
 
 const SILENCE_MS = 45_000;
-/** Of what the daemon tells, in one commit. */
+/** Events per commit. */
 const BATCH = 200;
 
 export const createSignalCli = (options: SignalCliOptions): ChatSource => new SignalCli(options);
 
-class SignalCli implements ChatSource {
-  readonly id: string;
+class SignalCli extends NetworkSource {
   readonly kind = "signal-cli";
-  readonly name: string;
-  readonly capabilities = { history: "from_link", stream: true, backfill: false, send: true, tells: CHANGES } as const;
+  readonly capabilities = {
+    history: "from_link",
+    stream: true,
+    backfill: false,
+    send: true,
+    changes: CHANGES,
+  } as const;
   readonly #daemon: Daemon;
+  /** The command that starts the daemon. */
+  readonly #command: string;
   readonly #account: string | undefined;
-  readonly #timing: Timing;
   readonly #silenceMs: number;
-  readonly #sent = new SentOnce();
+  readonly #sent = new IdempotentSender();
   #session: Session | undefined;
 
-  constructor({ id, name = "Signal", url, account, timing = REAL_TIMING, silenceMs = SILENCE_MS }: SignalCliOptions) {
-    this.id = id;
-    this.name = name;
+  constructor({ url, account, silenceMs = SILENCE_MS, ...options }: SignalCliOptions) {
+    super(options, "Signal");
     this.#daemon = new Daemon(url);
     this.#account = account;
-    this.#timing = timing;
+    this.#command = daemonCommand({ url, account });
     this.#silenceMs = silenceMs;
   }
 
   async run(context: SourceContext): Promise<void> {
     if (!this.#daemon.isLoopback) {
-      context.log.warn("signal-cli asks nobody for a password: whoever reaches its address reads and writes as you");
+      context.log.warn("signal-cli has no authentication: anyone who can reach its address can read and send as you");
     }
-    const session = new Session(context, this.#timing);
+    const session = new Session(context, this.timing);
     this.#session = session;
-    await stayConnected(context, {
-      attempt: (connected) => this.#listen(context, session, connected),
-      howToConnect,
-      timing: this.#timing,
-    });
+    await this.stayConnected(context, (connected) => this.#listen(context, session, connected));
     this.#session = undefined;
   }
 
-  async send({ chat, text, replyTo, idempotencyKey }: SendRequest): Promise<Sent> {
+  async send({ chat, text, replyTo, idempotencyKey }: SendRequest): Promise<SentMessage> {
     if (text === "") throw invalid("text", "An empty message cannot be sent");
     return this.#sent.send(idempotencyKey, () => this.#sendNow(chat, text, replyTo));
+  }
+
+  protected howToConnect({ kind }: SourceFailure): string {
+    if (kind === "unauthorized")
+      return "Link this device: run `signal-cli link -n plugboard` and scan the code with Signal on the phone";
+    if (kind === "refused") return "Name one of the daemon's accounts as options.account of the source in chat.json";
+    return `Start the daemon: \`${this.#command}\``;
   }
 
   async #listen(context: SourceContext, session: Session, connected: () => void): Promise<void> {
@@ -79,36 +92,36 @@ class SignalCli implements ChatSource {
     const account = await this.#findAccount(signal);
     const deadline = createDeadline(signal, this.#silenceMs);
     try {
-      // Open before the lists are asked for: what comes meanwhile waits in it.
+      // Open the stream before loading contacts, so that it buffers new events.
       const batches = await this.#daemon.events({ account, after: session.lastEventId }, deadline);
-      await this.#introduce(account, session, signal, () => deadline.putOff());
+      await this.#loadContacts(account, session, signal, () => deadline.extend());
       connected();
       for await (const events of batches) {
-        // While the store has no room, what the daemon says waits unread.
-        deadline.hold();
-        for (let at = 0; at < events.length; at += BATCH) await session.take(events.slice(at, at + BATCH));
-        deadline.putOff();
+        // No timeout while waiting for the store.
+        deadline.suspend();
+        for (let at = 0; at < events.length; at += BATCH) await session.store(events.slice(at, at + BATCH));
+        deadline.extend();
       }
     } finally {
       deadline.clear();
     }
   }
 
-  /** A daemon for one account has no list of them, and takes no name of one. */
+  /** Undefined for a single-account daemon, which accepts no account parameter. */
   async #findAccount(signal: AbortSignal): Promise<string | undefined> {
-    const accounts = await this.#ask("listAccounts", {}, wire.accounts, signal);
+    const accounts = await this.#callOptional("listAccounts", {}, wire.accounts, signal);
     if (accounts === undefined) return undefined;
     const [only] = accounts;
     if (this.#account === undefined && accounts.length > 1) {
-      throw new SourceFailure("refused", "signal-cli has several accounts; the settings must name one");
+      throw new SourceFailure("refused", "signal-cli has several accounts");
     }
-    const isThere = accounts.some(({ number }) => number === (this.#account ?? only?.number));
-    if (!isThere) throw new SourceFailure("unauthorized", "signal-cli has no such account linked");
+    const isLinked = accounts.some(({ number }) => number === (this.#account ?? only?.number));
+    if (!isLinked) throw new SourceFailure("unauthorized", "The account is not linked in signal-cli");
     return this.#account ?? only?.number;
   }
 
-  /** Names of people and groups, and who we are. */
-  async #introduce(
+  /** Loads the user's own addresses, contacts and groups. */
+  async #loadContacts(
     account: string | undefined,
     session: Session,
     signal: AbortSignal,
@@ -116,14 +129,19 @@ class SignalCli implements ChatSource {
   ): Promise<void> {
     const params = account === undefined ? {} : { account };
     if (account !== undefined) {
-      // Asks Signal's servers: without them the number has to do until a message of our own comes.
-      const status = await this.#ask("getUserStatus", { ...params, recipient: [account] }, wire.statuses, signal);
+      // Needs Signal's servers. Without them only the number is known until a message from another device arrives.
+      const status = await this.#callOptional(
+        "getUserStatus",
+        { ...params, recipient: [account] },
+        wire.statuses,
+        signal,
+      );
       session.addOwn(account, status?.[0]?.uuid);
       onProgress();
     }
-    const contacts = (await this.#ask("listContacts", params, wire.contacts, signal)) ?? [];
+    const contacts = (await this.#callOptional("listContacts", params, wire.contacts, signal)) ?? [];
     onProgress();
-    const groups = (await this.#ask("listGroups", params, wire.groups, signal)) ?? [];
+    const groups = (await this.#callOptional("listGroups", params, wire.groups, signal)) ?? [];
     onProgress();
     const chats = groups.map(({ id, name, members }): SourceEvent => {
       const count = members?.length ?? 0;
@@ -135,11 +153,11 @@ class SignalCli implements ChatSource {
     });
     const known = [...contactEvents(contacts, session.own), ...chats];
     for (let at = 0; at < known.length; at += BATCH) await session.commit(known.slice(at, at + BATCH));
-    await session.begin();
+    await session.markConnected();
   }
 
-  /** Undefined where the daemon cannot answer: it is a matter of names, and the stream goes on without. */
-  async #ask<T extends z.ZodType>(
+  /** Undefined if the daemon lacks the method or network: contact data is optional. */
+  async #callOptional<T extends z.ZodType>(
     method: string,
     params: Readonly<Record<string, unknown>>,
     result: T,
@@ -154,11 +172,12 @@ class SignalCli implements ChatSource {
     }
   }
 
-  async #sendNow(chat: string, text: string, replyTo: string | undefined): Promise<Sent> {
-    // Not the run's signal: what was asked for goes out even while the source stops.
+  async #sendNow(chat: string, text: string, replyTo: string | undefined): Promise<SentMessage> {
+    // Not the run's signal: a requested message is sent even while the source stops.
     const { signal } = new AbortController();
     const account = await this.#findAccount(signal).catch((error: unknown) => {
-      throw notConnected(asFailure(error));
+      const failure = asFailure(error);
+      throw this.notConnected(failure.message, failure);
     });
     try {
       const params = {
@@ -171,8 +190,8 @@ class SignalCli implements ChatSource {
       if (results.length > 0 && results.every(({ type }) => type !== "SUCCESS")) {
         throw new ChatError("SEND_NOT_ALLOWED", `Signal did not deliver the message: ${results[0]?.type ?? "unknown"}`);
       }
-      // The daemon does not tell its own clients what they said.
-      await this.#session?.sent(chat, text, timestamp);
+      // The daemon sends no event for messages of its own clients.
+      await this.#session?.storeSent(chat, text, timestamp);
       return { id: messageId(SELF, timestamp), at: timestamp };
     } catch (error) {
       throw toChatError(error);
@@ -180,11 +199,11 @@ class SignalCli implements ChatSource {
   }
 }
 
-/** What a run knows: who we are, what was committed, which revisions there are. */
+/** State of a run: own addresses, position in the stream, revisions. */
 class Session {
   readonly #own: Set<string>;
   #lastEventId: string | undefined;
-  /** When we last heard from the daemon. */
+  /** Time of the last event. */
   #seenAt: number | undefined;
   readonly #revisions: Revisions;
   readonly #context: SourceContext;
@@ -200,32 +219,32 @@ class Session {
     this.#timing = timing;
   }
 
-  /** An unknown id makes the daemon repeat all that it still has. */
+  /** An unknown id makes the daemon repeat everything it still has. */
   get lastEventId(): string {
     return this.#lastEventId ?? "0";
   }
 
-  /** Connected again. A daemon that gives no ids has told nobody what came meanwhile. */
-  async begin(): Promise<void> {
+  /** Records a gap after a reconnect to a daemon without event ids, which does not deliver missed events. */
+  async markConnected(): Promise<void> {
     const now = this.#context.now();
     const from = this.#seenAt;
     this.#seenAt = now;
     if (from === undefined || this.#lastEventId !== undefined) return;
-    await this.commit([{ type: "gap", from, to: now, reason: "Nobody listened to signal-cli" }]);
+    await this.commit([{ type: "gap", from, to: now, reason: "Not connected to signal-cli" }]);
   }
 
-  async take(events: readonly SseEvent[]): Promise<void> {
-    const batch = events.flatMap(({ event, data }) => (event === "receive" ? this.#eventsOf(data) : []));
+  async store(events: readonly SseEvent[]): Promise<void> {
+    const batch = events.flatMap(({ event, data }) => (event === "receive" ? this.#eventsOf(data.toString()) : []));
     this.#seenAt = this.#context.now();
     this.#lastEventId = events.at(-1)?.id;
     await this.commit([...batch, { type: "checkpoint", state: this.#state() }]);
   }
 
   async commit(batch: readonly SourceEvent[]): Promise<void> {
-    await commitAtLast(this.#context, batch, this.#timing);
+    await commitWithRetry(this.#context, batch, this.#timing);
   }
 
-  /** Our own addresses, as far as they are known. */
+  /** The user's known addresses. */
   get own(): ReadonlySet<string> {
     return this.#own;
   }
@@ -234,8 +253,8 @@ class Session {
     for (const address of addresses) if (address !== null && address !== undefined) this.#own.add(address);
   }
 
-  /** Stores what we said ourselves. */
-  async sent(chat: string, content: string, at: number): Promise<void> {
+  /** Stores a message sent through this source. */
+  async storeSent(chat: string, content: string, at: number): Promise<void> {
     const message = { id: messageId(SELF, at), chat, sender: SELF, at, kind: "text", content } as const;
     try {
       await this.#context.sink([
@@ -243,18 +262,18 @@ class Session {
         { type: "message", message, origin: "live" },
       ]);
     } catch {
-      this.#context.log.warn("A sent message could not be stored");
+      this.#context.log.warn("Could not store a sent message");
     }
   }
 
   #eventsOf(data: string): SourceEvent[] {
     const received = wire.received.safeParse(parseJson(data));
     if (!received.success) {
-      this.#context.log.warn("signal-cli told something in an unknown form; it is left out");
+      this.#context.log.warn("Skipped an event of signal-cli in an unknown format");
       return [];
     }
     const { envelope } = received.data;
-    // An envelope that tells of our own messages comes from ourselves.
+    // A sync message comes from the user's own account.
     if (envelope?.syncMessage) this.addOwn(envelope.sourceUuid, envelope.sourceNumber);
     return toEvents(received.data, { own: this.#own, revisions: this.#revisions });
   }
@@ -269,7 +288,7 @@ class Session {
   }
 }
 
-/** A UUID, a number or a username; a group's id is none of these. */
+/** A UUID, a number or a username; group ids never match. */
 const IS_PERSON = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\+\d+|u:.+)$/i;
 
 function receiver(chat: string): Readonly<Record<string, unknown>> {
@@ -285,27 +304,18 @@ function quoteOf(
   const colon = replyTo.lastIndexOf(":");
   const quoteTimestamp = Number(replyTo.slice(colon + 1));
   if (colon < 1 || !Number.isSafeInteger(quoteTimestamp))
-    throw invalid("replyTo", `'${replyTo}' is no message of Signal`);
+    throw invalid("replyTo", `'${replyTo}' is not a Signal message id`);
   const author = replyTo.slice(0, colon);
   return { quoteAuthor: author === SELF ? (own ?? author) : author, quoteTimestamp };
 }
 
-function howToConnect({ kind }: SourceFailure): string {
-  if (kind === "unauthorized")
-    return "Link this device: run `signal-cli link -n plugboard` and scan the code with Signal on the phone.";
-  return "Start the daemon: `signal-cli daemon --http 127.0.0.1:8080 --receive-mode on-connection`.";
-}
-
-const notConnected = (failure: SourceFailure): ChatError =>
-  new ChatError("SOURCE_NOT_CONNECTED", failure.message, { hint: howToConnect(failure) });
-
 function toChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;
   if (!(error instanceof SignalCliRefusal)) {
-    return new ChatError("TIMEOUT", "signal-cli did not answer; whether the message was sent is not known");
+    return new ChatError("TIMEOUT", "signal-cli did not answer; it is unknown whether the message was sent");
   }
   if (error.kind === "rate_limited") return new ChatError("RATE_LIMITED", error.message);
-  if (error.code === IO_ERROR) return new ChatError("TIMEOUT", `${error.message}; whether it was sent is not known`);
+  if (error.code === IO_ERROR) return new ChatError("TIMEOUT", `${error.message}; it is unknown whether it was sent`);
   if (error.code === UNTRUSTED_KEY) return new ChatError("SEND_NOT_ALLOWED", error.message);
   return new ChatError("INVALID_PARAMETER", error.message, { field: "chat" });
 }

@@ -1,4 +1,4 @@
-// From what signal-cli receives to events. A message is known by its author and the time at which it was sent.
+// Converts envelopes of signal-cli to events. A message is identified by its author and send time.
 
 import type {
   AttachmentKind,
@@ -7,9 +7,9 @@ import type {
   NativeMessage,
   NativePerson,
   SourceEvent,
-} from "../../source.ts";
+} from "../../model/source.ts";
 import type { Revisions } from "./revisions.ts";
-import type { Attachment, Contact, DataMessage, Envelope, Received, SentMessage } from "./wire.ts";
+import type { Attachment, Contact, DataMessage, Envelope, ReadMessage, Received, SentMessage } from "./wire.ts";
 
 export interface ReceiveContext {
   /** The addresses of the account's owner: UUID and number. */
@@ -17,22 +17,20 @@ export interface ReceiveContext {
   readonly revisions: Revisions;
 }
 
-/** Who said something, and where. */
-interface Place {
+interface MessageContext {
   readonly author: string;
   readonly chat: string;
 }
 
-/** Somebody who hides the number is known by the UUID alone; in old data there is only the number. */
+/** People who hide their number have only a UUID; old data has only the number. */
 const identity = (
   uuid: string | null | undefined,
   ...others: readonly (string | null | undefined)[]
 ): string | undefined => [uuid, ...others].find((id) => id !== null && id !== undefined && id !== "") ?? undefined;
 
-/** As the export has it, which does not tell the owner's UUID: so both are one. */
+/** Id of the user, as in imports, since the export lacks the user's UUID. */
 export const SELF = "self";
 
-/** The id of somebody with these addresses. */
 function idOf({ own }: Pick<ReceiveContext, "own">, ...addresses: Parameters<typeof identity>): string | undefined {
   const id = identity(...addresses);
   return id !== undefined && own.has(id) ? SELF : id;
@@ -46,8 +44,12 @@ export function toEvents({ envelope, exception }: Received, context: ReceiveCont
   if (author === undefined) return [];
   const events = eventsOf(envelope, author, context);
   if (events.length === 0 && exception !== null && exception !== undefined) {
-    const place = { author, chat: author };
-    return [...people(envelope, author, context), ...chatEvents(place, envelope), unreadable(envelope, place)];
+    const messageContext = { author, chat: author };
+    return [
+      ...people(envelope, author, context),
+      ...chatEvents(messageContext, envelope),
+      unreadable(envelope, messageContext),
+    ];
   }
   return events.length === 0 ? [] : [...people(envelope, author, context), ...events];
 }
@@ -56,39 +58,49 @@ function eventsOf(envelope: Envelope, author: string, context: ReceiveContext): 
   const { dataMessage, editMessage, callMessage } = envelope;
   const sent = envelope.syncMessage?.sentMessage;
   if (sent !== null && sent !== undefined) return ownMessage(sent, envelope, author, context);
-  const said = editMessage?.dataMessage ?? dataMessage;
-  const place = { author, chat: said?.groupInfo?.groupId ?? author };
+  const read = envelope.syncMessage?.readMessages;
+  if (read !== null && read !== undefined) return readEvents(read, context);
+  const payload = editMessage?.dataMessage ?? dataMessage;
+  const messageContext = { author, chat: payload?.groupInfo?.groupId ?? author };
   if (editMessage !== null && editMessage !== undefined) {
-    return edit(editMessage.targetSentTimestamp, editMessage.dataMessage, place, context);
+    return edit(editMessage.targetSentTimestamp, editMessage.dataMessage, messageContext, context);
   }
   if (dataMessage !== null && dataMessage !== undefined) {
-    const events = data(dataMessage, place, context);
-    return events.length === 0 ? [] : [...chatEvents(place, envelope, dataMessage), ...events];
+    const events = data(dataMessage, messageContext, context);
+    return events.length === 0 ? [] : [...chatEvents(messageContext, envelope, dataMessage), ...events];
   }
   if (callMessage?.offerMessage === null || callMessage?.offerMessage === undefined) return [];
   const content = callMessage.offerMessage.type === "VIDEO_CALL" ? "Video call" : "Call";
   const message = { id: messageId(author, envelope.timestamp), chat: author, sender: author, at: envelope.timestamp };
   return [
-    ...chatEvents(place, envelope),
+    ...chatEvents(messageContext, envelope),
     { type: "message", message: { ...message, kind: "call", content }, origin: "live" },
   ];
 }
 
-/** What the owner said on another device. A group message has no destination. */
+/** Messages read on another device. The chat is not included; the store finds it by the message. */
+function readEvents(read: readonly ReadMessage[], context: ReceiveContext): SourceEvent[] {
+  return read.flatMap(({ sender, senderNumber, senderUuid, timestamp: at }): SourceEvent[] => {
+    const author = idOf(context, senderUuid, senderNumber, sender);
+    return author === undefined ? [] : [{ type: "read", id: messageId(author, at), at }];
+  });
+}
+
+/** A message sent from another device. Group messages have no destination. */
 function ownMessage(sent: SentMessage, envelope: Envelope, author: string, context: ReceiveContext): SourceEvent[] {
-  const said = sent.editMessage?.dataMessage ?? sent;
+  const payload = sent.editMessage?.dataMessage ?? sent;
   const chat =
-    said.groupInfo?.groupId ??
+    payload.groupInfo?.groupId ??
     sent.groupInfo?.groupId ??
     idOf(context, sent.destinationUuid, sent.destinationNumber, sent.destination);
   if (chat === undefined) return [];
-  const place = { author, chat };
+  const messageContext = { author, chat };
   if (sent.editMessage !== null && sent.editMessage !== undefined) {
-    return edit(sent.editMessage.targetSentTimestamp, sent.editMessage.dataMessage, place, context);
+    return edit(sent.editMessage.targetSentTimestamp, sent.editMessage.dataMessage, messageContext, context);
   }
   const timestamp = sent.timestamp ?? envelope.timestamp;
-  const events = data({ ...sent, timestamp }, place, context);
-  return events.length === 0 ? [] : [...chatEvents(place, envelope, { ...sent, timestamp }), ...events];
+  const events = data({ ...sent, timestamp }, messageContext, context);
+  return events.length === 0 ? [] : [...chatEvents(messageContext, envelope, { ...sent, timestamp }), ...events];
 }
 
 function people(envelope: Envelope, author: string, { own }: ReceiveContext): SourceEvent[] {
@@ -110,39 +122,39 @@ function toPerson(
   };
 }
 
-function chatEvents(place: Place, envelope: Envelope, said?: DataMessage): SourceEvent[] {
-  const group = said?.groupInfo;
+function chatEvents(messageContext: MessageContext, envelope: Envelope, payload?: DataMessage): SourceEvent[] {
+  const group = payload?.groupInfo;
   if (group !== null && group !== undefined) {
     const name = group.groupName ?? "";
     return [{ type: "chat", chat: { id: group.groupId, type: "group", ...(name === "" ? {} : { name }) } }];
   }
-  if (place.chat === SELF) return [{ type: "chat", chat: { id: SELF, type: "self", name: "Note to Self" } }];
-  const name = place.chat === place.author ? (envelope.sourceName ?? "") : "";
-  return [{ type: "chat", chat: { id: place.chat, type: "direct", ...(name === "" ? {} : { name }) } }];
+  if (messageContext.chat === SELF) return [{ type: "chat", chat: { id: SELF, type: "self", name: "Note to Self" } }];
+  const name = messageContext.chat === messageContext.author ? (envelope.sourceName ?? "") : "";
+  return [{ type: "chat", chat: { id: messageContext.chat, type: "direct", ...(name === "" ? {} : { name }) } }];
 }
 
 function edit(
   target: number,
-  said: DataMessage,
-  { author, chat }: Place,
+  payload: DataMessage,
+  { author, chat }: MessageContext,
   { revisions }: ReceiveContext,
 ): SourceEvent[] {
   const id = revisions.original(messageId(author, target));
-  // A later edit, reaction or answer may name this revision.
-  revisions.add(messageId(author, said.timestamp), id);
-  return [{ type: "edit", chat, id, content: wordsOf(said), at: said.timestamp }];
+  // A later edit, reaction or reply may name this revision.
+  revisions.add(messageId(author, payload.timestamp), id);
+  return [{ type: "edit", chat, id, content: wordsOf(payload), at: payload.timestamp }];
 }
 
-function data(said: DataMessage, place: Place, context: ReceiveContext): SourceEvent[] {
+function data(payload: DataMessage, messageContext: MessageContext, context: ReceiveContext): SourceEvent[] {
   const { revisions } = context;
-  const { reaction, remoteDelete, adminDelete } = said;
-  const { author, chat } = place;
+  const { reaction, remoteDelete, adminDelete } = payload;
+  const { author, chat } = messageContext;
   if (reaction !== null && reaction !== undefined) {
     const target = idOf(context, reaction.targetAuthorUuid, reaction.targetAuthorNumber, reaction.targetAuthor);
     if (target === undefined) return [];
     const id = revisions.original(messageId(target, reaction.targetSentTimestamp));
     const removed = reaction.isRemove === true;
-    return [{ type: "reaction", chat, id, by: author, emoji: reaction.emoji, removed, at: said.timestamp }];
+    return [{ type: "reaction", chat, id, by: author, emoji: reaction.emoji, removed, at: payload.timestamp }];
   }
   if (remoteDelete !== null && remoteDelete !== undefined) {
     return [
@@ -150,7 +162,7 @@ function data(said: DataMessage, place: Place, context: ReceiveContext): SourceE
         type: "delete",
         chat,
         ids: [revisions.original(messageId(author, remoteDelete.timestamp))],
-        at: said.timestamp,
+        at: payload.timestamp,
       },
     ];
   }
@@ -167,53 +179,57 @@ function data(said: DataMessage, place: Place, context: ReceiveContext): SourceE
         type: "delete",
         chat,
         ids: [revisions.original(messageId(target, adminDelete.targetSentTimestamp))],
-        at: said.timestamp,
+        at: payload.timestamp,
       },
     ];
   }
-  const message = toMessage(said, place, context);
+  const message = toMessage(payload, messageContext, context);
   return message === undefined ? [] : [{ type: "message", message, origin: "live" }];
 }
 
-/** Undefined for what only devices say to each other, such as a new profile key. */
-function toMessage(said: DataMessage, { author, chat }: Place, context: ReceiveContext): NativeMessage | undefined {
-  const kind = kindOf(said);
+/** Undefined for messages between devices, such as a new profile key. */
+function toMessage(
+  payload: DataMessage,
+  { author, chat }: MessageContext,
+  context: ReceiveContext,
+): NativeMessage | undefined {
+  const kind = kindOf(payload);
   if (kind === undefined) return undefined;
-  const { quote, attachments = [] } = said;
+  const { quote, attachments = [] } = payload;
   const quoted = idOf(context, quote?.authorUuid, quote?.authorNumber, quote?.author);
-  const expiryS = said.expiresInSeconds ?? 0;
+  const expiryS = payload.expiresInSeconds ?? 0;
   return {
-    id: messageId(author, said.timestamp),
+    id: messageId(author, payload.timestamp),
     chat,
-    at: said.timestamp,
+    at: payload.timestamp,
     kind,
-    content: wordsOf(said),
+    content: wordsOf(payload),
     ...(kind === "system" ? {} : { sender: author }),
     ...(quote === null || quote === undefined || quoted === undefined
       ? {}
       : { replyTo: context.revisions.original(messageId(quoted, quote.id)) }),
     ...(attachments === null || attachments.length === 0 ? {} : { attachments: attachments.map(toAttachment) }),
-    // The timer runs from when it was read; that is not told here, so it runs from the start.
-    ...(expiryS > 0 ? { expiresAt: (said.expirationStartTimestamp ?? said.timestamp) + expiryS * 1000 } : {}),
+    // The timer starts when the message is read, which is not included, so the send time is used.
+    ...(expiryS > 0 ? { expiresAt: (payload.expirationStartTimestamp ?? payload.timestamp) + expiryS * 1000 } : {}),
   };
 }
 
-function kindOf(said: DataMessage): MessageKind | undefined {
-  if (said.isExpirationUpdate === true || said.groupInfo?.type === "UPDATE") return "system";
-  if (said.pollCreate !== null && said.pollCreate !== undefined) return "poll";
-  if (said.sticker !== null && said.sticker !== undefined) return "sticker";
-  if ((said.contacts?.length ?? 0) > 0) return "contact";
-  if ((said.attachments?.length ?? 0) > 0 || said.viewOnce === true) return "media";
-  if (said.payment !== null && said.payment !== undefined) return "unsupported";
-  return (said.message ?? "") === "" ? undefined : "text";
+function kindOf(payload: DataMessage): MessageKind | undefined {
+  if (payload.isExpirationUpdate === true || payload.groupInfo?.type === "UPDATE") return "system";
+  if (payload.pollCreate !== null && payload.pollCreate !== undefined) return "poll";
+  if (payload.sticker !== null && payload.sticker !== undefined) return "sticker";
+  if ((payload.contacts?.length ?? 0) > 0) return "contact";
+  if ((payload.attachments?.length ?? 0) > 0 || payload.viewOnce === true) return "media";
+  if (payload.payment !== null && payload.payment !== undefined) return "unsupported";
+  return (payload.message ?? "") === "" ? undefined : "text";
 }
 
-function wordsOf(said: DataMessage): string {
-  const text = withMentions(said);
+function wordsOf(payload: DataMessage): string {
+  const text = withMentions(payload);
   if (text !== "") return text;
-  if (said.isExpirationUpdate === true) return expiryText(said.expiresInSeconds ?? 0);
-  if (said.groupInfo?.type === "UPDATE") return "The group was changed";
-  const { pollCreate: poll, sticker, contacts } = said;
+  if (payload.isExpirationUpdate === true) return expiryText(payload.expiresInSeconds ?? 0);
+  if (payload.groupInfo?.type === "UPDATE") return "The group was changed";
+  const { pollCreate: poll, sticker, contacts } = payload;
   if (poll !== null && poll !== undefined)
     return [poll.question, ...poll.options.map((option) => `- ${option}`)].join("\n");
   if (sticker !== null && sticker !== undefined) return sticker.emoji ?? "";
@@ -223,7 +239,7 @@ function wordsOf(said: DataMessage): string {
 const expiryText = (seconds: number): string =>
   seconds === 0 ? "Disappearing messages were switched off" : `Messages disappear after ${seconds} s`;
 
-/** A mention is one stand-in character, counted in UTF-16 as JavaScript does. From the end, so that places stay true. */
+/** Replaces the placeholder of each mention. Positions are in UTF-16 units; from the end, so that they stay valid. */
 function withMentions({ message, mentions }: DataMessage): string {
   let text = message ?? "";
   const backwards = (mentions ?? []).toSorted((a, b) => b.start - a.start);
@@ -248,7 +264,7 @@ export function attachmentKind(mime: string): AttachmentKind {
   return family === "image" || family === "video" || family === "audio" ? family : "file";
 }
 
-function unreadable(envelope: Envelope, { author, chat }: Place): SourceEvent {
+function unreadable(envelope: Envelope, { author, chat }: MessageContext): SourceEvent {
   return {
     type: "message",
     origin: "live",

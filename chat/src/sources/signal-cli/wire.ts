@@ -1,4 +1,4 @@
-// What signal-cli says, as far as we read it. It writes `null` for what is empty, and leaves empty lists out.
+// Schemas of signal-cli's JSON. Empty values are null, empty lists are omitted.
 
 import { z } from "zod";
 
@@ -52,7 +52,7 @@ const dataMessage = z.object({
 
 const edited = z.object({ targetSentTimestamp: z.number(), dataMessage });
 
-/** One's own message, from another device: a message with where it went, or an edit of one. */
+/** A message or edit sent from another device, with its destination. */
 const sentMessage = z.object({
   ...dataMessage.partial({ timestamp: true }).shape,
   destination: text,
@@ -69,7 +69,14 @@ const envelope = z.object({
   timestamp: z.number(),
   dataMessage: dataMessage.nullish(),
   editMessage: edited.nullish(),
-  syncMessage: z.object({ sentMessage: sentMessage.nullish() }).nullish(),
+  syncMessage: z
+    .object({
+      sentMessage: sentMessage.nullish(),
+      readMessages: z
+        .array(z.object({ sender: text, senderNumber: text, senderUuid: text, timestamp: z.number() }))
+        .nullish(),
+    })
+    .nullish(),
   callMessage: z.object({ offerMessage: z.object({ type: text }).nullish() }).nullish(),
 });
 
@@ -103,6 +110,7 @@ const sent = z.object({ timestamp: z.number(), results: z.array(z.object({ type:
 export type Attachment = z.infer<typeof attachment>;
 export type DataMessage = z.infer<typeof dataMessage>;
 export type Envelope = z.infer<typeof envelope>;
+export type ReadMessage = NonNullable<NonNullable<Envelope["syncMessage"]>["readMessages"]>[number];
 export type SentMessage = z.infer<typeof sentMessage>;
 export type Received = z.infer<typeof received>;
 export type Contact = z.infer<typeof contacts>[number];

@@ -1,18 +1,17 @@
-// Calls to the Bot API. The token stands in the address, so no address and no foreign error text leaves this file.
+// Calls to the Bot API. The URL contains the token, so URLs and foreign error texts never leave this file.
 
 import type { z } from "zod";
 import { SourceFailure, type FailureKind } from "../failure.ts";
 import { requestJson } from "../http.ts";
 import { wire } from "./wire.ts";
-import { trimEnd } from "../../trim.ts";
+import { trimEnd } from "@plugboard/shared/trim";
 
 export interface BotApiOptions {
-  /** Of a self-hosted Bot API server; Telegram's own where absent. */
+  /** Self-hosted Bot API server. */
   readonly apiRoot?: string;
   readonly token: () => Promise<string>;
 }
 
-/** The Bot API said no. */
 export class BotApiRefusal extends SourceFailure {
   readonly code: number;
 
@@ -37,7 +36,7 @@ export class BotApi {
     { result, timeoutMs, signal }: { result: T; timeoutMs: number; signal: AbortSignal },
   ): Promise<z.infer<T>> {
     const token = await this.#token();
-    if (!TOKEN.test(token)) throw new BotApiRefusal(401, "The token has not the form of a bot's token");
+    if (!TOKEN.test(token)) throw new BotApiRefusal(401, "Invalid bot token");
     const { status, body } = await requestJson(`${this.#root}/bot${token}/${method}`, {
       method: "POST",
       body: params,
@@ -52,16 +51,16 @@ export class BotApi {
       throw new BotApiRefusal(code, `Telegram refused ${method}: ${withoutToken(description, token)}`, retryAfterMs);
     }
     const parsed = result.safeParse(answer.data.result);
-    if (!parsed.success) throw new BotApiRefusal(502, `Telegram's answer to ${method} has an unknown form`);
+    if (!parsed.success) throw new BotApiRefusal(502, `Telegram answered ${method} in an unknown format`);
     return parsed.data;
   }
 }
 
-/** It becomes a part of the address, as it is. */
+/** It is inserted into the URL unescaped. */
 const TOKEN = /^[\w:-]+$/;
 
 function kindOf(code: number): FailureKind {
-  // A token of a wrong form is answered with 404: there is no such bot.
+  // Telegram answers a malformed token with 404.
   if (code === 401 || code === 404) return "unauthorized";
   if (code === 409) return "conflict";
   if (code === 429) return "rate_limited";

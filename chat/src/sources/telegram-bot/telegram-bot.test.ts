@@ -1,9 +1,11 @@
 import { Bot } from "grammy";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeSource, type Manner, type Network } from "../../../../test/support/chat/contract.ts";
+import { describeSource, type SendOptions, type Network } from "../../../../test/support/chat/contract.ts";
+import { importFile, temporaryFolder } from "../../../../test/support/chat/import-file.ts";
 import { Run } from "../../../../test/support/chat/source-run.ts";
-import type { Timing } from "../timing.ts";
-import { BotApiDouble, OWNER, refusal, TOKEN } from "./double.ts";
+import { telegramImporter } from "../../importers/telegram/importer.ts";
+import type { Timing } from "../backoff.ts";
+import { BotApiDouble, OWNER, refusal, TOKEN } from "../../../../test/support/chat/telegram-bot-double.ts";
 import { createTelegramBot } from "./telegram-bot.ts";
 
 const ALICE = { id: 300, is_bot: false, first_name: "Alice", username: "alice" };
@@ -13,19 +15,19 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 const createSource = (apiRoot: string, timing: Timing, token = TOKEN) =>
   createTelegramBot({ id: "telegram", apiRoot, token: async () => token, timing });
 
-/** The group where Alice writes; and her private chat with the owner, of whose deletions alone Telegram tells. */
+/** The group of Alice, and her private chat with the owner: Telegram reports deletions only for the latter. */
 const PRIVATE = { id: ALICE.id, type: "private", first_name: ALICE.first_name };
 const CONNECTION = { business_connection_id: "bc1" };
 
 async function createNetwork(): Promise<Network> {
   const double = await BotApiDouble.start();
-  const said = (text: string, { at = Date.now() }: Manner, message_id = double.nextMessageId()) => ({
+  const said = (text: string, { at = Date.now() }: SendOptions, message_id = double.nextMessageId()) => ({
     message_id,
     date: seconds(at),
     from: ALICE,
     text,
   });
-  const announce = (text: string, how: Manner = {}) => {
+  const announce = (text: string, how: SendOptions = {}) => {
     const message = said(text, how);
     const say = async (): Promise<void> =>
       void double.push(
@@ -42,7 +44,38 @@ async function createNetwork(): Promise<Network> {
       sourceAt: (port, timing) => createSource(`http://127.0.0.1:${port}`, timing),
       cut: async () => double.cut(),
     },
-    deeds: {
+    exported: async (messages, older) => {
+      const written = (id: number, at: number, text: string) => ({
+        id,
+        type: "message",
+        date_unixtime: String(seconds(at)),
+        from: ALICE.first_name,
+        from_id: `user${ALICE.id}`,
+        text,
+      });
+      const list = [
+        { id: 1, name: WORK.title, type: "private_supergroup", chat: String(WORK.id) },
+        { id: PRIVATE.id, name: PRIVATE.first_name, type: "personal_chat", chat: `business:${OWNER.id}:${PRIVATE.id}` },
+      ].map(({ chat, ...head }) => ({
+        ...head,
+        messages: [
+          // The bot has its own numbering, which also begins at 1.
+          ...(head.type === "personal_chat" ? [written(1_000_001, 1_000_000, older)] : []),
+          ...messages
+            .filter((message) => message.chat === chat)
+            .map(({ id, at, content }) => written(Number(id), at, content)),
+        ],
+      }));
+      const folder = await temporaryFolder();
+      const account = { personal_information: { user_id: OWNER.id, first_name: "Olga" }, chats: { list } };
+      const { events } = await importFile(
+        telegramImporter,
+        await folder.file("result.json", JSON.stringify(account, undefined, 1)),
+      );
+      await folder.remove();
+      return events;
+    },
+    actions: {
       edits: async (target, text) => {
         const edited = { ...said(text, {}, Number(target)), chat: WORK, edit_date: seconds(Date.now()) };
         double.push({ edited_message: edited });
@@ -65,11 +98,11 @@ async function createNetwork(): Promise<Network> {
           deleted_business_messages: { ...CONNECTION, chat: PRIVATE, message_ids: [Number(target)] },
         }),
     },
-    say: (text, how) => announce(text, how).say(),
-    sayAll: async (texts) => {
+    send: (text, how) => announce(text, how).say(),
+    sendAll: async (texts) => {
       for (const text of texts) await announce(text).say();
     },
-    announce,
+    reserve: announce,
     target: (message) => message.id,
     unseenTarget: () => "987654",
     refuse: async (refused) => void (double.token = refused ? "another" : TOKEN),
@@ -98,7 +131,7 @@ describe("CH-12 Telegram through a bot", () => {
     message: { message_id: double.nextMessageId(), date: 1736758860, chat: WORK, from: ALICE, ...fields },
   });
 
-  it("acknowledges after the commit, never before", async () => {
+  it("acknowledges updates only after the commit", async () => {
     run = start();
     await run.connected();
     run.recorder.rejectNext("kept");
@@ -113,13 +146,13 @@ describe("CH-12 Telegram through a bot", () => {
     expect(offsets.at(-1)).toBe(number + 1);
   });
 
-  it("forgets an offset of a week ago, since Telegram may have numbered anew", async () => {
+  it("discards an offset older than a week, since Telegram may have restarted update ids", async () => {
     double.push(message({ text: "low number" }), 5);
     run = start({ offset: "1000", at: String(Date.now() - 7 * 24 * 3600 * 1000) });
     expect(await run.message("low number")).toMatchObject({ chat: "-1001" });
   });
 
-  it("asks for the updates that it reads, reactions too, and waits 50 s for them", async () => {
+  it("requests the update types it reads, including reactions, with a 50 s poll", async () => {
     run = start();
     await run.connected();
     await expect.poll(() => double.polling).toBe(true);
@@ -128,7 +161,22 @@ describe("CH-12 Telegram through a bot", () => {
     expect(double.calls.at(-1)?.params["allowed_updates"]).toContain("deleted_business_messages");
   });
 
-  it("keeps threads, replies, forwards and where a message was sent", async () => {
+  it("fetches the member count of a group once a day, and continues when it is refused", async () => {
+    run = start();
+    const counts = () => double.calls.filter(({ method }) => method === "getChatMemberCount");
+    double.failures.push({ method: "getChatMemberCount", ...refusal(429, "Too Many Requests", 0) });
+    double.push(message({ text: "refused" }));
+    double.push(message({ text: "other", chat: { id: -1002, type: "supergroup", title: "Other" } }));
+    double.push(message({ text: "private", chat: { id: 300, type: "private", first_name: "Alice" } }));
+    await run.recorder.until(() => (run.chats.get("-1002")?.participantCount === 17 ? true : undefined));
+    double.push(message({ text: "again", chat: { id: -1002, type: "supergroup", title: "Other" } }));
+    await run.message("again");
+    await expect.poll(() => double.polling).toBe(true);
+    expect(counts().map(({ params }) => params["chat_id"])).toEqual([-1001, -1002]);
+    expect(run.chats.get("-1001")).not.toHaveProperty("participantCount");
+  });
+
+  it("reads threads, replies, forwards and the chat of a message", async () => {
     run = start();
     double.push(
       message({
@@ -146,7 +194,7 @@ describe("CH-12 Telegram through a bot", () => {
       thread: "7",
       forwardedFrom: "Someone",
     });
-    expect(run.chats.get("-1001")).toEqual({ id: "-1001", name: "Work", type: "group" });
+    expect(run.chats.get("-1001")).toMatchObject({ id: "-1001", name: "Work", type: "group" });
     expect(run.people.get("300")).toEqual({ id: "300", name: "Alice", username: "alice" });
     double.push({
       channel_post: {
@@ -173,7 +221,7 @@ describe("CH-12 Telegram through a bot", () => {
     ["document", { document: { file_name: "a.pdf" }, caption: "c" }, "media", { kind: "file", name: "a.pdf" }],
     ["animation", { animation: {}, document: {}, caption: "c" }, "media", { kind: "video" }],
     ["sticker", { sticker: { emoji: "c" } }, "sticker", { kind: "sticker" }],
-  ])("knows a %s", async (_, fields, kind, attachment) => {
+  ])("reads a %s", async (_, fields, kind, attachment) => {
     run = start();
     double.push(message(fields));
     expect(await run.message("c")).toMatchObject({ kind, attachments: [{ ...attachment, available: false }] });
@@ -185,13 +233,13 @@ describe("CH-12 Telegram through a bot", () => {
     [{ contact: { phone_number: "+1", first_name: "Bob" } }, "contact", "Bob +1"],
     [{ new_chat_members: [{ id: 5, first_name: "Bob" }] }, "system", "Bob joined"],
     [{ story: {} }, "unsupported", ""],
-  ])("knows %j", async (fields, kind, content) => {
+  ])("reads %j", async (fields, kind, content) => {
     run = start();
     double.push(message(fields));
     expect(await run.message(content)).toMatchObject({ kind });
   });
 
-  it("leaves out an update that nobody understands, and goes on", async () => {
+  it("skips an unknown update and continues", async () => {
     run = start();
     double.push({ message: { nonsense: true } });
     double.push(message({ text: "sense" }));
@@ -200,7 +248,7 @@ describe("CH-12 Telegram through a bot", () => {
     expect(run.logged).toEqual([expect.stringContaining("unknown form")]);
   });
 
-  it("keeps the chats of a Business account apart from the bot's own, under their owner", async () => {
+  it("separates chats of a Business account from the bot's own", async () => {
     run = start();
     const chat = { id: 300, type: "private", first_name: "Alice" };
     double.push({ message: { message_id: 1, date: 1, chat, from: ALICE, text: "to the bot" } });
@@ -227,7 +275,7 @@ describe("CH-12 Telegram through a bot", () => {
     double.push({
       deleted_business_messages: { business_connection_id: "bc1", chat, message_ids: [1001, 1002] },
     });
-    expect((await run.message("to the bot")).chat).toBe("300");
+    expect((await run.message("to the bot")).chat).toBe("bot:123456:300");
     expect((await run.message("to Olga")).chat).toBe("business:900:300");
     await run.message("from Olga");
     expect(run.people.get("900")).toMatchObject({ isSelf: true });
@@ -238,7 +286,7 @@ describe("CH-12 Telegram through a bot", () => {
     expect(double.calls.filter(({ method }) => method === "getBusinessConnection")).toHaveLength(1);
   });
 
-  it("tells what changed in the reactions", async () => {
+  it("emits changes of reactions", async () => {
     run = start();
     const [up, down] = [
       { type: "emoji", emoji: "👍" },
@@ -250,7 +298,7 @@ describe("CH-12 Telegram through a bot", () => {
     expect(await run.event("reaction", ({ emoji }) => emoji === "👎")).toMatchObject({ removed: false, at: 3000 });
   });
 
-  it("waits as long as it is told to", async () => {
+  it("honours the requested retry delay", async () => {
     double.failures.push({ method: "getUpdates", ...refusal(429, "Too Many Requests: retry after 5", 5) });
     run = start();
     await run.connected(2);
@@ -259,22 +307,22 @@ describe("CH-12 Telegram through a bot", () => {
 
   it.each([
     [409, "conflict", /other program/],
-    [502, "server error", /again by itself/],
-  ])("says what to do about %i (%s)", async (code, _, hint) => {
+    [502, "server error", /retried automatically/],
+  ])("the error for %i has a fix (%s)", async (code, _, hint) => {
     double.failures.push({ method: "getUpdates", ...refusal(code, "no") });
     run = start();
     expect(await run.state("disconnected")).toMatchObject({ howToConnect: expect.stringMatching(hint) });
     await run.connected(2);
   });
 
-  it("takes a page of HTML for what it is", async () => {
+  it("reports an HTML response as a server error", async () => {
     double.failures.push({ method: "getUpdates", status: 502, body: "<html>Bad Gateway</html>" });
     run = start();
     expect(await run.state("disconnected")).toMatchObject({ message: expect.stringContaining("502") });
     await run.connected(2);
   });
 
-  it("yields to another poller, and comes back", async () => {
+  it("reports a conflict with another poller and reconnects", async () => {
     run = start();
     await run.connected();
     await expect.poll(() => double.polling).toBe(true);
@@ -284,30 +332,30 @@ describe("CH-12 Telegram through a bot", () => {
     await run.connected(2);
   });
 
-  it("sends once for each key, as an answer to a message, and stores what it said", async () => {
+  it("sends once per key, as a reply, and stores the sent message", async () => {
     run = start();
     await run.connected();
-    const request = { chat: "300", text: "hi", replyTo: "5", idempotencyKey: "key-1" };
+    const request = { chat: "bot:123456:300", text: "hi", replyTo: "bot:123456:5", idempotencyKey: "key-1" };
     const [first, second] = await Promise.all([run.source.send?.(request), run.source.send?.(request)]);
     expect(second).toEqual(first);
     const sent = double.calls.filter(({ method }) => method === "sendMessage");
     expect(sent.map(({ params }) => params)).toEqual([
       { chat_id: 300, text: "hi", reply_parameters: { message_id: 5 } },
     ]);
-    expect(await run.message("hi")).toMatchObject({ id: first?.id, chat: "300", sender: "123456" });
+    expect(await run.message("hi")).toMatchObject({ id: first?.id, chat: "bot:123456:300", sender: "123456" });
   });
 
-  it("says why a message was not sent, and sends it when it can be", async () => {
+  it("reports why a message was not sent, and sends it on retry", async () => {
     run = start();
     await run.connected();
     double.failures.push({ method: "sendMessage", ...refusal(429, "slow down", 3) });
-    const request = { chat: "300", text: "hi", idempotencyKey: "key-2" };
+    const request = { chat: "bot:123456:300", text: "hi", idempotencyKey: "key-2" };
     await expect(run.source.send?.(request)).rejects.toMatchObject({
       code: "RATE_LIMITED",
       details: { retry_after_s: 3 },
     });
     await expect(run.source.send?.(request)).resolves.toMatchObject({ id: expect.any(String) });
-    await expect(run.source.send?.({ ...request, chat: "403", idempotencyKey: "b" })).rejects.toMatchObject({
+    await expect(run.source.send?.({ ...request, chat: "bot:123456:403", idempotencyKey: "b" })).rejects.toMatchObject({
       code: "SEND_NOT_ALLOWED",
     });
     await expect(run.source.send?.({ ...request, chat: "Alice", idempotencyKey: "c" })).rejects.toMatchObject({
@@ -315,11 +363,11 @@ describe("CH-12 Telegram through a bot", () => {
     });
   });
 
-  it("does not repeat a message whose fate is unknown", async () => {
+  it("does not resend a message that may have arrived", async () => {
     run = start();
     await run.connected();
     double.failures.push({ method: "sendMessage", ...refusal(502, "Bad Gateway") });
-    const request = { chat: "300", text: "hi", idempotencyKey: "key-3" };
+    const request = { chat: "bot:123456:300", text: "hi", idempotencyKey: "key-3" };
     await expect(run.source.send?.(request)).rejects.toMatchObject({ code: "TIMEOUT" });
     await expect(run.source.send?.(request)).rejects.toMatchObject({ code: "TIMEOUT" });
     expect(double.calls.filter(({ method }) => method === "sendMessage")).toHaveLength(1);
@@ -346,7 +394,7 @@ describe("CH-12 Telegram through a bot", () => {
 });
 
 describe("the Bot API double", () => {
-  it("serves grammy, which nobody here wrote", async () => {
+  it("works with grammy, an independent client", async () => {
     const double = await BotApiDouble.start();
     const bot = new Bot(TOKEN, { client: { apiRoot: double.root } });
     const heard: string[] = [];

@@ -1,5 +1,6 @@
-// From an update of the Bot API to events. Pure: who owns a Business connection is asked for beforehand.
+// Converts updates of the Bot API to events. Pure: owners of Business connections are looked up beforehand.
 
+import { botChatId, botMessageId, botNumbering, businessChatId } from "../../identity/telegram.ts";
 import type {
   AttachmentKind,
   ChatType,
@@ -7,21 +8,23 @@ import type {
   NativeAttachment,
   NativeMessage,
   SourceEvent,
-} from "../../source.ts";
+} from "../../model/source.ts";
 import type { Chat, FileInfo, Message, MessageReaction, ReactionType, Update, User } from "./wire.ts";
 
 export interface UpdateContext {
-  /** Id of the user whose Business connection this is. */
+  /** Id of the bot, which has its own message numbers in private chats and basic groups. */
+  readonly bot: string;
+  /** Id of the user who owns the Business connection. */
   readonly ownerOf: (connection: string) => string | undefined;
   readonly now: number;
 }
 
 export function toEvents(update: Update, context: UpdateContext): SourceEvent[] {
-  const said = update.message ?? update.channel_post ?? update.business_message;
-  if (said !== undefined) return newMessage(said, context);
+  const message = update.message ?? update.channel_post ?? update.business_message;
+  if (message !== undefined) return newMessage(message, context);
   const edited = update.edited_message ?? update.edited_channel_post ?? update.edited_business_message;
   if (edited !== undefined) return editedMessage(edited, context);
-  if (update.message_reaction !== undefined) return reactions(update.message_reaction);
+  if (update.message_reaction !== undefined) return reactions(update.message_reaction, context);
   const deleted = update.deleted_business_messages;
   if (deleted !== undefined) {
     const chat = chatId(deleted.chat, deleted.business_connection_id, context);
@@ -35,26 +38,37 @@ export const businessConnectionOf = (update: Update): string | undefined =>
   update.deleted_business_messages?.business_connection_id;
 
 function newMessage(message: Message, context: UpdateContext): SourceEvent[] {
-  return [...around(message, context), { type: "message", message: toMessage(message, context), origin: "live" }];
+  return [
+    ...contextEvents(message, context),
+    { type: "message", message: toMessage(message, context), origin: "live" },
+  ];
 }
 
-/** A bot also hears of edits of what was said before it came: then this is all there is to know. It is no news. */
+/** The original may predate the bot, so the message is emitted too, with an origin that is not announced as new. */
 function editedMessage(message: Message, context: UpdateContext): SourceEvent[] {
   const native = toMessage(message, context);
   const at = (message.edit_date ?? message.date) * 1000;
   return [
-    ...around(message, context),
+    ...contextEvents(message, context),
     { type: "message", message: { ...native, editedAt: at }, origin: "backfill" },
     { type: "edit", chat: native.chat, id: native.id, content: native.content, at },
   ];
 }
 
-/** The chat and the people of a message. */
-function around(message: Message, context: UpdateContext): SourceEvent[] {
+/** Chat and person events of a message. */
+function contextEvents(message: Message, context: UpdateContext): SourceEvent[] {
   const { chat, from, sender_chat: senderChat, business_connection_id: connection } = message;
   const owner = connection === undefined ? undefined : context.ownerOf(connection);
   const events: SourceEvent[] = [
-    { type: "chat", chat: { id: chatId(chat, connection, context), name: chatName(chat), type: chatType(chat) } },
+    {
+      type: "chat",
+      chat: {
+        id: chatId(chat, connection, context),
+        name: chatName(chat),
+        type: chatType(chat),
+        ...(chat.type === "private" ? { counterpart: String(chat.id) } : {}),
+      },
+    },
   ];
   if (senderChat !== undefined) {
     events.push({ type: "person", person: { id: String(senderChat.id), name: chatName(senderChat) } });
@@ -78,34 +92,38 @@ export function personEvent(user: User, self?: string): SourceEvent {
 
 export function toMessage(message: Message, context: UpdateContext): NativeMessage {
   const sender = message.sender_chat ?? message.from;
-  const { kind, content, attachments } = substanceOf(message);
+  const { kind, content, attachments } = contentOf(message);
   const forwardedFrom = forwardName(message);
+  const { business_connection_id: connection } = message;
+  const numberOf = (id: number): string => messageId(id, message.chat, connection, context);
   return {
-    id: String(message.message_id),
-    chat: chatId(message.chat, message.business_connection_id, context),
+    id: numberOf(message.message_id),
+    chat: chatId(message.chat, connection, context),
     at: message.date * 1000,
     kind,
     content,
     ...(sender === undefined || kind === "system" ? {} : { sender: String(sender.id) }),
-    ...(message.reply_to_message === undefined ? {} : { replyTo: String(message.reply_to_message.message_id) }),
-    ...(message.message_thread_id === undefined ? {} : { thread: String(message.message_thread_id) }),
+    ...(message.reply_to_message === undefined ? {} : { replyTo: numberOf(message.reply_to_message.message_id) }),
+    ...(message.message_thread_id === undefined ? {} : { thread: numberOf(message.message_thread_id) }),
     ...(forwardedFrom === undefined ? {} : { forwardedFrom }),
     ...(attachments.length === 0 ? {} : { attachments }),
+    ...(isNumberedByBot(message.chat, connection) ? { numberedBy: botNumbering(context.bot) } : {}),
   };
 }
 
-/** The private chats of a Business account have the ids of the bot's own chats with the same people, and are others. */
-function chatId(chat: Chat, connection: string | undefined, { ownerOf }: UpdateContext): string {
-  if (connection === undefined) return String(chat.id);
-  return businessChatId(ownerOf(connection) ?? connection, chat.id);
+/** The Bot API uses the person's id for private chats with the bot and with Business accounts alike. */
+function chatId(chat: Chat, connection: string | undefined, { bot, ownerOf }: UpdateContext): string {
+  const id = String(chat.id);
+  if (connection !== undefined) return businessChatId(ownerOf(connection) ?? connection, id);
+  return chat.type === "private" ? botChatId(bot, id) : id;
 }
 
-const businessChatId = (owner: string, chat: number): string => `business:${owner}:${chat}`;
-
-export function parseBusinessChatId(id: string): { owner: string; chat: string } | undefined {
-  const [prefix, owner, chat] = id.split(":");
-  return prefix === "business" && owner !== undefined && chat !== undefined ? { owner, chat } : undefined;
+function messageId(id: number, chat: Chat, connection: string | undefined, { bot }: UpdateContext): string {
+  return isNumberedByBot(chat, connection) ? botMessageId(bot, id) : String(id);
 }
+
+const isNumberedByBot = ({ type }: Chat, connection: string | undefined): boolean =>
+  connection === undefined && (type === "private" || type === "group");
 
 function chatType({ type }: Chat): ChatType {
   if (type === "private") return "direct";
@@ -130,7 +148,7 @@ const FILES: readonly [
   keyof Message & ("video" | "video_note" | "animation" | "audio" | "voice" | "document"),
   AttachmentKind,
 ][] = [
-  // An animation comes with a document of the same bytes, for old clients.
+  // An animation also has a document with the same bytes, for old clients.
   ["animation", "video"],
   ["video", "video"],
   ["video_note", "video"],
@@ -139,7 +157,7 @@ const FILES: readonly [
   ["document", "file"],
 ];
 
-function substanceOf(message: Message): Substance {
+function contentOf(message: Message): Substance {
   const text = message.text ?? message.caption ?? "";
   const attachment = attachmentOf(message);
   if (attachment !== undefined) {
@@ -173,7 +191,7 @@ const fileFacts = (file: FileInfo): Omit<NativeAttachment, "kind" | "available">
 const sizeOf = (file: { file_size?: number | undefined }): { size?: number } =>
   file.file_size === undefined ? {} : { size: file.file_size };
 
-/** Kind and words of what has no file. */
+/** Kind and text of content without a file. */
 function wordsOf(message: Message, text: string): [MessageKind, string] {
   const { poll, venue, location, contact, dice } = message;
   if (poll !== undefined)
@@ -188,7 +206,8 @@ function wordsOf(message: Message, text: string): [MessageKind, string] {
   return service === undefined ? ["unsupported", ""] : ["system", service];
 }
 
-const coordinates = (place: { latitude: number; longitude: number }): string => `${place.latitude}, ${place.longitude}`;
+const coordinates = (location: { latitude: number; longitude: number }): string =>
+  `${location.latitude}, ${location.longitude}`;
 
 function serviceText(message: Message): string | undefined {
   const who = message.from === undefined ? chatName(message.sender_chat ?? message.chat) : userName(message.from);
@@ -199,8 +218,8 @@ function serviceText(message: Message): string | undefined {
   if (message.delete_chat_photo !== undefined) return `${who} removed the chat's photo`;
   if (message.group_chat_created ?? message.supergroup_chat_created ?? message.channel_chat_created)
     return `${who} created the chat`;
-  if (message.migrate_to_chat_id !== undefined) return `The group goes on as ${message.migrate_to_chat_id}`;
-  if (message.migrate_from_chat_id !== undefined) return `The group was ${message.migrate_from_chat_id} before`;
+  if (message.migrate_to_chat_id !== undefined) return `The group was migrated to ${message.migrate_to_chat_id}`;
+  if (message.migrate_from_chat_id !== undefined) return `The group was migrated from ${message.migrate_from_chat_id}`;
   if (message.pinned_message !== undefined) return `${who} pinned a message`;
   if (message.forum_topic_created !== undefined) return `${who} opened the topic «${message.forum_topic_created.name}»`;
   if (message.forum_topic_edited !== undefined) return `${who} changed the topic`;
@@ -218,8 +237,8 @@ function forwardName({ forward_origin: origin }: Message): string | undefined {
   return chat === undefined ? origin.sender_user_name : chatName(chat);
 }
 
-/** Telegram tells what was and what is; events tell what changed. */
-function reactions(update: MessageReaction): SourceEvent[] {
+/** Telegram sends the old and the new reactions; events contain the difference. */
+function reactions(update: MessageReaction, context: UpdateContext): SourceEvent[] {
   const { user, actor_chat: actorChat } = update;
   const actor = user ?? actorChat;
   if (actor === undefined) return [];
@@ -227,8 +246,8 @@ function reactions(update: MessageReaction): SourceEvent[] {
   const after = new Set(update.new_reaction.map(emojiOf));
   const common = {
     type: "reaction",
-    chat: String(update.chat.id),
-    id: String(update.message_id),
+    chat: chatId(update.chat, undefined, context),
+    id: messageId(update.message_id, update.chat, undefined, context),
     by: String(actor.id),
     at: update.date * 1000,
   } as const;

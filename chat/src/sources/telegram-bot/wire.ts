@@ -1,4 +1,4 @@
-// What the Bot API says, as far as we read it. Everything else in an update is let go.
+// Schemas of the Bot API. Fields that are not used are dropped.
 
 import { z } from "zod";
 
@@ -33,7 +33,7 @@ const origin = z.object({
   chat: chat.optional(),
 });
 
-const place = z.object({ latitude: z.number(), longitude: z.number() });
+const location = z.object({ latitude: z.number(), longitude: z.number() });
 const present = z.object({}).optional();
 
 const message = z.object({
@@ -58,8 +58,8 @@ const message = z.object({
   document: file.optional(),
   sticker: z.object({ emoji: z.string().optional(), file_size: z.number().optional() }).optional(),
   poll: z.object({ question: z.string(), options: z.array(z.object({ text: z.string() })).default([]) }).optional(),
-  location: place.optional(),
-  venue: z.object({ title: z.string(), address: z.string().default(""), location: place }).optional(),
+  location: location.optional(),
+  venue: z.object({ title: z.string(), address: z.string().default(""), location }).optional(),
   contact: z
     .object({ phone_number: z.string(), first_name: z.string().default(""), last_name: z.string().optional() })
     .optional(),
@@ -116,7 +116,7 @@ const update = z.object({
     .optional(),
 });
 
-/** An update that we cannot read is acknowledged all the same; its number must be there. */
+/** An unknown update is acknowledged too, so it needs an id. */
 const anyUpdate = z.object({ update_id: z.number() });
 
 const answer = z.union([
@@ -137,9 +137,18 @@ export type MessageReaction = NonNullable<Update["message_reaction"]>;
 export type ReactionType = z.infer<typeof reactionType>;
 export type FileInfo = z.infer<typeof file>;
 
-export const wire = { answer, anyUpdate, businessConnection, message, update, updates: z.array(z.unknown()), user };
+export const wire = {
+  answer,
+  anyUpdate,
+  businessConnection,
+  memberCount: z.int().nonnegative(),
+  message,
+  update,
+  updates: z.array(z.unknown()),
+  user,
+};
 
-/** Without `message_reaction` named, Telegram leaves reactions out. */
+/** Telegram sends reactions only if `message_reaction` is requested. */
 export const ALLOWED_UPDATES = [
   "message",
   "edited_message",

@@ -1,4 +1,4 @@
-// The archive of an account or of a room (XEP-0313), page by page.
+// Queries the message archive of an account or room (XEP-0313), page by page.
 
 import { randomUUID } from "node:crypto";
 import { xml, type Client } from "@xmpp/client";
@@ -22,7 +22,7 @@ export interface ArchivePage {
 
 export interface ArchiveQuery {
   readonly after?: string;
-  /** An empty one asks for the newest. */
+  /** Empty for the newest page. */
   readonly before?: string;
   readonly start?: number;
   readonly end?: number;
@@ -30,7 +30,7 @@ export interface ArchiveQuery {
   readonly max?: number;
 }
 
-/** `room` where it is not the account's own archive. Undefined where the place in `after` or `before` is not known any more. */
+/** Undefined `room` means the account's archive. Resolves to undefined if the archive no longer knows `after` or `before`. */
 export async function queryArchive(
   client: Client,
   room: string | undefined,
@@ -39,7 +39,7 @@ export async function queryArchive(
   const queryId = randomUUID();
   const messages: ArchivedMessage[] = [];
   const onStanza = (stanza: Element): void => {
-    // Anybody can send something that looks like a result.
+    // Check the sender: anyone can send a forged result.
     const from = attr(stanza, "from");
     const isOurs = room === undefined ? from === undefined || from === ownJid(client) : from === room;
     const result = stanza.is("message") && isOurs ? stanza.getChild("result", NS.mam) : undefined;
@@ -57,7 +57,7 @@ export async function queryArchive(
     return { messages, isLast: attr(answer.getChild("fin", NS.mam), "complete") === "true" || messages.length === 0 };
   } catch (error) {
     if (conditionOf(error) === "item-not-found") return undefined;
-    throw new SourceFailure("unreachable", `The archive was not read (${conditionOf(error) ?? "no answer"})`);
+    throw new SourceFailure("unreachable", `Could not read the archive (${conditionOf(error) ?? "no answer"})`);
   } finally {
     client.removeListener("stanza", onStanza);
   }

@@ -1,5 +1,7 @@
-// Corrections, reactions and answers name a message as its sender did, or as a room's archive does; events name it as the
-// archive does. The last few thousand are known here; what is older is looked for in the archive.
+// Maps the ids that senders gave their messages to archive ids, which events use. Corrections, reactions and replies may name
+
+import { evictOldest } from "@plugboard/shared/evict";
+// either. Holds the last few thousand; older ones are looked up in the archive.
 
 const MAX_KNOWN = 5000;
 
@@ -10,43 +12,42 @@ export class References {
 
   add(chat: string, message: { id: string; senderId: string | undefined; sender: string }): void {
     this.#set(key(chat, message.id), message.id);
-    keep(this.#senders, key(chat, message.id), message.sender);
+    setBounded(this.#senders, key(chat, message.id), message.sender);
     if (message.senderId === undefined) return;
-    keep(this.#names, key(chat, message.id), message.senderId);
+    setBounded(this.#names, key(chat, message.id), message.senderId);
     this.#set(key(chat, message.senderId, message.sender), message.id);
-    // The first one has the name: whoever takes it again does not take its answers.
+    // The first message keeps an id: reusing it must not redirect replies.
     if (!this.#known.has(key(chat, message.senderId))) this.#set(key(chat, message.senderId), message.id);
   }
 
-  /** Of anybody's message. */
+  /** Archive id of any sender's message. */
   find(chat: string, id: string): string | undefined {
     return this.#known.get(key(chat, id));
   }
 
-  /** Of this sender's own message: nobody corrects another's. */
+  /** Archive id of this sender's own message: only the sender may correct it. */
   findOwn(chat: string, id: string, sender: string): string | undefined {
     return this.#known.get(key(chat, id, sender));
   }
 
-  /** What its sender called it, by the archive's id. */
+  /** The sender's id of a message, by archive id. */
   nameOf(chat: string, id: string): string | undefined {
     return this.#names.get(key(chat, id));
   }
 
-  /** By the archive's id. */
+  /** By archive id. */
   senderOf(chat: string, id: string): string | undefined {
     return this.#senders.get(key(chat, id));
   }
 
   #set(name: string, id: string): void {
-    keep(this.#known, name, id);
+    setBounded(this.#known, name, id);
   }
 }
 
-function keep(map: Map<string, string>, name: string, value: string): void {
+function setBounded(map: Map<string, string>, name: string, value: string): void {
   map.set(name, value);
-  const [oldest] = map.keys();
-  if (map.size > MAX_KNOWN && oldest !== undefined) map.delete(oldest);
+  evictOldest(map, MAX_KNOWN);
 }
 
 const key = (...parts: readonly string[]): string => parts.join("\0");

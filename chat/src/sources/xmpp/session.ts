@@ -1,4 +1,4 @@
-// One connection to an XMPP server: logged in, safely or not at all, and closed for good. When it is lost is said once.
+// One authenticated connection to an XMPP server. Refuses insecure logins; not reusable after close.
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ export class Session {
   readonly #stop: () => void;
   readonly #lost: Promise<never>;
 
-  /** Rejects when it cannot be made. */
+  /** Rejects if the connection or login fails. */
   static async open(login: Login, signal: AbortSignal): Promise<Session> {
     const deadline = createDeadline(signal, CONNECT_MS);
     const session = new Session(login, await login.password());
@@ -51,28 +51,27 @@ export class Session {
       service: login.service,
       domain,
       credentials: async (authenticate, mechanisms, _fast, entity) => {
-        // Without encryption anybody on the way reads along. On loopback nobody is on the way, and a server there often
-        // has no certificate.
+        // Require TLS, except on loopback, where servers often have no certificate.
         if (!entity.isSecure() && !isLoopback(login.service)) {
-          refusal = new SourceFailure("refused", "The server offers no encryption; nothing was sent to it");
+          refusal = new SourceFailure("refused", "The server offers no encryption; the login was not attempted");
           throw refusal;
         }
-        // Never the password itself over an open line.
+        // PLAIN sends the password itself: only over TLS.
         const mechanism = mechanisms.find((name) => name === "SCRAM-SHA-1" || (name === "PLAIN" && entity.isSecure()));
         if (mechanism === undefined) {
-          refusal = new SourceFailure("refused", "The server offers no safe way to log in");
+          refusal = new SourceFailure("refused", "The server offers no secure login method");
           throw refusal;
         }
         await authenticate({ username, password }, mechanism, xml("user-agent", { id: randomUUID() }));
       },
     });
-    // Our own loop knows when to come back.
+    // Reconnecting is left to our own loop.
     this.client.reconnect.stop();
     this.client.on("opening", () => {
       const stream = streamOf(this.client);
-      // The library decodes every piece by itself, and would break a character that is cut in two.
+      // The library decodes each chunk separately, which breaks characters at chunk ends.
       stream?.setEncoding("utf8");
-      // Stanzas are small, and each is waited for.
+      // Stanzas are small and latency matters.
       stream?.setNoDelay();
     });
     this.#lost = new Promise((_, reject) => {
@@ -99,7 +98,7 @@ export class Session {
     return this.client.iqCaller.request(stanza, ANSWER_MS);
   }
 
-  /** What it can do, by the names of the extensions; and its name. */
+  /** Service discovery: features and name. */
   async discover(jid: string): Promise<{ features: ReadonlySet<string>; name: string | undefined }> {
     const answer = await this.ask(xml("iq", { type: "get", to: jid }, xml("query", { xmlns: NS.disco })));
     const info = answer.getChild("query", NS.disco);
@@ -107,17 +106,17 @@ export class Session {
     return { features: new Set(features), name: attr(info?.getChild("identity"), "name") };
   }
 
-  /** Says good-bye where somebody listens, and does not wait for the answer. */
+  /** Closes the stream without waiting for the server's answer. */
   close(): void {
     this.#stop();
     const stream = streamOf(this.client);
     if (this.client.status === "online") stream?.end("</stream:stream>", () => stream.destroy());
     else stream?.destroy();
-    // Nobody answers any more; their clocks would go on.
+    // Reject pending requests, whose timers would keep running.
     const closed = new SourceFailure("unreachable", "The connection was closed");
     for (const [id, waiting] of this.client.iqCaller.handlers) {
       this.client.iqCaller.handlers.delete(id);
-      // Whoever is still sending the question has not begun to wait for the answer.
+      // A caller that is still sending has no handler on the promise yet.
       waiting.promise.catch(() => undefined);
       waiting.reject(closed);
     }
@@ -127,13 +126,13 @@ export class Session {
     try {
       await this.ask(xml("iq", { type: "get" }, xml("ping", { xmlns: NS.ping })));
     } catch (error) {
-      // A server that knows no pings answers too.
+      // An error response proves the connection as well.
       if (conditionOf(error) === undefined) streamOf(this.client)?.destroy();
     }
   }
 }
 
-/** The socket itself, or the one inside a TLS connection. */
+/** The socket, or the one inside a TLS connection. */
 function streamOf({ socket }: Client): Socket | undefined {
   if (socket instanceof Socket) return socket;
   return socket !== null && "socket" in socket && socket.socket instanceof Socket ? socket.socket : undefined;
@@ -150,7 +149,6 @@ function toFailure(error: unknown): SourceFailure {
   if (error instanceof Error && error.name === "SASLError") {
     return new SourceFailure("unauthorized", `The server refused the password (${condition ?? "no reason"})`);
   }
-  if (condition === "conflict")
-    return new SourceFailure("conflict", "Another client has taken this connection's place");
+  if (condition === "conflict") return new SourceFailure("conflict", "Another client replaced this connection");
   return new SourceFailure("unreachable", `The connection failed (${condition ?? codeOf(error)})`);
 }

@@ -1,4 +1,4 @@
-// Reading stanzas, and the names of the extensions that we know.
+// Stanza helpers and namespaces.
 
 import { xml } from "@xmpp/client";
 
@@ -14,6 +14,7 @@ export const NS = {
   fasten: "urn:xmpp:fasten:0",
   forward: "urn:xmpp:forward:0",
   mam: "urn:xmpp:mam:2",
+  markers: "urn:xmpp:chat-markers:0",
   muc: "http://jabber.org/protocol/muc",
   mucUser: "http://jabber.org/protocol/muc#user",
   omemo: "eu.siacs.conversations.axolotl",
@@ -34,21 +35,21 @@ export function attr(element: Element | undefined, name: string): string | undef
   return typeof value === "string" ? value : undefined;
 }
 
-/** Without the resource. */
+/** JID without resource. */
 export const bare = (jid: string): string => jid.split("/", 1)[0] ?? jid;
 
-/** In a room: the nickname. */
+/** Resource of a JID; in a room, the nickname. */
 export function resource(jid: string): string {
   const slash = jid.indexOf("/");
   return slash < 0 ? "" : jid.slice(slash + 1);
 }
 
-/** What this archive has put on a live message; what others claim about it does not count. */
+/** Archive id of a live message, only if assigned by this archive. */
 export function stanzaId(message: Element, by: string): string | undefined {
   const own = message.getChildren("stanza-id", NS.sid).find((child) => attr(child, "by") === by);
   return attr(own, "id");
 }
 
-/** How its sender names it. */
+/** Id given by the sender. */
 export const senderId = (message: Element): string | undefined =>
   attr(message.getChild("origin-id", NS.sid), "id") ?? attr(message, "id");

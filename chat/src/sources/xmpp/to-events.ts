@@ -1,58 +1,62 @@
-// From a message in an archive to events.
+// Converts archived messages to events.
 
-import type { MessageKind, NativeAttachment, SourceEvent } from "../../source.ts";
+import { evictOldest } from "@plugboard/shared/evict";
+import type { MessageKind, NativeAttachment, SourceEvent } from "../../model/source.ts";
 import type { ArchivedMessage } from "./archive.ts";
 import type { References } from "./references.ts";
 import { attr, bare, NS, resource, senderId, type Element } from "./stanza.ts";
 
 export interface Reader {
-  /** Our own address, without resource. */
+  /** The user's JID without resource. */
   readonly self: string;
-  /** The archive's room, and our name in it. */
+  /** The room of the archive, and the user's nickname in it. */
   readonly room?: { readonly jid: string; readonly nick: string };
   readonly references: References;
   readonly reactions: Reactions;
   readonly origin: "live" | "backfill";
 }
 
-/** Who said it, and where. */
-export interface Place {
+export interface MessageContext {
   readonly chat: string;
   readonly sender: string;
   readonly isSelf: boolean;
 }
 
-export function placeOf(message: Element, { self, room }: Pick<Reader, "self" | "room">): Place | undefined {
+export function contextOf(message: Element, { self, room }: Pick<Reader, "self" | "room">): MessageContext | undefined {
   const from = attr(message, "from");
   const to = attr(message, "to") ?? self;
   if (room !== undefined) {
     return from === undefined ? undefined : { chat: room.jid, sender: from, isSelf: resource(from) === room.nick };
   }
-  // What a room says is in the room's archive.
+  // Room messages are read from the room's archive.
   if (attr(message, "type") === "groupchat") return undefined;
   const sender = bare(from ?? self);
   return { chat: sender === self ? bare(to) : sender, sender, isSelf: sender === self };
 }
 
-/** The name by which another message is called, where this one calls one: to be looked for before it is read. */
+/** Id of the message that this one refers to, if any. Resolved before conversion. */
 export function referenceOf(message: Element): string | undefined {
   const target =
     message.getChild("replace", NS.correct) ?? retractionOf(message) ?? message.getChild("reactions", NS.reactions);
   return attr(target ?? message.getChild("reply", NS.reply), "id");
 }
 
-export function toEvents(archived: ArchivedMessage, place: Place, reader: Reader): SourceEvent[] {
+export function toEvents(archived: ArchivedMessage, messageContext: MessageContext, reader: Reader): SourceEvent[] {
   const { message, id, at } = archived;
-  const { chat, sender } = place;
+  const { chat, sender } = messageContext;
   const { references } = reader;
   const corrected = attr(message.getChild("replace", NS.correct), "id");
   const original = corrected === undefined ? undefined : references.findOwn(chat, corrected, sender);
-  // Of something that nobody has: then it is all there is.
+  // A correction of an unknown message is stored as a message.
   if (original !== undefined) return [{ type: "edit", chat, id: original, content: bodyOf(message), at }];
   const retraction = retractionOf(message);
-  if (retraction !== undefined) return retract(retraction, archived, place, reader);
+  if (retraction !== undefined) return retract(retraction, archived, messageContext, reader);
   const reactions = message.getChild("reactions", NS.reactions);
-  if (reactions !== undefined) return react(reactions, archived, place, reader);
+  if (reactions !== undefined) return react(reactions, archived, messageContext, reader);
+  const displayed = attr(message.getChild("displayed", NS.markers), "id");
+  if (displayed !== undefined && messageContext.isSelf) {
+    return [{ type: "read", chat, id: references.find(chat, displayed) ?? displayed, at }];
+  }
   const [kind, content] = wordsOf(message);
   if (kind === undefined) return [];
   references.add(chat, { id, senderId: senderId(message), sender });
@@ -86,24 +90,34 @@ function retractionOf(message: Element): Element | undefined {
   return fastened?.getChild("retract", NS.retract0) === undefined ? undefined : fastened;
 }
 
-function retract(target: Element, { at }: ArchivedMessage, { chat, sender }: Place, reader: Reader): SourceEvent[] {
+function retract(
+  target: Element,
+  { at }: ArchivedMessage,
+  { chat, sender }: MessageContext,
+  reader: Reader,
+): SourceEvent[] {
   const named = attr(target, "id");
   if (named === undefined) return [];
   const { references, room } = reader;
-  // A room's moderators retract in the room's own name.
+  // Moderators retract in the room's own name.
   const isModerated = room !== undefined && sender === room.jid;
   const own = references.findOwn(chat, named, sender);
   const id = isModerated ? references.find(chat, named) : (own ?? ownByArchive(named, chat, sender, references));
   return id === undefined ? [] : [{ type: "delete", chat, ids: [id], at }];
 }
 
-/** In rooms a retraction may name the archive's id: it counts when the same sender's name leads there. */
+/** In rooms a retraction may name the archive id, valid only from the same sender. */
 function ownByArchive(named: string, chat: string, sender: string, references: References): string | undefined {
   return references.senderOf(chat, named) === sender ? named : undefined;
 }
 
-/** It says all reactions that somebody has on a message now; events tell what changed. */
-function react(element: Element, { at }: ArchivedMessage, { chat, sender }: Place, reader: Reader): SourceEvent[] {
+/** The stanza lists all current reactions of a sender; events contain the difference. */
+function react(
+  element: Element,
+  { at }: ArchivedMessage,
+  { chat, sender }: MessageContext,
+  reader: Reader,
+): SourceEvent[] {
   const named = attr(element, "id");
   if (named === undefined) return [];
   const id = reader.references.find(chat, named) ?? named;
@@ -118,7 +132,7 @@ function react(element: Element, { at }: ArchivedMessage, { chat, sender }: Plac
 
 const MAX_REACTED = 2000;
 
-/** What somebody's reactions on a message were, for the last few thousand. */
+/** Current reactions per message and sender, bounded. */
 export class Reactions {
   readonly #now = new Map<string, ReadonlySet<string>>();
 
@@ -126,8 +140,7 @@ export class Reactions {
     const before = this.#now.get(key) ?? new Set<string>();
     const after = new Set(emojis.filter((emoji) => emoji !== ""));
     this.#now.set(key, after);
-    const [oldest] = this.#now.keys();
-    if (this.#now.size > MAX_REACTED && oldest !== undefined) this.#now.delete(oldest);
+    evictOldest(this.#now, MAX_REACTED);
     return {
       added: [...after].filter((emoji) => !before.has(emoji)),
       removed: [...before].filter((emoji) => !after.has(emoji)),
@@ -135,11 +148,11 @@ export class Reactions {
   }
 }
 
-/** Undefined for receipts, typing and the like. */
+/** Undefined kind for receipts, typing notifications and the like. */
 function wordsOf(message: Element): [MessageKind | undefined, string] {
   const body = bodyOf(message);
   if (message.getChild("encrypted", NS.omemo) !== undefined || message.getChild("encrypted", NS.omemo2) !== undefined) {
-    return ["unsupported", "An encrypted message (OMEMO): it can be read on the devices of its receivers alone"];
+    return ["unsupported", "An encrypted message (OMEMO): only the recipients' devices can read it"];
   }
   if (attachmentsOf(message).length > 0) return ["media", body];
   if (body !== "") return ["text", body];
@@ -147,7 +160,7 @@ function wordsOf(message: Element): [MessageKind | undefined, string] {
   return subject === "" ? [undefined, ""] : ["system", `The subject is now «${subject}»`];
 }
 
-/** Without what was put in front for clients that know no answers (XEP-0461). Its places are counted in code points. */
+/** Body without the quote prepended for clients without reply support (XEP-0461). Ranges are in code points. */
 function bodyOf(message: Element): string {
   const body = message.getChildText("body") ?? "";
   const fallback = message.getChildren("fallback", NS.fallback).find((child) => attr(child, "for") === NS.reply);

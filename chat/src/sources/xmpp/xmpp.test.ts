@@ -3,14 +3,14 @@ import { client as createClient, xml, type Client } from "@xmpp/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeSource, type Network } from "../../../../test/support/chat/contract.ts";
 import { Run } from "../../../../test/support/chat/source-run.ts";
-import { Door } from "../../../../test/support/chat/door.ts";
-import type { Timing } from "../timing.ts";
-import { HOW_TO_INSTALL, isProsodyInstalled, PASSWORD, Prosody } from "./prosody.ts";
+import { TcpProxy } from "../../../../test/support/chat/tcp-proxy.ts";
+import type { Timing } from "../backoff.ts";
+import { HOW_TO_INSTALL, isProsodyInstalled, PASSWORD, Prosody } from "../../../../test/support/chat/prosody.ts";
 import { createXmpp, type XmppOptions } from "./xmpp.ts";
 
 if (!isProsodyInstalled) process.stdout.write(`The XMPP tests need Prosody: ${HOW_TO_INSTALL}\n`);
 
-/** Somebody who uses the server as any client does. */
+/** A user of the server with an ordinary client. */
 class Person {
   readonly client: Client;
   readonly jid: string;
@@ -21,7 +21,7 @@ class Person {
     client.reconnect.stop();
     client.on("error", () => undefined);
     await client.start();
-    // Otherwise its messages wait for the server's word on the one before.
+    // Otherwise its messages wait for the acknowledgement of the previous one.
     if (client.socket instanceof Socket) client.socket.setNoDelay();
     await client.send(xml("presence"));
     return new Person(client, `${name}@localhost`);
@@ -32,7 +32,7 @@ class Person {
     this.jid = jid;
   }
 
-  /** Gives the name of the message. */
+  /** Returns the id of the message. */
   async say(to: string, body: string, ...more: ReturnType<typeof xml>[]): Promise<string> {
     const id = `${this.jid}-${++this.#sent}`;
     const type = /@(?:rooms|loose)\./.test(to) ? "groupchat" : "chat";
@@ -54,7 +54,7 @@ class Person {
     await entered;
   }
 
-  /** What was said has been taken: the server answers in order. */
+  /** Waits until the server has processed earlier stanzas: it answers in order. */
   async settle(): Promise<void> {
     await this.client.iqCaller.request(
       xml("iq", { type: "get", to: "localhost" }, xml("ping", { xmlns: "urn:xmpp:ping" })),
@@ -98,7 +98,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
 
   async function createNetwork(): Promise<Network> {
     const [me, other] = await newUsers();
-    const [door, alice] = await Promise.all([Door.open(prosody.port), Person.arrive(prosody, other)]);
+    const [door, alice] = await Promise.all([TcpProxy.open(prosody.port), Person.arrive(prosody, other)]);
     const to = `${me}@localhost`;
     const names = new Map<string, string>();
     let password = PASSWORD;
@@ -107,8 +107,8 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
     return {
       createSource: (timing) => at(door.port, timing),
       entry: () => ({ kind: "xmpp", options: { service: prosody.service, jid: to, password: PASSWORD } }),
-      line: { sourceAt: at, cut: async () => door.cut() },
-      deeds: {
+      line: { sourceAt: at, cut: async () => door.disconnectAll() },
+      actions: {
         edits: async (target, text) => void (await alice.say(to, text, correction(target))),
         reactions: async (target) => {
           await alice.say(to, "", reaction(target, "👍"), store());
@@ -116,23 +116,23 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
         },
         deletions: async (target) => void (await alice.say(to, "", retraction(target), store())),
       },
-      say,
-      sayAll: async (texts) => {
+      send: say,
+      sendAll: async (texts) => {
         for (const text of texts) await say(text);
       },
-      announce: { cannot: "the archive keeps the order, and gives a message its id when it is said" },
+      reserve: { cannot: "the archive keeps the order, and gives a message its id when it is said" },
       target: (message) => names.get(message.content) ?? "",
       unseenTarget: () => "never-sent",
       refuse: async (refused) => void (password = refused ? "wrong" : PASSWORD),
       refusedAs: "needs_auth",
-      open: () => door.through,
+      open: () => door.connections,
       close: async () => {
         await alice.leave();
         await door.close();
       },
     };
   }
-  /** Prosody keeps what has no words only when asked to. */
+  /** Prosody archives messages without a body only if asked to. */
   const store = () => xml("store", { xmlns: "urn:xmpp:hints" });
 
   describeSource("xmpp", { keepsWhileAway: true, many: 1000 }, createNetwork);
@@ -156,7 +156,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
     });
     const myJid = (): string => `${me}@localhost`;
 
-    it("reads what was said before it came, as history, and what is said then, as news", async () => {
+    it("stores earlier messages as history and later ones as new", async () => {
       await alice.say(myJid(), "history");
       const live = start();
       await live.connected();
@@ -174,7 +174,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       expect(live.chats.get(alice.jid)).toMatchObject({ type: "direct" });
     });
 
-    it("is in rooms: history, live, who said it, and its own words", async () => {
+    it("joins rooms: history, live messages, senders and its own messages", async () => {
       const room = `den-${me}@rooms.localhost`;
       await alice.enter(room);
       await alice.say(room, "before");
@@ -200,7 +200,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       expect(live.people.get(`${room}/${me}`)).toMatchObject({ isSelf: true });
     });
 
-    it("takes what comes from a room that keeps nothing", async () => {
+    it("stores live messages of a room without an archive", async () => {
       const room = `hall-${me}@loose.localhost`;
       await alice.enter(room);
       const live = start({ rooms: [{ jid: room }] });
@@ -211,10 +211,10 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       expect(await live.event("edit", () => true)).toMatchObject({ chat: room, id: name });
       const sent = await live.source.send?.({ chat: room, text: "echo", idempotencyKey: `loose-${me}` });
       expect(await live.message("echo")).toMatchObject({ id: sent?.id, sender: `${room}/${me}` });
-      expect(live.logged).toEqual([expect.stringContaining("keeps no archive")]);
+      expect(live.logged).toEqual([expect.stringContaining("has no archive")]);
     });
 
-    it("hears what the owner says on another device", async () => {
+    it("reads messages the user sends from another device", async () => {
       const live = start();
       await live.connected();
       const phone = await Person.arrive(prosody, me);
@@ -224,7 +224,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       await phone.leave();
     });
 
-    it("sends once for each key, and gives the archive's id", async () => {
+    it("sends once per key, and returns the archive's id", async () => {
       const live = start();
       await live.connected();
       const question = await alice.say(myJid(), "hello?");
@@ -242,7 +242,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       expect(live.recorder.messages.size).toBe(2);
     });
 
-    it("does not let one person correct or retract another's words", async () => {
+    it("ignores corrections and retractions by others", async () => {
       const [, mallory] = await newUsers();
       const room = `court-${me}@rooms.localhost`;
       await alice.enter(room);
@@ -262,7 +262,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       await other.leave();
     });
 
-    it("knows what a correction means after a restart", async () => {
+    it("resolves a correction after a restart", async () => {
       const live = start();
       await live.connected();
       const name = await alice.say(myJid(), "helo");
@@ -273,7 +273,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       expect(await again.event("edit", () => true)).toMatchObject({ id, content: "hello" });
     });
 
-    it("takes reactions back, leaves quotations out, and knows files and what it cannot read", async () => {
+    it("reads removed reactions, files and encrypted messages, and drops quotes", async () => {
       const live = start();
       await live.connected();
       const name = await alice.say(myJid(), "first");
@@ -302,7 +302,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       await live.recorder.until(() => [...live.recorder.messages.values()].find(({ kind }) => kind === "unsupported"));
     });
 
-    it("keeps characters whole, however the network cuts them", async () => {
+    it("decodes characters split across chunks", async () => {
       const live = start();
       await live.connected();
       const text = "家族👨‍👩‍👧‍👦é".repeat(4000);
@@ -310,22 +310,30 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       expect((await live.message(text)).content).toBe(text);
     });
 
-    it("fetches older messages when asked to", async () => {
+    it("fetches older messages on request", async () => {
       for (const number of [1, 2, 3, 4, 5]) await alice.say(myJid(), `old ${number}`);
       await alice.settle();
       const live = start({ historyDays: -1 });
       await live.connected();
-      expect(await live.source.backfill?.({ chat: alice.jid, limit: 2, signal: new AbortController().signal })).toEqual(
-        { exhausted: false },
-      );
+      const { signal } = new AbortController();
+      const first = await live.source.backfill?.({ chat: alice.jid, limit: 2, signal });
       expect([...live.recorder.messages.values()].map(({ content }) => content)).toEqual(["old 4", "old 5"]);
+      const reachedAt = live.recorder.messages.values().next().value?.at;
+      expect(first).toMatchObject({ status: "page", exhausted: false, reachedAt });
+      const token = first?.status === "page" ? (first.token ?? "") : "";
+      expect(await live.source.backfill?.({ chat: alice.jid, limit: 2, token, signal })).toMatchObject({
+        exhausted: false,
+      });
+      expect(live.recorder.messages.size).toBe(4);
+      // The archive does not know this id, so the time is used.
+      const before = live.recorder.messages.values().next().value?.at ?? 0;
       expect(
-        await live.source.backfill?.({ chat: alice.jid, limit: 100, signal: new AbortController().signal }),
-      ).toEqual({ exhausted: true });
+        await live.source.backfill?.({ chat: alice.jid, limit: 100, token: "gone", before, signal }),
+      ).toMatchObject({ exhausted: true });
       expect(live.recorder.messages.size).toBe(5);
     });
 
-    it("does not send, and says so, while it is not connected", async () => {
+    it("refuses to send while not connected", async () => {
       const live = start({ service: "xmpp://127.0.0.1:1" });
       await live.state("disconnected");
       await expect(live.source.send?.({ chat: alice.jid, text: "x", idempotencyKey: "n" })).rejects.toMatchObject({
@@ -333,7 +341,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
       });
     });
 
-    it("hands over a live message soon", async () => {
+    it("delivers a live message quickly", async () => {
       const live = start();
       await live.connected();
       const took: number[] = [];
@@ -349,7 +357,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
     });
   });
 
-  it("comes back when the server itself was killed", async () => {
+  it("reconnects after the server was killed", async () => {
     const [me, other] = await newUsers();
     const run = new Run((timing) => source(me, prosody.port, timing));
     await run.connected();
@@ -367,7 +375,7 @@ describe.skipIf(!isProsodyInstalled)("CH-12 XMPP with a real Prosody", () => {
 });
 
 describe("CH-12 XMPP without encryption", () => {
-  it("is refused off loopback before anything is sent", async () => {
+  it("is refused off loopback before the login", async () => {
     const heard: string[] = [];
     const server = createServer((socket) => {
       socket.on("data", (data) => {
@@ -381,7 +389,7 @@ describe("CH-12 XMPP without encryption", () => {
     await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
     const address = server.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
-    // Every address of this machine leads here; this one has not the form of loopback.
+    // Every address of this machine leads here; this one is not a loopback address.
     const service = `xmpp://0.0.0.0:${port}`;
     const run = new Run(
       (timing) => createXmpp({ id: "xmpp", service, jid: "me@localhost", password: async () => PASSWORD, timing }),

@@ -1,34 +1,50 @@
-// Failures, as they stand in an answer: problem+json, and the contract inside other shapes.
+// Errors: problem+json, and the error object inside other answers.
 
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
+import { component, describe } from "./docs.ts";
 
-export const errorBody = z
-  .object({
+export const errorBody = component(
+  "Error",
+  z.object({
     code: z.string(),
     kind: z.string(),
     message: z.string(),
-    field: z.string().optional(),
-    detail: z.string().optional(),
-    hint: z.string().optional(),
-  })
-  .openapi("Error");
+    field: z.optional(z.string()),
+    detail: z.optional(z.string()),
+    hint: z.optional(z.string()),
+    retry_after_ms: z.optional(z.int()),
+    login_url: z.optional(z.string()),
+  }),
+);
 
-export const problem = z
-  .object({
+export const problem = component(
+  "Problem",
+  z.object({
     type: z.string(),
     title: z.string(),
-    status: z.number().int(),
+    status: z.int(),
     detail: z.string(),
     instance: z.string(),
     code: z.string(),
-    kind: z.string().nullable(),
+    kind: z.nullable(z.string()),
     message: z.string(),
-    field: z.string().nullable(),
-    errors: z
-      .array(z.object({ field: z.string(), code: z.string(), message: z.string() }))
-      .optional()
-      .openapi({ description: "Where several inputs are wrong, each of them" }),
-    hint: z.string().optional(),
-    retry_after_ms: z.number().int().optional(),
-  })
-  .openapi("Problem");
+    field: z.nullable(z.string()),
+    errors: describe(
+      z.optional(
+        z.array(
+          z.object({
+            field: z.string(),
+            code: z.string(),
+            message: z.string(),
+            line: describe(z.optional(z.int()), "In a text, from 1"),
+            column: z.optional(z.int()),
+          }),
+        ),
+      ),
+      "Every invalid input, if there are several, or the errors in a text",
+    ),
+    hint: z.optional(z.string()),
+    retry_after_ms: z.optional(z.int()),
+    login_url: describe(z.optional(z.string()), "An address of the hub that a person can open to fix it"),
+  }),
+);

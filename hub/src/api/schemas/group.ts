@@ -1,36 +1,76 @@
 // A group, as it is written and as it is shown.
 
-import { z } from "@hono/zod-openapi";
-import { groupEntry } from "../../config/schema.ts";
+import * as z from "zod/mini";
+import { groupEntry } from "../../config/schema/schema.ts";
+import { component, describe } from "./docs.ts";
 import { errorBody } from "./error.ts";
-import { fileRules } from "./file-rule.ts";
 
-export const group = z
-  .object({
+export const group = component(
+  "Group",
+  z.object({
     name: z.string(),
-    description: z.string().nullable(),
-    servers: z.array(z.string()).openapi({ description: "Also those that the group names and nobody has configured" }),
-    unknown_servers: z.array(z.string()).openapi({ description: "Those of them that are not configured" }),
-    tools: z
-      .array(z.string())
-      .openapi({ description: "Which tools it lets through, and after ! which it does not; empty: all" }),
-    declared: z
-      .boolean()
-      .openapi({ description: "False for a group that no config names: the default one, or a hint's" }),
-    error: errorBody.nullable().openapi({ description: "Why the group of the file cannot be used" }),
-    path: z.string().openapi({ description: "Where its MCP endpoint is" }),
-    tool_count: z.number().int(),
-    prompt_count: z.number().int(),
-    resource_count: z.number().int(),
-  })
-  .openapi("Group");
+    description: z.nullable(z.string()),
+    servers: describe(z.array(z.string()), "Includes servers that the group names and that are not configured"),
+    unknown_servers: describe(z.array(z.string()), "The servers among them that are not configured"),
+    tools: describe(z.array(z.string()), "Patterns of tools that are exposed, or hidden after `!`; empty: all"),
+    name_asker: describe(z.nullable(z.boolean()), "Whether questions name the server that asks; null: default"),
+    declared: describe(z.boolean(), "False if no config file names the group: the default group, or one from a hint"),
+    error: describe(z.nullable(errorBody), "Why the group in the file is invalid"),
+    path: describe(z.string(), "Path of its MCP endpoint"),
+    tool_count: z.int(),
+    prompt_count: z.int(),
+    resource_count: z.int(),
+  }),
+);
 export type GroupView = z.infer<typeof group>;
 
-export const groupInput = z
-  .strictObject({
-    name: z.string().optional(),
-    ...fileRules(groupEntry.shape),
-  })
-  .openapi("GroupEntry");
-export const newGroup = z.strictObject({ ...groupInput.shape, name: z.string() }).openapi("NewGroup");
+export const groupInput = component(
+  "GroupEntry",
+  z.strictObject({ name: z.optional(z.string()), ...groupEntry.shape }),
+);
+export const newGroup = component("NewGroup", z.strictObject({ ...groupEntry.shape, name: z.string() }));
 export type GroupInput = z.infer<typeof groupInput>;
+
+export const groupPreviewInput = component(
+  "GroupPreviewInput",
+  z.strictObject({
+    name: describe(z.optional(z.string()), "The saved group to compare with"),
+    servers: z.array(z.string()),
+    tools: z.array(z.string()),
+  }),
+);
+export type GroupPreviewInput = z.infer<typeof groupPreviewInput>;
+
+const previewedTool = z.object({
+  name: describe(z.string(), "The name that clients would see"),
+  server: z.string(),
+  tool: describe(z.string(), "Its name on the server"),
+  tokens: describe(z.int(), "An estimate of its definition"),
+  rule: describe(z.nullable(z.string()), "The pattern that lets it in; null if no pattern is needed"),
+  change: z.enum(["same", "new", "renamed"]),
+  was: describe(z.nullable(z.string()), "Its present name, if that changes"),
+});
+
+export const groupPreview = component(
+  "GroupPreview",
+  z.object({
+    tools: z.array(previewedTool),
+    hidden: describe(
+      z.array(z.object({ server: z.string(), tool: z.string(), tokens: z.int(), rule: z.nullable(z.string()) })),
+      "Tools of its servers that are kept out, and the pattern that does it; null: no pattern lets it in",
+    ),
+    removed: describe(z.array(z.string()), "Present names of the tools that leave the saved group"),
+    tool_count: z.int(),
+    tokens: z.int(),
+    saved: describe(
+      z.nullable(z.object({ tool_count: z.int(), tokens: z.int() })),
+      "The saved group; null if there is none of that name",
+    ),
+    warnings: z.array(z.string()),
+    clients: describe(
+      z.array(z.object({ client: z.string(), title: z.string(), limit: z.int(), fits: z.boolean() })),
+      "Clients that support a limited number of tools",
+    ),
+  }),
+);
+export type GroupPreview = z.infer<typeof groupPreview>;

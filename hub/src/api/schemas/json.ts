@@ -1,5 +1,5 @@
-// Any JSON object, for what a server or another client may say.
+// Any JSON object, for data of servers and other clients.
 
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
 
 export const json = z.record(z.string(), z.unknown());

@@ -1,6 +1,7 @@
-// Values of a query string, which are all text until they are read.
+// Values of a query string. They arrive as text; the OpenAPI document describes the parsed value.
 
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
+import { describe, document } from "./docs.ts";
 
 interface Range {
   readonly min: number;
@@ -12,23 +13,47 @@ export const integer = (range: Range) => numeric("integer", range);
 export const number = (range: Range) => numeric("number", range);
 
 function numeric(type: "integer" | "number", { min, max = Number.MAX_SAFE_INTEGER, description }: Range) {
-  return z
-    .string()
-    .transform((text) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN))
-    .refine((value) => type === "number" || Number.isInteger(value), `This must be a whole number`)
-    .refine((value) => value >= min && value <= max, `This must be a number from ${min} to ${max}`)
-    .openapi({ type, minimum: min, maximum: max, ...(description === undefined ? {} : { description }) });
+  const parsed = z.pipe(
+    z.string(),
+    z.transform((text: string) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN)),
+  );
+  const checked = parsed.check(
+    z.refine((value) => type === "number" || Number.isInteger(value), "Must be a whole number"),
+    z.refine((value) => value >= min && value <= max, `Must be a number from ${min} to ${max}`),
+  );
+  return document(checked, {
+    type,
+    minimum: min,
+    maximum: max,
+    ...(description === undefined ? {} : { description }),
+  });
 }
 
-/** `summary`: without what makes an answer long. */
-export const view = z.enum(["full", "summary"]).default("full").openapi({
-  description: "`summary` leaves out the tools and resources of servers, and the schemas of tools",
-});
+export const view = describe(
+  z._default(z.enum(["full", "summary"]), "full"),
+  "`summary` omits the tools and resources of servers",
+);
 
-export const flag = z.stringbool({ truthy: ["true"], falsy: ["false"] }).openapi({ type: "boolean" });
+export const toolView = describe(
+  z._default(z.enum(["full", "summary", "index"]), "full"),
+  "`summary` omits the schemas of tools; `index` has only names, titles, hints and tokens, as arrays",
+);
 
-export const time = z
-  .string()
-  .transform((text) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text)))
-  .refine((at) => Number.isFinite(at), "This is not a time: use ISO 8601, such as 2026-01-31T12:00:00Z")
-  .openapi({ type: "string", description: "ISO 8601, or milliseconds since the epoch" });
+/** A new schema for each use, so that each can have its own description. */
+export const flag = (description?: string) =>
+  document(z.stringbool({ truthy: ["true"], falsy: ["false"] }), {
+    type: "boolean",
+    ...(description === undefined ? {} : { description }),
+  });
+
+export const time = document(
+  z
+    .pipe(
+      z.string(),
+      z.transform((text: string) => (/^\d+$/.test(text) ? Number(text) : Date.parse(text))),
+    )
+    .check(z.refine((at) => Number.isFinite(at), "Not a time: use ISO 8601, such as 2026-01-31T12:00:00Z")),
+  { type: "string", description: "ISO 8601, or milliseconds since the epoch" },
+);
+
+export const serverFilter = describe(z.optional(z.string()), "Only this server; its id or name");

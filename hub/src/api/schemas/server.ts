@@ -1,56 +1,61 @@
-// A server, as it is written and as it is shown; its life and its logs.
+// A server, as it is written and as it is shown; its lifecycle and its logs.
 
-import { z } from "@hono/zod-openapi";
-import { resilienceEntry } from "../../config/resilience.ts";
-import { serverEntry as fileEntry } from "../../config/schema.ts";
+import * as z from "zod/mini";
+import { authFields } from "../../config/schema/auth.ts";
+import { resilienceEntry } from "../../config/schema/resilience.ts";
+import { serverEntry as fileEntry } from "../../config/schema/schema.ts";
+import { component, describe } from "./docs.ts";
 import { errorBody } from "./error.ts";
-import { fileRule, fileRules } from "./file-rule.ts";
 import { json } from "./json.ts";
+import { logLevel, logSource } from "./log.ts";
+import { login } from "./login.ts";
 import { resource, tool } from "./tool.ts";
 
-const serverConfig = z
-  .object({
+const serverConfig = component(
+  "MCPServerConfig",
+  z.object({
     id: z.string(),
     name: z.string(),
     enabled: z.boolean(),
-    command: z.string().openapi({ description: 'The program; "http" for a server that the hub connects to' }),
+    command: describe(z.string(), 'The program; "http" for a remote server'),
     args: z.array(z.string()),
     env: z.record(z.string(), z.string()),
-    description: z.string().optional(),
-    allowEnv: z
-      .array(z.string())
-      .optional()
-      .openapi({ description: "Variables of the hub's environment that ${NAME} may stand for" }),
-    cwd: z.string().optional(),
-    hardened: z.boolean().optional(),
-    type: z.enum(["http", "sse", "websocket"]).optional(),
-    url: z.string().optional(),
-    headers: z.record(z.string(), z.string()).optional(),
-    source: json.optional(),
-    config: z.unknown().optional(),
-    timeouts: z
-      .object({
-        start_ms: z.number().optional(),
-        install_ms: z.number().optional(),
-        request_ms: z.number().optional(),
-      })
-      .optional(),
-    isolation: z.enum(["shared", "per-session", "per-principal", "per-call"]).optional(),
-    era: z.enum(["modern", "legacy"]).optional(),
-    npm: z.enum(["managed", "npx"]).optional(),
-    resilience: fileRule(resilienceEntry).optional(),
-    proxy: z.union([z.string(), z.boolean()]).optional(),
-    tls: z
-      .object({
-        ca: z.string().optional(),
-        cert: z.string().optional(),
-        key: z.string().optional(),
-        servername: z.string().optional(),
-      })
-      .optional(),
-    groups: z.array(z.string()).optional(),
-  })
-  .openapi("MCPServerConfig");
+    description: z.optional(z.string()),
+    allowEnv: describe(z.optional(z.array(z.string())), "Variables of the hub's environment that ${NAME} may use"),
+    cwd: z.optional(z.string()),
+    hardened: z.optional(z.boolean()),
+    type: z.optional(z.enum(["http", "sse", "websocket"])),
+    url: z.optional(z.string()),
+    headers: z.optional(z.record(z.string(), z.string())),
+    auth: describe(
+      z.optional(z.union([authFields, z.literal(false)])),
+      "How the hub logs in to the server; false: never",
+    ),
+    source: z.optional(json),
+    config: z.optional(z.unknown()),
+    timeouts: z.optional(
+      z.object({
+        start_ms: z.optional(z.number()),
+        install_ms: z.optional(z.number()),
+        request_ms: z.optional(z.number()),
+      }),
+    ),
+    isolation: z.optional(z.enum(["shared", "per-session", "per-principal", "per-call"])),
+    era: z.optional(z.enum(["modern", "legacy"])),
+    npm: z.optional(z.enum(["managed", "npx"])),
+    resilience: z.optional(resilienceEntry),
+    proxy: z.optional(z.union([z.string(), z.boolean()])),
+    tls: z.optional(
+      z.object({
+        ca: z.optional(z.string()),
+        cert: z.optional(z.string()),
+        key: z.optional(z.string()),
+        servername: z.optional(z.string()),
+      }),
+    ),
+    groups: z.optional(z.array(z.string())),
+  }),
+);
 export type ShownConfig = z.infer<typeof serverConfig>;
 
 export const serverState = z.enum([
@@ -64,94 +69,163 @@ export const serverState = z.enum([
 ]);
 
 const packageInUse = z.object({
-  spec: z.string().openapi({ description: "As the entry has it" }),
+  spec: describe(z.string(), "As written in the entry"),
   name: z.string(),
-  version: z.string().openapi({ description: "The version that is run, whatever the spec allows" }),
-  source: z.enum(["managed", "local"]).openapi({
-    description: "Installed by the hub, or in the folder that the server runs in",
-  }),
+  version: describe(z.string(), "The version that runs"),
+  source: describe(z.literal("managed"), "Installed by the hub"),
   folder: z.string(),
-  integrity: z.string().nullable(),
-  installed_at: z.string().nullable(),
+  integrity: z.nullable(z.string()),
+  installed_at: z.nullable(z.string()),
 });
 
-export const server = z
-  .object({
+export const server = component(
+  "MCPServer",
+  z.object({
     config: serverConfig,
     status: serverState,
     tools: z.array(tool),
     resources: z.array(resource),
-    tool_count: z.number().int(),
-    resource_count: z.number().int(),
+    tool_count: z.int(),
+    resource_count: z.int(),
     created_at: z.string(),
     updated_at: z.string(),
     kind: z.enum(["npx", "uvx", "docker", "binary", "http", "sse", "websocket"]),
-    error: errorBody.nullable(),
-    pid: z.number().int().nullable(),
-    instances: z.array(z.object({ pid: z.number().int().nullable(), since: z.string() })).openapi({
-      description: "The processes or connections beside the main one: of single callers, and of clients of another era",
-    }),
-    protocol_version: z.string().nullable(),
-    since: z.string().nullable().openapi({ description: "When it came into this state" }),
-    stage: z
-      .enum(["resolving", "queued", "installing", "launching", "downloading", "handshake", "listing"])
-      .nullable()
-      .openapi({ description: "How far a start has come" }),
-    install: z.object({ position: z.number().int(), total: z.number().int() }).nullable().openapi({
-      description: "Where its package stands among those that are installed, while it is queued or installed",
-    }),
-    circuit: z.enum(["closed", "open", "half-open"]).openapi({ description: "Whether calls are let through to it" }),
-    next_try: z
-      .object({ at: z.string(), tries: z.number().int(), crash_loop: z.boolean() })
-      .nullable()
-      .openapi({ description: "When a server that is down is started again by itself, and how often that failed" }),
-    warnings: z.array(z.string()).openapi({
-      description:
-        "What works, but is probably not meant or will not work for ever; faults of its lists; tools that changed",
-    }),
-    secret_refs: z
-      .record(z.string(), z.string())
-      .openapi({ description: "Which secret of the store each variable takes" }),
-    groups: z.array(z.string()).openapi({ description: "The groups that it is in" }),
-    package: packageInUse
-      .nullable()
-      .openapi({ description: "The npm package that it is run from; null where npx, or no package, runs it" }),
-  })
-  .openapi("MCPServer");
+    error: z.nullable(errorBody),
+    pid: z.nullable(z.int()),
+    instances: describe(
+      z.array(z.object({ pid: z.nullable(z.int()), since: z.string() })),
+      "Processes or connections besides the main one: of single callers, and of clients of another protocol era",
+    ),
+    protocol_version: z.nullable(z.string()),
+    since: describe(z.nullable(z.string()), "When the server entered this state"),
+    stage: describe(
+      z.nullable(z.enum(["resolving", "queued", "installing", "launching", "downloading", "handshake", "listing"])),
+      "Progress of a start",
+    ),
+    install: describe(
+      z.nullable(z.object({ position: z.int(), total: z.int() })),
+      "Position of its package in the installation queue, while it is queued or installed",
+    ),
+    circuit: describe(z.enum(["closed", "open", "half-open"]), "State of the circuit breaker"),
+    next_try: describe(
+      z.nullable(z.object({ at: z.string(), tries: z.int(), crash_loop: z.boolean() })),
+      "When the next automatic restart is due, and how many have failed",
+    ),
+    warnings: describe(
+      z.array(z.string()),
+      "Settings that work but are probably wrong or deprecated; invalid list entries; tools that changed",
+    ),
+    secret_refs: describe(
+      z.record(z.string(), z.string()),
+      "The stored secret that each variable, or field of auth, refers to",
+    ),
+    groups: describe(z.array(z.string()), "Groups that contain the server"),
+    login: describe(z.nullable(login), "The login at the server; null if the hub does not log in there"),
+    package: describe(z.nullable(packageInUse), "The npm package that runs; null if npx or no package runs it"),
+    launcher: describe(
+      z.enum(["node", "npx", "uvx", "docker", "program", "remote"]),
+      "What runs it: `program` is any other command, `remote` an address",
+    ),
+    prompt_count: z.int(),
+    tokens: describe(z.int(), "Estimated tokens of all its tool definitions: bytes of JSON / 3.8"),
+    restarts: describe(z.int(), "Automatic restarts since the start of the hub"),
+    calls_24h: describe(
+      z.nullable(
+        z.object({
+          total: describe(z.int(), "Calls that reached the server: ok, tool_error and failed"),
+          errors: describe(z.int(), "Of total: failed"),
+          tool_errors: describe(z.int(), "Of total: the tool reported an error"),
+          p50_ms: z.number(),
+          p95_ms: z.number(),
+        }),
+      ),
+      "Calls of the last 24 hours, up to a minute old; null: none, or not known at the moment",
+    ),
+    server_info: describe(
+      z.nullable(z.object({ name: z.string(), version: z.string(), title: z.optional(z.string()) })),
+      "How the server names itself; while it is down, what it said last",
+    ),
+    instructions: z.nullable(z.string()),
+    capabilities: describe(z.array(z.string()), "Names of its MCP capabilities, such as `tools`"),
+  }),
+);
 export type Server = z.infer<typeof server>;
 
-export const serverEntry = z
-  .looseObject({ name: z.string().nullish(), ...fileRules(fileEntry.shape) })
-  .openapi("MCPServerEntry");
+export const serverEntry = component(
+  "MCPServerEntry",
+  z.looseObject({ name: z.nullish(z.string()), ...fileEntry.shape }),
+);
 
-export const testResult = z
-  .object({
+export const testResult = component(
+  "MCPTestResult",
+  z.object({
     success: z.boolean(),
     message: z.string(),
     tools: z.array(tool),
     resources: z.array(resource),
     latency_ms: z.number(),
-    error: errorBody.optional(),
-  })
-  .openapi("MCPTestResult");
+    error: z.optional(errorBody),
+  }),
+);
 export type TestResult = z.infer<typeof testResult>;
 
-export const packageUpdate = z
-  .object({
+export const packageUpdate = component(
+  "MCPPackageUpdate",
+  z.object({
     changed: z.boolean(),
-    from: z.string().nullable().openapi({ description: "The version before; null where there was none" }),
+    from: describe(z.nullable(z.string()), "The version before; null if there was none"),
     to: z.string(),
-    restarted: z.array(z.string()).openapi({ description: "The servers that now run it" }),
+    restarted: describe(z.array(z.string()), "The servers that now run the new version"),
     server,
-  })
-  .openapi("MCPPackageUpdate");
+  }),
+);
 export type PackageUpdate = z.infer<typeof packageUpdate>;
 
-export const logs = z
-  .object({
+const serverLogLine = component(
+  "ServerLogLine",
+  z.object({
+    timestamp: z.string(),
+    text: z.string(),
+    source: logSource,
+    level: describe(z.nullable(logLevel), "Of an MCP message; null if it has none, and for lines of stderr"),
+    logger: describe(z.nullable(z.string()), "The part of the server that wrote an MCP message, if it says so"),
+  }),
+);
+export type ServerLogLine = z.infer<typeof serverLogLine>;
+
+export const logs = component(
+  "Logs",
+  z.object({
     server: z.string(),
-    text: z.string().openapi({ description: "The lines as one text" }),
-    lines: z.array(z.object({ timestamp: z.string(), text: z.string() })),
-  })
-  .openapi("Logs");
+    text: describe(z.string(), "All lines as one text"),
+    lines: z.array(serverLogLine),
+  }),
+);
 export type Logs = z.infer<typeof logs>;
+
+export const statusChange = component(
+  "MCPServerStatusChange",
+  z.object({
+    at: z.string(),
+    status: serverState,
+    stage: z.nullable(z.string()),
+    circuit: server.shape.circuit,
+    reason: describe(z.nullable(z.string()), "Why it failed"),
+    pid: z.nullable(z.int()),
+    duration_ms: describe(z.nullable(z.number()), "How long the status lasted; null: until now, or not known"),
+  }),
+);
+export type StatusChange = z.infer<typeof statusChange>;
+
+export const usage = component(
+  "MCPServerUsage",
+  z.object({
+    processes: describe(
+      z.array(z.object({ pid: z.int(), rss_bytes: z.int(), cpu_ms: z.int(), command: z.string() })),
+      "The processes of the server, with their children",
+    ),
+    rss_bytes: z.int(),
+    cpu_ms: describe(z.int(), "CPU time since the start of the processes"),
+  }),
+);
+export type Usage = z.infer<typeof usage>;

@@ -1,25 +1,29 @@
-// The hub itself.
+// Status of the hub.
 
-import { z } from "@hono/zod-openapi";
+import * as z from "zod/mini";
+import { component, describe } from "./docs.ts";
 import { errorBody } from "./error.ts";
 
-export const status = z
-  .object({
+export const status = component(
+  "Status",
+  z.object({
     version: z.string(),
-    pid: z.number().int(),
+    pid: z.int(),
     started_at: z.string(),
-    uptime_ms: z.number().int(),
-    demo: z.boolean().openapi({ description: "No config yet: the built-in demo server stands in" }),
+    uptime_ms: z.int(),
+    demo: describe(z.boolean(), "There is no config yet, and the built-in demo server runs"),
     revision: z.string(),
-    servers: z.record(z.string(), z.number().int()).openapi({ description: "How many in each state, and `total`" }),
-    groups: z.number().int(),
-    tools: z.number().int(),
-    event_streams: z.number().int(),
+    servers: describe(z.record(z.string(), z.int()), "Number of servers in each state, and `total`"),
+    groups: z.int(),
+    tools: z.int(),
+    event_streams: z.int(),
+    question_limit_ms: describe(z.int(), "How long the hub waits for a client's answer to a question of a server"),
     warnings: z.array(z.string()),
-    config_error: errorBody
-      .nullable()
-      .openapi({ description: "Why the config files as they are now are not in force; the last good config is" }),
-    degraded: z.array(z.string()).openapi({ description: "What does not work as it should, right now" }),
-  })
-  .openapi("Status");
+    config_error: describe(
+      z.nullable(errorBody),
+      "Why the current config files are rejected; the last valid config stays in force",
+    ),
+    degraded: describe(z.array(z.string()), "What does not work at the moment"),
+  }),
+);
 export type HubStatus = z.infer<typeof status>;

@@ -3,7 +3,7 @@ import { InstallQueue } from "./install-queue.ts";
 
 const never = new AbortController().signal;
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test says so. */
 function work() {
   let end!: () => void;
   const done = new Promise<void>((resolve) => {
@@ -12,18 +12,18 @@ function work() {
   return { end, run: vi.fn<() => Promise<void>>(() => done) };
 }
 
-it("F1 runs a few installs at a time, in the order in which they came, and says where each stands", async () => {
+it("runs a few installs at a time, in order, and reports the position of each", async () => {
   const queue = new InstallQueue({ atOnce: 2 });
   const works = ["a", "b", "c"].map((key) => ({ key, ...work() }));
   const stages: string[] = [];
   const unwatch = queue.watch("c", (stage) => stages.push(stage));
   const runs = works.map(({ key, run }) => queue.run(key, never, run));
   expect(works.map(({ run }) => run.mock.calls.length)).toEqual([1, 1, 0]);
-  expect(works.map(({ key }) => queue.placeOf(key))).toEqual([1, 2, 3].map((position) => ({ position, total: 3 })));
+  expect(works.map(({ key }) => queue.positionOf(key))).toEqual([1, 2, 3].map((position) => ({ position, total: 3 })));
   expect(stages).toEqual(["queued"]);
   works[1]?.end();
   await runs[1];
-  await vi.waitFor(() => expect(works[2]?.run).toHaveBeenCalled());
+  await expect.poll(() => works[2]?.run).toHaveBeenCalled();
   expect(stages).toEqual(["queued", "installing"]);
   const late: string[] = [];
   queue.watch("c", (stage) => late.push(stage))();
@@ -31,10 +31,10 @@ it("F1 runs a few installs at a time, in the order in which they came, and says 
   unwatch();
   for (const { end } of works) end();
   await Promise.all(runs);
-  expect(queue.placeOf("c")).toBeUndefined();
+  expect(queue.positionOf("c")).toBeUndefined();
 });
 
-it("F1 whoever gives up leaves the queue, and a failed install holds up nobody", async () => {
+it("a cancelled install leaves the queue, and a failed one does not block others", async () => {
   const queue = new InstallQueue({ atOnce: 1 });
   const first = work();
   const failing = queue.run("a", never, async () => {
@@ -53,10 +53,10 @@ it("F1 whoever gives up leaves the queue, and a failed install holds up nobody",
   await last;
 });
 
-it("LC-7 an install that hangs keeps others waiting only for a while", async () => {
+it("LC-7 an install that hangs blocks others only for a while", async () => {
   vi.useFakeTimers();
   try {
-    const queue = new InstallQueue({ atOnce: 1, heavyMs: 60_000 });
+    const queue = new InstallQueue({ atOnce: 1, slowMs: 60_000 });
     const hung = work();
     const next = work();
     const runs = [queue.run("hung", never, hung.run), queue.run("next", never, next.run)];
@@ -64,7 +64,7 @@ it("LC-7 an install that hangs keeps others waiting only for a while", async () 
     expect(next.run).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1000);
     expect(next.run).toHaveBeenCalled();
-    // Its place was given away once, not twice.
+    // Its slot was released once, not twice.
     const third = work();
     runs.push(queue.run("third", never, third.run));
     hung.end();

@@ -1,12 +1,11 @@
-// The queue of installs: a few run at a time, since npm keeps a core busy and thirty of them at once finish none in time.
-// Which package is installed, and how, is packages.ts's.
+// The queue of installs. A few run at a time: npm keeps a core busy, and thirty at once would all exceed their time limit.
 
 import { availableParallelism } from "node:os";
-import { Slots } from "../slots.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
 
-/** Where an install stands among those that were asked for together. */
-export interface QueuePlace {
-  /** Beginning with 1, in the order in which they are installed. */
+/** The position of an install since the queue was last empty. */
+export interface QueuePosition {
+  /** From 1. */
   readonly position: number;
   readonly total: number;
 }
@@ -14,46 +13,46 @@ export interface QueuePlace {
 interface Entry {
   readonly key: string;
   readonly position: number;
-  isUnderWay: boolean;
+  isRunning: boolean;
 }
 
-/** Called with where the install of a key stands, whenever that changes. */
+/** Called whenever the stage of an install changes. */
 type Watcher = (stage: "queued" | "installing") => void;
 
 const MIN_AT_ONCE = 2;
 const MAX_AT_ONCE = 4;
-/** After so long an install no longer keeps others waiting (LC-7): it compiles something, or hangs. */
-const HEAVY_MS = 60_000;
-/** Whoever waits has a signal of its own; Node's timers want a number. */
+/** After this time an install frees its slot (LC-7): it compiles something, or hangs. */
+const SLOW_MS = 60_000;
+/** Callers cancel by their signal. This is the maximum of Node's timers. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 export interface InstallQueueOptions {
   readonly atOnce?: number;
-  readonly heavyMs?: number;
+  readonly slowMs?: number;
 }
 
 export class InstallQueue {
-  readonly #slots: Slots;
-  readonly #heavyMs: number;
+  readonly #semaphore: Semaphore;
+  readonly #slowMs: number;
   readonly #entries = new Set<Entry>();
   readonly #watchers = new Map<string, Set<Watcher>>();
   /** Since the queue was last empty. */
   #total = 0;
 
-  constructor({ atOnce = defaultAtOnce(), heavyMs = HEAVY_MS }: InstallQueueOptions = {}) {
-    this.#slots = new Slots("The install queue", () => ({ max: atOnce, maxWaiting: Infinity }));
-    this.#heavyMs = heavyMs;
+  constructor({ atOnce = defaultAtOnce(), slowMs = SLOW_MS }: InstallQueueOptions = {}) {
+    this.#semaphore = new Semaphore("The install queue", () => ({ max: atOnce, maxWaiting: Infinity }));
+    this.#slowMs = slowMs;
   }
 
-  /** Runs the work when it is its turn. */
+  /** Runs the work when a slot is free. */
   async run<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const entry: Entry = { key, position: ++this.#total, isUnderWay: false };
+    const entry: Entry = { key, position: ++this.#total, isRunning: false };
     this.#entries.add(entry);
     try {
-      const turn = this.#slots.take({ signal, limitMs: NO_LIMIT_MS });
-      if (turn !== undefined) {
-        this.#tell(entry);
-        await turn;
+      const slot = this.#semaphore.acquire({ signal, limitMs: NO_LIMIT_MS });
+      if (slot !== undefined) {
+        this.#notify(entry);
+        await slot;
       }
       return await this.#runNow(entry, work);
     } finally {
@@ -62,13 +61,13 @@ export class InstallQueue {
     }
   }
 
-  /** Undefined where nothing of the key is queued or under way. */
-  placeOf(key: string): QueuePlace | undefined {
+  /** Undefined if no install of the key is queued or running. */
+  positionOf(key: string): QueuePosition | undefined {
     const entry = this.#find(key);
     return entry === undefined ? undefined : { position: entry.position, total: this.#total };
   }
 
-  /** Tells how the install of a key stands now and from now on, until the function that comes back is called. */
+  /** Reports the stage of an install now and on every change, until the returned function is called. */
   watch(key: string, watcher: Watcher): () => void {
     const watchers = this.#watchers.get(key) ?? new Set<Watcher>();
     this.#watchers.set(key, watchers.add(watcher));
@@ -84,12 +83,12 @@ export class InstallQueue {
     let isHeld = true;
     const release = () => {
       clearTimeout(timer);
-      if (isHeld) this.#slots.give();
+      if (isHeld) this.#semaphore.release();
       isHeld = false;
     };
-    const timer = setTimeout(release, this.#heavyMs).unref();
-    entry.isUnderWay = true;
-    this.#tell(entry);
+    const timer = setTimeout(release, this.#slowMs).unref();
+    entry.isRunning = true;
+    this.#notify(entry);
     try {
       return await work();
     } finally {
@@ -101,13 +100,13 @@ export class InstallQueue {
     return [...this.#entries].find((entry) => entry.key === key);
   }
 
-  #tell(entry: Entry): void {
+  #notify(entry: Entry): void {
     for (const watcher of this.#watchers.get(entry.key) ?? []) watcher(stageOf(entry));
   }
 }
 
-function stageOf({ isUnderWay }: Entry): "queued" | "installing" {
-  return isUnderWay ? "installing" : "queued";
+function stageOf({ isRunning }: Entry): "queued" | "installing" {
+  return isRunning ? "installing" : "queued";
 }
 
 function defaultAtOnce(): number {

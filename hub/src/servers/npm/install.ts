@@ -1,33 +1,48 @@
-// One run of `npm install` into a folder of its own, as a process group that ends with the hub. What is on record about
-// it, and who may use it, is left to packages.ts.
+// Runs `npm install` into a separate folder, in a process group that ends with the hub.
 
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { delimiter, dirname, join } from "node:path";
+import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import * as z from "zod/mini";
 import { HubError } from "../../errors.ts";
-import { diagnoseInstall } from "../diagnose.ts";
-import { START_VARIABLE } from "../environment.ts";
-import type { Guard } from "../guard.ts";
-import { ServerProcess } from "../process.ts";
+import { exists } from "@plugboard/shared/files/exists";
+import { diagnoseInstall } from "../process/diagnose.ts";
+import { START_VARIABLE } from "../process/environment.ts";
+import type { Watchdog } from "../process/watchdog.ts";
+import { ServerProcess } from "../process/process.ts";
 import { manifest, type Manifest } from "./program.ts";
-import type { NpmTools } from "./tools.ts";
 
 export interface InstallOptions {
   /** `name@version`, by grammar. */
   readonly spec: string;
   readonly name: string;
-  /** What npm has heard from the registry minutes ago does not count. */
+  /** Query the registry again, ignoring npm's cache. */
   readonly anew: boolean;
-  /** It is made here. */
+  /** Created here. */
   readonly folder: string;
-  readonly tools: NpmTools;
-  /** The server's whole environment: registries, proxies and tokens are as they would be for npx. */
+  readonly npm: Npm;
+  /** The server's whole environment, so that registries, proxies and tokens are the same as for npx. */
   readonly env: Readonly<Record<string, string>>;
-  readonly guard: Guard;
+  readonly watchdog: Watchdog;
   readonly signal: AbortSignal;
-  /** What npm writes to stderr. */
+  /** npm's stderr. */
   readonly onOutput: (chunk: Buffer) => void;
+}
+
+/** npm as a command line without arguments. */
+export type Npm = readonly [command: string, ...args: string[]];
+
+/** The npm beside the hub's Node, or else the first one in PATH. Always run by the hub's Node. */
+export async function findNpm(path = ""): Promise<Npm | undefined> {
+  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
+  for (const folder of [dirname(process.execPath), ...folders]) {
+    const npm =
+      process.platform === "win32" ? join(folder, "node_modules", "npm", "bin", "npm-cli.js") : join(folder, "npm");
+    if (!(await exists(npm))) continue;
+    const script = await realpath(npm);
+    return script.endsWith(".js") ? [process.execPath, script] : [npm];
+  }
+  return undefined;
 }
 
 export interface Installed {
@@ -36,7 +51,7 @@ export interface Installed {
 }
 
 const SEARCHED_LINES = 50;
-/** The user's own settings stay, except for those by which npm would do something else than install here. */
+/** Overrides user settings that would make npm do something else than install here. */
 const OPTIONS = [
   "--global=false",
   "--location=project",
@@ -55,9 +70,9 @@ const ALLOW_SCRIPTS = /^npm_config_allow_scripts$/i;
 const GRACE_MS = { stdin: 0, term: 2000 };
 
 export async function installPackage(options: InstallOptions): Promise<Installed> {
-  const { spec, anew, folder, tools, guard, signal, onOutput } = options;
+  const { spec, anew, folder, watchdog, signal, onOutput } = options;
   await makeProject(options);
-  const [program, ...first] = tools.npm;
+  const [program, ...first] = options.npm;
   const command = {
     command: program,
     args: [...first, "install", ...OPTIONS, ...(anew ? ["--prefer-online"] : []), `--prefix=${folder}`, "--", spec],
@@ -65,7 +80,7 @@ export async function installPackage(options: InstallOptions): Promise<Installed
     env: environmentOf(options),
     launcher: "npx",
   } as const;
-  const npm = await ServerProcess.spawn(command, { guard, graceMs: GRACE_MS, onStderr: onOutput });
+  const npm = await ServerProcess.spawn(command, { watchdog, graceMs: GRACE_MS, onStderr: onOutput });
   npm.stdin.end();
   npm.stdout.resume();
   const end = () => void npm.kill();
@@ -89,10 +104,7 @@ async function makeProject(options: InstallOptions): Promise<void> {
   }
 }
 
-/**
- * npm refuses a list of allowed scripts in the environment of such an install, and takes it of npx. In the project it says
- * the same.
- */
+/** npm accepts a list of allowed scripts in the environment of npx, but not of an install: there it is part of the project. */
 function projectOf({ env }: InstallOptions): object {
   const names = Object.entries(env).flatMap(([name, value]) => (ALLOW_SCRIPTS.test(name) ? value.split(",") : []));
   const allowed = names.map((name) => name.trim()).filter((name) => name !== "");
@@ -102,10 +114,10 @@ function projectOf({ env }: InstallOptions): object {
   };
 }
 
-function environmentOf({ env, tools }: InstallOptions): Record<string, string> {
+function environmentOf({ env }: InstallOptions): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !ALLOW_SCRIPTS.test(name));
-  // Install scripts find the node that will run what they make.
-  const path = [dirname(tools.node), env["PATH"] ?? ""].filter((part) => part !== "").join(delimiter);
+  // Install scripts must find the Node that will run the package.
+  const path = [dirname(process.execPath), env["PATH"] ?? ""].filter((part) => part !== "").join(delimiter);
   return { ...Object.fromEntries(kept), PATH: path, [START_VARIABLE]: `install.${randomBytes(8).toString("hex")}` };
 }
 
@@ -126,7 +138,7 @@ async function readInstalled({ folder, name, spec }: InstallOptions): Promise<In
   }
 }
 
-/** The rest of a package.json is long, and nobody asks for it. */
+/** The rest of a package.json is long and not needed. */
 function pick({ name, version, bin }: Manifest): Manifest {
   return { name, version, ...(bin === undefined ? {} : { bin }) };
 }

@@ -1,25 +1,24 @@
-// The folders of installed packages: filled, claimed by the hub that runs servers from them, looked through, removed. What
-// each is the install of stands in its record.
+// The folders of installed packages: creates, verifies and removes them, and marks those that this hub runs servers from.
 
 import { randomBytes } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { exists } from "../../exists.ts";
+import { access, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod/mini";
+import { exists } from "@plugboard/shared/files/exists";
 import { installPackage, type Installed, type InstallOptions } from "./install.ts";
-import { isIntact } from "./intact.ts";
 import { binsOf, findBin, inside } from "./program.ts";
-import { fileNameOf, type PackageRecord } from "./record.ts";
-import { removeIfFree, USED_BY } from "./tidy.ts";
-import type { NpmTools } from "./tools.ts";
+import { fileNameOf, type PackageRecord } from "./install-record.ts";
+import { removeIfFree, USED_BY } from "./prune.ts";
 
-const RUNTIME = `${process.platform}-${process.arch}-${process.versions.modules}`;
+/** Native parts of a package fit only the Node that they were built for. */
+export const RUNTIME = `${process.platform}-${process.arch}-${process.versions.modules}`;
 
 export class Installs {
   readonly #folder: string;
-  /** Those without a record that this hub is filling. */
-  readonly underWay = new Set<string>();
+  /** Folders without a record that this hub is installing into. */
+  readonly inProgress = new Set<string>();
   readonly #claimed = new Set<string>();
-  /** Those that were looked through since the hub's start, and from which nothing failed. */
+  /** Verified since the hub's start, and no start from them has failed since. */
   readonly #verified = new Set<string>();
 
   constructor(folder: string) {
@@ -30,11 +29,11 @@ export class Installs {
     return join(this.#folder, name);
   }
 
-  /** A new one. It is under way until it is settled or discarded. */
-  async make(options: Omit<InstallOptions, "folder">): Promise<Installed & { readonly folder: string }> {
-    // Whose it is, should the hub be killed.
+  /** Installs into a new folder. It is in progress until it is completed or discarded. */
+  async create(options: Omit<InstallOptions, "folder">): Promise<Installed & { readonly folder: string }> {
+    // The pid shows whether a folder without a record is still being installed.
     const folder = `${fileNameOf(options.name)}-${process.pid}-${randomBytes(4).toString("hex")}`;
-    this.underWay.add(folder);
+    this.inProgress.add(folder);
     try {
       return { ...(await installPackage({ ...options, folder: this.path(folder) })), folder };
     } catch (thrown) {
@@ -44,39 +43,39 @@ export class Installs {
   }
 
   /** Its record is written. */
-  settle(folder: string): void {
-    this.underWay.delete(folder);
+  complete(folder: string): void {
+    this.inProgress.delete(folder);
     this.#verified.add(folder);
   }
 
   async discard(folder: string): Promise<void> {
-    // What cannot be removed now is found by the next hub.
+    // The next hub removes what cannot be removed now.
     await rm(this.path(folder), { recursive: true, force: true }).catch(() => undefined);
-    this.underWay.delete(folder);
+    this.inProgress.delete(folder);
   }
 
-  /** One that is no longer on record, unless another hub runs servers from it. */
-  async leave(folder: string): Promise<void> {
+  /** For a folder that is no longer on record. Kept if another hub runs servers from it. */
+  async removeIfUnused(folder: string): Promise<void> {
     await removeIfFree(this.#folder, folder);
   }
 
-  /** Something may be missing: it is looked through before it is used again. */
-  doubt(folder: string): void {
+  /** Verify it again before its next use. */
+  markSuspect(folder: string): void {
     this.#verified.delete(folder);
   }
 
   /** Whether a server can be run from it. */
-  async isUsable(record: PackageRecord, tools: NpmTools): Promise<boolean> {
+  async isUsable(record: PackageRecord): Promise<boolean> {
     const { folder } = record;
-    // Before the look: from now on nobody else removes it.
-    if (record.runtime !== runtimeOf(tools) || !(await this.claim(folder))) return false;
+    // Claimed first: from now on no other hub removes it.
+    if (record.runtime !== RUNTIME || !(await this.claim(folder))) return false;
     const files = Object.values(binsOf(record.manifest)).map((file) => join(this.#packageIn(record), file));
     if ((await Promise.all(files.map(exists))).includes(false)) return false;
     if (!this.#verified.has(folder) && (await isIntact(this.path(folder)))) this.#verified.add(folder);
     return this.#verified.has(folder);
   }
 
-  /** Leaves a note that this hub runs servers from there; false where it is gone. */
+  /** Marks that this hub runs servers from it. False if it was removed. */
   async claim(folder: string): Promise<boolean> {
     if (this.#claimed.has(folder) && (await exists(this.path(folder)))) return true;
     try {
@@ -88,10 +87,10 @@ export class Installs {
     return true;
   }
 
-  /** No server is run from any of them any more. */
+  /** No server runs from any of them any more. */
   async release(): Promise<void> {
     const notes = [...this.#claimed].map((folder) => this.#noteIn(folder));
-    await Promise.all(notes.map((note) => rm(note, { force: true }).catch(() => undefined))); // found by the next hub
+    await Promise.all(notes.map((note) => rm(note, { force: true }).catch(() => undefined))); // the next hub removes them
     this.#claimed.clear();
   }
 
@@ -110,7 +109,27 @@ export class Installs {
   }
 }
 
-/** Native parts of a package fit the Node that they were made for. */
-export function runtimeOf({ node }: NpmTools): string {
-  return node === process.execPath ? RUNTIME : `${RUNTIME} ${dirname(node)}`;
+const hiddenLock = z.looseObject({
+  packages: z.record(z.string(), z.looseObject({ optional: z.optional(z.boolean()), link: z.optional(z.boolean()) })),
+});
+
+/** A tree may have more packages than the hub may open files. */
+const AT_ONCE = 32;
+
+/** Whether every package that npm recorded still has its folder. */
+export async function isIntact(folder: string): Promise<boolean> {
+  try {
+    const text = await readFile(join(folder, "node_modules", ".package-lock.json"), "utf8");
+    const { packages } = hiddenLock.parse(JSON.parse(text));
+    // Optional ones may be for another system.
+    const expected = Object.entries(packages).flatMap(([path, { optional, link }]) =>
+      optional === true || link === true ? [] : [join(folder, path, "package.json")],
+    );
+    for (let at = 0; at < expected.length; at += AT_ONCE) {
+      await Promise.all(expected.slice(at, at + AT_ONCE).map((path) => access(path)));
+    }
+    return expected.length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
-import { parseNpx } from "./npx-call.ts";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isInProject, parseNpx } from "./npx-call.ts";
 
 describe("a command line of npx", () => {
   it.each([
@@ -52,5 +55,31 @@ describe("a command line of npx", () => {
     [["-y", "${PACKAGE}"]],
   ])("T08 %j is left to npx", (args) => {
     expect(parseNpx(args)).toBeUndefined();
+  });
+});
+
+describe("CF-2 a server is left to npx in a project", () => {
+  let home: string;
+  beforeEach(async () => {
+    home = await realpath(await mkdtemp(join(tmpdir(), "plugboard-project-")));
+    await mkdir(join(home, "work/project/sub"), { recursive: true });
+  });
+  afterEach(() => rm(home, { recursive: true, force: true }));
+
+  it.each([
+    ["a package.json", "work/project/package.json", true],
+    ["a package.json in a folder above", "work/package.json", true],
+    ["settings of npm", "work/project/.npmrc", true],
+    ["no file of npm", "work/project/other.json", false],
+    ["files of npm in the home folder only", "package.json", false],
+  ])("CF-2 %s", async (_what, file, expected) => {
+    await writeFile(join(home, file), "");
+    expect(await isInProject(join(home, "work/project/sub"), home)).toBe(expected);
+    expect(await isInProject(home, home)).toBe(false);
+  });
+
+  it("CF-2 node_modules", async () => {
+    await mkdir(join(home, "work/project/node_modules"));
+    expect(await isInProject(join(home, "work/project"), undefined)).toBe(true);
   });
 });

@@ -1,48 +1,46 @@
-// npm packages of servers, installed once into the data folder and then run by node itself, without an npm that stays.
-// Says how a server is to be run; running it is the dialer's, and what is left of old installs tidy.ts's.
+// npm packages of servers: installed once into the data folder, then run by node itself, without an npm process that stays.
+// Decides how a server is launched; launching it is the dialer's.
 
 import { basename, join, resolve } from "node:path";
-import type { NpmMode, ServerConfig, StdioTransport } from "../../config/types.ts";
+import type { NpmMode, ServerConfig, StdioTransport } from "../../config/schema/types.ts";
 import { HubError, toHubError } from "../../errors.ts";
-import { withLock } from "../../lock.ts";
-import type { Guard } from "../guard.ts";
-import { Installs, runtimeOf } from "./installs.ts";
-import { InstallQueue, type InstallQueueOptions, type QueuePlace } from "./install-queue.ts";
-import { findLocal, type LocalPackage } from "./local.ts";
-import { parseNpx, type NpxCall } from "./npx-call.ts";
+import { withLock } from "../../lib/files/lock.ts";
+import { SingleFlight } from "../../lib/single-flight.ts";
+import type { Watchdog } from "../process/watchdog.ts";
+import { InstallQueue, type InstallQueueOptions, type QueuePosition } from "./install-queue.ts";
+import { keyOf, PackageRecords, type PackageRecord } from "./install-record.ts";
+import { findNpm, type Npm } from "./install.ts";
+import { Installs, RUNTIME } from "./installs.ts";
+import { isInProject, parseNpx, type NpxCall } from "./npx-call.ts";
 import { toProgram, type Program } from "./program.ts";
-import { keyOf, PackageRecords, type PackageRecord } from "./record.ts";
-import { SharedWork } from "./shared-work.ts";
-import { findUnused, removeUnused } from "./tidy.ts";
-import { findTools, type NpmTools } from "./tools.ts";
+import { findUnused, removeUnused } from "./prune.ts";
 
-/** The package that a server is, or was last, run from. */
+/** The package that a server runs, or last ran. */
 export interface PackageInUse {
   readonly spec: string;
   readonly name: string;
   readonly version: string;
-  /** `managed`: installed by the hub. `local`: of the folder that the server runs in. */
-  readonly source: "managed" | "local";
-  /** Its own folder; that of `node_modules`. */
+  readonly source: "managed";
+  /** The folder that holds its `node_modules`. */
   readonly folder: string;
   readonly integrity: string | null;
-  readonly installedAt: string | null;
+  readonly installedAt: string;
 }
 
-/** How a server is run. */
-export type Way =
+/** How a server is launched. `offline`: npx must not try the registry, which is unreachable. */
+export type LaunchPlan =
   | { readonly by: "npx"; readonly offline: boolean }
   | { readonly by: "node"; readonly program: Program; readonly bins: string; readonly inUse: PackageInUse };
 
-/** What a server's entry says about its package. */
+/** The parts of a server's entry that concern its package. */
 export interface Packaged {
   readonly transport: StdioTransport;
-  /** The variables that are granted to it. */
+  /** The variables that the entry grants. */
   readonly env: Readonly<Record<string, string>>;
   readonly npm: NpmMode | undefined;
 }
 
-/** As it is before variables and secrets are filled in; undefined where it is no package. */
+/** Before variables and secrets are filled in. Undefined for servers that are not npm packages. */
 export function toPackaged({ transport, env, npm }: ServerConfig): Packaged | undefined {
   if (transport.type !== "stdio" || transport.launcher !== "npx") return undefined;
   const values = Object.entries(env).map(([name, { value = "" }]) => [name, value]);
@@ -50,11 +48,11 @@ export function toPackaged({ transport, env, npm }: ServerConfig): Packaged | un
 }
 
 export interface Preparing {
-  /** Everything that the server gets to see. */
+  /** The whole environment of the server. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly guard: Guard;
+  readonly watchdog: Watchdog;
   readonly signal: AbortSignal;
-  /** It has to be installed first, by whomever: it waits for its turn, and then is under way. */
+  /** The package has to be installed first. */
   readonly onStage: (stage: "queued" | "installing") => void;
   /** Lines for the server's log. */
   readonly onOutput: (chunk: Buffer) => void;
@@ -67,34 +65,33 @@ export interface Renewal {
 }
 
 export interface PackagesOptions {
-  /** The folder of all installs. */
   readonly folder: string;
-  /** The config folder, in whose name packages are kept. */
+  /** The config folder whose servers use the packages. */
   readonly owner: string;
-  /** What holds for servers that say nothing. */
+  /** Default for entries without a setting. */
   readonly mode: NpmMode;
   readonly queue?: InstallQueueOptions;
 }
 
-interface Plan {
+/** A package that the hub manages. */
+interface ManagedPackage {
   readonly call: NpxCall;
-  readonly tools: NpmTools;
-  readonly local: LocalPackage | undefined;
+  readonly npm: Npm;
   readonly key: string;
 }
 
-const NPX: Way = { by: "npx", offline: false };
-/** For another hub that installs the same; then it is done twice, which harms nobody. */
-const PATIENCE_MS = 300_000;
+const NPX: LaunchPlan = { by: "npx", offline: false };
+/** How long to wait for another hub that installs the same package. After that it is installed twice, which does no harm. */
+const LOCK_TIMEOUT_MS = 300_000;
 
 export class Packages {
   readonly #options: PackagesOptions;
   readonly #records: PackageRecords;
   readonly #installs: Installs;
-  readonly #work = new SharedWork<PackageRecord>();
-  readonly #renewals = new SharedWork<Renewal>();
+  readonly #installing = new SingleFlight<PackageRecord>();
+  readonly #renewing = new SingleFlight<Renewal>();
   readonly #queue: InstallQueue;
-  /** As far as they are known; the files are looked at before each start. */
+  /** Cached for display. The files are read before each start. */
   readonly #known: Map<string, PackageRecord>;
 
   private constructor(options: PackagesOptions, records: PackageRecords, known: Map<string, PackageRecord>) {
@@ -110,89 +107,81 @@ export class Packages {
     return new Packages(options, records, await records.all());
   }
 
-  /** What is on record for a server that was not started yet. */
-  recall(config: ServerConfig): PackageInUse | undefined {
+  /** The installed package of a server, also before its first start. */
+  find(config: ServerConfig): PackageInUse | undefined {
     const key = this.#keyOf(toPackaged(config));
     const record = key === undefined ? undefined : this.#known.get(key);
-    return record === undefined ? undefined : this.#toUse(record);
+    return record === undefined ? undefined : this.#toInUse(record);
   }
 
-  /** Where the install of a server stands in the queue; undefined where none waits or is under way. */
-  placeOf(config: ServerConfig): QueuePlace | undefined {
+  /** The position in the install queue. Undefined if nothing is queued or being installed. */
+  queuePosition(config: ServerConfig): QueuePosition | undefined {
     const key = this.#keyOf(toPackaged(config));
-    return key === undefined ? undefined : this.#queue.placeOf(key);
+    return key === undefined ? undefined : this.#queue.positionOf(key);
   }
 
-  /** How the server is to be run now; installs its package where it is not there. */
-  async prepare(packaged: Packaged, preparing: Preparing): Promise<Way> {
-    const plan = await this.#plan(packaged, preparing);
-    if (plan === undefined) return NPX;
-    const { call, tools, local } = plan;
-    if (local !== undefined) {
-      const { root, version, file } = local;
-      const about = { spec: call.spec, name: call.name, version, folder: root, integrity: null, installedAt: null };
-      return this.#toWay(call, file, tools, { ...about, source: "local" });
-    }
+  /** How to launch the server now. Installs its package if necessary. */
+  async prepare(packaged: Packaged, preparing: Preparing): Promise<LaunchPlan> {
+    const managed = await this.#toManaged(packaged, preparing);
+    if (managed === undefined) return NPX;
+    const { call } = managed;
     try {
-      const record = await this.#ensure(plan, preparing);
+      const record = await this.#ensure(managed, preparing);
       const file = this.#installs.fileOf(record, call.program);
-      return file === undefined ? NPX : await this.#toWay(call, file, tools, this.#toUse(record));
+      return file === undefined ? NPX : await this.#toPlan(call, file, record);
     } catch (thrown) {
       return fallback(toHubError(thrown), call, preparing);
     }
   }
 
-  /** Installs what the spec means today, beside what it meant before, and lets it mean that from now on. */
+  /** Installs the version that the spec currently resolves to, beside the previous one, and records it. */
   async renew(packaged: Packaged, preparing: Preparing): Promise<Renewal> {
-    const plan = await this.#plan(packaged, preparing);
-    if (plan === undefined || plan.local !== undefined) throw notInstalled(plan?.local);
-    const { call, tools, key } = plan;
+    const managed = await this.#toManaged(packaged, preparing);
+    if (managed === undefined) throw notManaged();
+    const { call, key } = managed;
     if (call.exact !== undefined) {
-      const record = await this.#ensure(plan, preparing);
+      const record = await this.#ensure(managed, preparing);
       return { key, before: record, after: record };
     }
-    return this.#queued(this.#renewals, key, preparing, async (signal) => {
+    return this.#queued(this.#renewing, key, preparing, async (signal) => {
       const before = await this.#records.read(key);
-      const after = await this.#install(call.spec, plan, { ...preparing, signal, anew: true });
-      const isSame = before?.version === after.version && (await this.#installs.isUsable(before, tools));
+      const after = await this.#install(call.spec, managed, { ...preparing, signal, anew: true });
+      const isSame = before?.version === after.version && (await this.#installs.isUsable(before));
       if (!isSame) await this.#commit(key, after);
       else await this.#installs.discard(after.folder);
       return { key, before, after: isSame ? before : after };
     });
   }
 
-  /** Takes a renewal back: the version before it works, and the new one does not. */
+  /** Rolls a renewal back: the new version does not start. */
   async restore(key: string, before: PackageRecord): Promise<void> {
     await this.#commit(key, before);
   }
 
-  /** Ends what is under way; nothing of it is left then. */
+  /** Ends all installs in progress. Nothing of them is left then. */
   async end(): Promise<void> {
-    await Promise.all([this.#work.end(), this.#renewals.end()]);
+    await Promise.all([this.#installing.end(), this.#renewing.end()]);
   }
 
-  /** No server is run from any of them any more. */
+  /** No server runs from any install any more. */
   release(): Promise<void> {
     return this.#installs.release();
   }
 
-  /** A server did not come up from there. */
-  doubt({ folder }: PackageInUse): void {
-    this.#installs.doubt(basename(folder));
+  /** A server did not start from this install: it is verified before its next use. */
+  markSuspect({ folder }: PackageInUse): void {
+    this.#installs.markSuspect(basename(folder));
   }
 
-  /**
-   * Removes what is there for nobody: half an install of a hub that was killed, versions and packages that none of these
-   * servers has.
-   */
-  async tidy(servers: readonly ServerConfig[]): Promise<void> {
+  /** Removes incomplete installs of hubs that were killed, and packages that none of these servers uses. */
+  async prune(servers: readonly ServerConfig[]): Promise<void> {
     const { folder, owner } = this.#options;
     const packaged = servers.flatMap((server) => toPackaged(server) ?? []);
     const keys = new Set(packaged.flatMap((each) => this.#keyOf(each) ?? []));
-    // A spec that a variable fills in is not to be told from the entry alone.
-    const isOurs = packaged.some(isOpen) ? () => true : (key: string) => keys.has(key);
-    const { underWay } = this.#installs;
-    await removeUnused(await findUnused({ folder, owner, isOurs, underWay }), this.#records);
+    // The package of an entry with variables is unknown until they are filled in.
+    const isOurs = packaged.some(hasVariables) ? () => true : (key: string) => keys.has(key);
+    const { inProgress } = this.#installs;
+    await removeUnused(await findUnused({ folder, owner, isOurs, inProgress }), this.#records);
   }
 
   #keyOf(packaged: Packaged | undefined): string | undefined {
@@ -200,82 +189,84 @@ export class Packages {
     return call === undefined || packaged === undefined ? undefined : keyOf(call, packaged.env);
   }
 
-  #callOf({ transport, npm }: Packaged): NpxCall | undefined {
-    const isManaged = transport.launcher === "npx" && (npm ?? this.#options.mode) === "managed";
+  #callOf({ transport, env, npm }: Packaged): NpxCall | undefined {
+    // A path to npx, or a PATH in the entry, means another Node than the hub's.
+    const isOwnNpx = transport.command !== "npx" || env["PATH"] !== undefined;
+    const isManaged = transport.launcher === "npx" && !isOwnNpx && (npm ?? this.#options.mode) === "managed";
     return isManaged ? parseNpx(transport.args) : undefined;
   }
 
-  /** What there is to do for a package; undefined where it is npx's. */
-  async #plan(packaged: Packaged, { environment }: Preparing): Promise<Plan | undefined> {
-    const { transport, env } = packaged;
+  /** Undefined if npx runs the package. */
+  async #toManaged(packaged: Packaged, { environment }: Preparing): Promise<ManagedPackage | undefined> {
     const call = this.#callOf(packaged);
-    if (call === undefined) return undefined;
-    const { HOME: home, PATH: path } = environment;
-    const tools = await findTools({ command: transport.command, ownPath: env["PATH"], path });
-    const local = await findLocal(call, { cwd: resolve(transport.cwd ?? "."), home });
-    return tools === undefined || local === "unclear" ? undefined : { call, tools, local, key: keyOf(call, env) };
+    const { cwd } = packaged.transport;
+    if (call === undefined || (cwd !== undefined && (await isInProject(resolve(cwd), environment["HOME"])))) {
+      return undefined;
+    }
+    const npm = await findNpm(environment["PATH"]);
+    return npm === undefined ? undefined : { call, npm, key: keyOf(call, packaged.env) };
   }
 
-  async #toWay(call: NpxCall, file: string, tools: NpmTools, inUse: PackageInUse): Promise<Way> {
-    const { command, args } = await toProgram(file, tools.node);
+  async #toPlan(call: NpxCall, file: string, record: PackageRecord): Promise<LaunchPlan> {
+    const inUse = this.#toInUse(record);
+    const { command, args } = await toProgram(file, process.execPath);
     const bins = join(inUse.folder, "node_modules", ".bin");
     return { by: "node", program: { command, args: [...args, ...call.args] }, bins, inUse };
   }
 
-  /** One at a time, here and among all hubs; the install itself needs no lock, but would be done twice. */
-  async #ensure(plan: Plan, preparing: Preparing): Promise<PackageRecord> {
-    const { key, call } = plan;
-    const usable = await this.#findUsable(plan);
+  /** The install on record, or a new one. Repairing a damaged install keeps its version. */
+  async #ensure(managed: ManagedPackage, preparing: Preparing): Promise<PackageRecord> {
+    const { key, call } = managed;
+    const usable = await this.#findUsable(key);
     if (usable !== undefined) return usable;
-    return this.#queued(this.#work, key, preparing, async (signal) => {
-      const meanwhile = await this.#findUsable(plan);
+    return this.#queued(this.#installing, key, preparing, async (signal) => {
+      const meanwhile = await this.#findUsable(key);
       if (meanwhile !== undefined) return meanwhile;
-      // What is on record was damaged or removed: repairing it is no update.
       const before = await this.#records.read(key);
       const spec = before === undefined ? call.spec : `${call.name}@${before.version}`;
-      const record = await this.#install(spec, plan, { ...preparing, signal, anew: false });
+      const record = await this.#install(spec, managed, { ...preparing, signal, anew: false });
       await this.#commit(key, record);
-      if (before !== undefined) await this.#installs.leave(before.folder);
+      if (before !== undefined) await this.#installs.removeIfUnused(before.folder);
       return record;
     });
   }
 
-  /** In its turn, and once for all who ask for it meanwhile. */
+  /** Queued with all other installs, and done once for all callers that need the same package. */
   async #queued<T>(
-    shared: SharedWork<T>,
+    singleFlight: SingleFlight<T>,
     key: string,
     { signal, onStage }: Preparing,
     install: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const unwatch = this.#queue.watch(key, onStage);
     try {
-      return await shared.join(key, signal, (end) =>
-        this.#queue.run(key, end, () => this.#alone(key, end, () => install(end))),
+      return await singleFlight.join(key, signal, (end) =>
+        this.#queue.run(key, end, () => this.#locked(key, end, () => install(end))),
       );
     } finally {
       unwatch();
     }
   }
 
-  async #alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /** The lock keeps two hubs from installing the same package twice. */
+  async #locked<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const path = this.#records.path(key);
     try {
-      return await withLock(path, work, { patienceMs: PATIENCE_MS, signal });
+      return await withLock(path, work, { waitMs: LOCK_TIMEOUT_MS, signal });
     } catch (thrown) {
       if (signal.aborted) throw new HubError("Cancelled", "The install was cancelled", { cause: thrown });
-      if (toHubError(thrown).kind !== "StaleConfig") throw thrown;
+      if (toHubError(thrown).kind !== "Locked") throw thrown;
       return work();
     }
   }
 
   async #install(
     spec: string,
-    { key, call, tools }: Plan,
-    { environment: env, guard, signal, onOutput, anew }: Preparing & { readonly anew: boolean },
+    { key, call, npm }: ManagedPackage,
+    { environment: env, watchdog, signal, onOutput, anew }: Preparing & { readonly anew: boolean },
   ): Promise<PackageRecord> {
-    const { name } = call;
-    const asked = { spec, name, anew, tools, env, guard, signal, onOutput };
-    const { folder, manifest, integrity } = await this.#installs.make(asked);
+    const options = { spec, name: call.name, anew, npm, env, watchdog, signal, onOutput };
+    const { folder, manifest, integrity } = await this.#installs.create(options);
     const owners = new Set([...(this.#known.get(key)?.owners ?? []), this.#options.owner]);
     return {
       spec: call.spec,
@@ -283,7 +274,7 @@ export class Packages {
       integrity,
       manifest,
       folder,
-      runtime: runtimeOf(tools),
+      runtime: RUNTIME,
       installed_at: new Date().toISOString(),
       owners: [...owners],
     };
@@ -292,52 +283,48 @@ export class Packages {
   async #commit(key: string, record: PackageRecord): Promise<void> {
     await this.#installs.claim(record.folder);
     await this.#records.write(key, record);
-    this.#installs.settle(record.folder);
+    this.#installs.complete(record.folder);
     this.#known.set(key, record);
   }
 
-  async #findUsable({ key, tools }: Plan): Promise<PackageRecord | undefined> {
+  async #findUsable(key: string): Promise<PackageRecord | undefined> {
     const record = await this.#records.read(key);
-    if (record === undefined || !(await this.#installs.isUsable(record, tools))) return undefined;
+    if (record === undefined || !(await this.#installs.isUsable(record))) return undefined;
     const { owner } = this.#options;
-    const kept = record.owners.includes(owner) ? record : { ...record, owners: [...record.owners, owner] };
-    if (kept !== record) await this.#records.write(key, kept);
-    this.#known.set(key, kept);
-    return kept;
+    const owned = record.owners.includes(owner) ? record : { ...record, owners: [...record.owners, owner] };
+    if (owned !== record) await this.#records.write(key, owned);
+    this.#known.set(key, owned);
+    return owned;
   }
 
-  #toUse({ spec, version, integrity, manifest, folder, installed_at }: PackageRecord): PackageInUse {
-    const path = this.#installs.path(folder);
+  #toInUse({ spec, version, integrity, manifest, folder, installed_at }: PackageRecord): PackageInUse {
     return {
       spec,
       name: manifest.name,
       version,
       source: "managed",
-      folder: path,
+      folder: this.#installs.path(folder),
       integrity,
       installedAt: installed_at,
     };
   }
 }
 
-function isOpen({ transport, env }: Packaged): boolean {
+function hasVariables({ transport, env }: Packaged): boolean {
   const settings = Object.entries(env).filter(([name]) => /^npm_config_/i.test(name));
   return [...transport.args, ...settings.map(([, value]) => value || "${}")].some((text) => text.includes("${"));
 }
 
-/** Where npx would fail for the same reason, that is said at once; else it is tried. */
-function fallback(error: HubError, { spec }: NpxCall, { signal, onOutput }: Preparing): Way {
+/** Tries npx, unless it would fail for the same reason. */
+function fallback(error: HubError, { spec }: NpxCall, { signal, onOutput }: Preparing): LaunchPlan {
   if (signal.aborted || error.kind === "Cancelled" || error.kind === "PackageNotFound") throw error;
-  onOutput(Buffer.from(`plugboard: ${spec} could not be installed (${error.message}), npx is tried\n`));
-  // Without a network only what npx has already can be run. Asking for it again would take its minute a second time.
+  onOutput(Buffer.from(`plugboard: ${spec} could not be installed (${error.message}), using npx instead\n`));
+  // Without a network npx can only run what is in its cache. Trying the registry again would take another minute.
   return { by: "npx", offline: error.kind === "ConnectionFailed" };
 }
 
-function notInstalled(local: LocalPackage | undefined): HubError {
-  return new HubError("InvalidConfig", "The hub does not install the package of this server", {
-    hint:
-      local === undefined
-        ? 'It is no npm package, or left to npx ("npm", PLUGBOARD_NPM)'
-        : `It is run from ${local.root}: update it there`,
+function notManaged(): HubError {
+  return new HubError("InvalidArgument", "The hub does not install the package of this server", {
+    hint: 'It is not an npm package, or npx runs it because of "npm", PLUGBOARD_NPM, its command or the project in its "cwd"',
   });
 }

@@ -1,10 +1,10 @@
-// Which program of a package npx would run, and how it is run without npx.
+// Finds the program of a package that npx would run, and how to run it without npx.
 
 import { open } from "node:fs/promises";
 import { extname, join, resolve, sep } from "node:path";
 import * as z from "zod/mini";
 
-/** What a package says of itself in its package.json, as far as it matters here. */
+/** The parts of a package.json that matter here. */
 export const manifest = z.looseObject({
   name: z.string(),
   version: z.string(),
@@ -19,35 +19,35 @@ export interface Program {
 
 const SHEBANG_BYTES = 256;
 
-/** The file of a package's program, from the package's folder. The rules are npx's own. */
-export function findBin(said: Manifest, program?: string): string | undefined {
-  const unscoped = unscopedOf(said);
-  const bins = binsOf(said);
+/** The file of a package's program, relative to the package. By the rules of npx. */
+export function findBin(packageJson: Manifest, program?: string): string | undefined {
+  const unscoped = unscopedOf(packageJson);
+  const bins = binsOf(packageJson);
   const files = [...new Set(Object.values(bins))];
   const wanted = program ?? (files.length === 1 ? Object.keys(bins)[0] : unscoped);
   return wanted !== undefined && Object.hasOwn(bins, wanted) ? bins[wanted] : undefined;
 }
 
-/** All programs of a package: their files by name. */
-export function binsOf(said: Manifest): Readonly<Record<string, string>> {
-  const { bin = {} } = said;
-  return typeof bin === "string" ? { [unscopedOf(said)]: bin } : bin;
+/** The files of all programs of a package, by name. */
+export function binsOf(packageJson: Manifest): Readonly<Record<string, string>> {
+  const { bin = {} } = packageJson;
+  return typeof bin === "string" ? { [unscopedOf(packageJson)]: bin } : bin;
 }
 
 function unscopedOf({ name }: Manifest): string {
   return name.replace(/^@[^/]+\//, "");
 }
 
-/** A file inside of a folder; undefined where it would be outside. */
+/** The path of a file in a folder. Undefined if it would be outside. */
 export function inside(folder: string, file: string): string | undefined {
   const path = resolve(folder, file);
   return path.startsWith(join(folder, sep)) ? path : undefined;
 }
 
-/** With node itself where that is what the file asks for; else as the program that it is. */
+/** Run by node if its shebang is node, otherwise directly. */
 export async function toProgram(file: string, node: string): Promise<Program> {
   const first = await firstLine(file);
-  // The kernel takes all behind the interpreter as one option.
+  // The kernel passes everything after the interpreter as one argument.
   const [, interpreter, rest = ""] = /^#!\s*(\S+)(.*)/.exec(first) ?? [];
   const option = rest.trim() || undefined;
   const isScript = [".js", ".mjs", ".cjs"].includes(extname(file));
@@ -56,7 +56,7 @@ export async function toProgram(file: string, node: string): Promise<Program> {
       ? isScript
       : (/(?:^|\/)env$/.test(interpreter) && option === "node") ||
         (/(?:^|\/)node$/.test(interpreter) && option === undefined);
-  // Windows knows nothing of such lines.
+  // Windows does not support shebangs.
   return asksForNode || (isScript && process.platform === "win32")
     ? { command: node, args: [file] }
     : { command: file, args: [] };

@@ -1,0 +1,51 @@
+// The part of the client about logins at remote servers.
+
+import type { Login, LoginAttempt, LoginInput, Logout, TakenLogin } from "../schemas/login.ts";
+import type { Connection } from "./connection.ts";
+import { serverPath } from "./request-parts.ts";
+
+export class LoginsClient {
+  readonly #hub: Connection;
+
+  constructor(hub: Connection) {
+    this.#hub = hub;
+  }
+
+  /** Begins a login. The person continues at its `url`, or enters its `user_code`. */
+  begin(id: string, input: LoginInput = {}): Promise<LoginAttempt> {
+    return this.#hub.request(`${serverPath(id)}/login`, { method: "POST", body: { ...input } });
+  }
+
+  /** Revokes the tokens if that is possible, and forgets them. */
+  logout(id: string): Promise<Logout> {
+    return this.#hub.request(`${serverPath(id)}/login`, { method: "DELETE" });
+  }
+
+  refresh(id: string): Promise<Login> {
+    return this.#hub.request(`${serverPath(id)}/login/refresh`, { method: "POST" });
+  }
+
+  /** Continues the login of another program, which used the client of the entry. */
+  import(id: string, tokens: TakenLogin): Promise<Login> {
+    return this.#hub.request(`${serverPath(id)}/login/import`, { method: "POST", body: { ...tokens } });
+  }
+
+  list(): Promise<Login[]> {
+    return this.#hub.request("/logins");
+  }
+
+  getAttempt(id: string): Promise<LoginAttempt> {
+    return this.#hub.request(attempt(id));
+  }
+
+  /** Finishes an attempt with the address at which the browser arrived. */
+  finish(id: string, url: string): Promise<LoginAttempt> {
+    return this.#hub.request(`${attempt(id)}/callback`, { method: "POST", body: { url } });
+  }
+
+  cancel(id: string): Promise<void> {
+    return this.#hub.request(attempt(id), { method: "DELETE" });
+  }
+}
+
+const attempt = (id: string) => `/logins/${encodeURIComponent(id)}`;

@@ -1,0 +1,193 @@
+// The management commands as MCP tools: name, schema and handler.
+
+import { HubError } from "../../../errors.ts";
+import { isObject, type JsonObject } from "../../../lib/json/json.ts";
+import { rawParams } from "../../../protocol/rpc/jsonrpc.ts";
+import type { IncomingRequest } from "../../../protocol/serve/service.ts";
+import { toCallResult } from "../call-result.ts";
+import { LoginCommands } from "../commands/logins.ts";
+import { LifecycleCommands } from "../commands/lifecycle.ts";
+import { ServerCommands } from "../commands/servers.ts";
+import { StatsCommands } from "../commands/stats.ts";
+import { ToolCommands } from "../commands/tools.ts";
+import type { Managed } from "../core.ts";
+
+export interface AdminTool {
+  readonly definition: JsonObject & { readonly name: string };
+  run(args: JsonObject, exchange: IncomingRequest): unknown;
+}
+
+const TEXT = { type: "string" };
+const SERVER = { server_name: { ...TEXT, description: "Name or id of the server" } };
+const ID = { id: { ...TEXT, description: "Id or name of the server" } };
+const CONFIG = { config: { type: "object", description: "An entry as in mcp_server.json, with its name" } };
+
+export function adminTools(managed: Managed): readonly AdminTool[] {
+  const servers = new ServerCommands(managed);
+  const lifecycle = new LifecycleCommands(managed, servers);
+  const tools = new ToolCommands(managed);
+  const stats = new StatsCommands(managed);
+  const logins = new LoginCommands(managed);
+  return [
+    tool(
+      "list_mcp_servers",
+      "All configured servers with their status",
+      {},
+      { run: () => servers.list(), reads: true },
+    ),
+    tool("get_mcp_server", "One server", ID, { run: (args) => servers.get(text(args, "id")), reads: true }),
+    tool("create_mcp_server", "Add a server and start it if it is enabled", CONFIG, {
+      run: (args) => servers.create(args["config"]),
+    }),
+    tool(
+      "update_mcp_server",
+      "Replace a server's entry",
+      { ...ID, ...CONFIG },
+      {
+        run: (args) => servers.update(text(args, "id"), args["config"]),
+      },
+    ),
+    tool("delete_mcp_server", "Stop a server and remove it from the config", ID, {
+      run: async (args) => {
+        await servers.delete(text(args, "id"));
+        return { deleted: true };
+      },
+      destroys: true,
+    }),
+    tool("start_mcp_server", "Start a server", ID, { run: (args) => lifecycle.start(text(args, "id")) }),
+    tool("stop_mcp_server", "Stop a server", ID, { run: (args) => lifecycle.stop(text(args, "id")) }),
+    tool("test_mcp_server", "Test an entry without saving it", CONFIG, { run: (args) => servers.test(args["config"]) }),
+    tool("list_mcp_tools", "The tools of a server", SERVER, {
+      run: (args) => tools.ofServer(text(args, "server_name")),
+      reads: true,
+    }),
+    tool(
+      "call_mcp_tool",
+      "Call a tool of a server",
+      { ...SERVER, tool_name: TEXT, arguments: { type: "object" }, workflow_id: TEXT },
+      {
+        run: (args, exchange) => callTool(tools, args, exchange),
+        optional: ["arguments", "workflow_id"],
+        wrapper: "request",
+        destroys: true,
+      },
+    ),
+    tool("get_mcp_latency_metrics", "Latency of the calls of the last 24 hours (p50, p95, p99), by server", SERVER, {
+      run: (args) => stats.latency(args["server_name"] === undefined ? undefined : text(args, "server_name")),
+      optional: ["server_name"],
+      reads: true,
+    }),
+    tool(
+      "list_mcp_logins",
+      "The logins at servers: state, account, scopes, expiry",
+      {},
+      {
+        run: () => logins.list(),
+        reads: true,
+      },
+    ),
+    tool(
+      "begin_mcp_login",
+      "Begin a login at a server. A person has to open the `url` of the answer and log in there",
+      ID,
+      {
+        run: (args) => logins.begin(text(args, "id")),
+      },
+    ),
+    tool(
+      "get_mcp_login",
+      "Progress of a login that was begun: pending, completed or failed",
+      { login: TEXT },
+      {
+        run: (args) => logins.find(text(args, "login")),
+        reads: true,
+      },
+    ),
+    tool("end_mcp_login", "Log out at a server: revoke its tokens and forget them", ID, {
+      run: (args) => logins.logout(text(args, "id")),
+      destroys: true,
+    }),
+  ];
+}
+
+interface ToolOptions {
+  readonly run: AdminTool["run"];
+  readonly reads?: boolean;
+  readonly destroys?: boolean;
+  /** Optional properties. */
+  readonly optional?: readonly string[];
+  /** The arguments are also accepted inside an object of this name. */
+  readonly wrapper?: string;
+}
+
+/** Alternative names of arguments. */
+const ALIASES: Readonly<Record<string, string>> = { server_name: "serverName" };
+
+function tool(name: string, description: string, properties: JsonObject, options: ToolOptions): AdminTool {
+  const { run, reads = false, destroys = false, optional = [], wrapper } = options;
+  const keys = Object.keys(properties);
+  const aliases = Object.fromEntries(
+    keys.flatMap((key) => {
+      const alias = ALIASES[key];
+      return alias === undefined ? [] : [[alias, { ...TEXT, description: `Same as ${key}` }]];
+    }),
+  );
+  const wrapped =
+    wrapper === undefined ? {} : { [wrapper]: { type: "object", description: "All arguments in one object" } };
+  // An argument with two spellings is required in neither.
+  const required = keys.filter((key) => !optional.includes(key) && !(key in ALIASES) && wrapper === undefined);
+  const inputSchema = {
+    type: "object",
+    properties: { ...properties, ...aliases, ...wrapped },
+    required,
+    additionalProperties: false,
+  };
+  const annotations = { readOnlyHint: reads, destructiveHint: destroys };
+  return {
+    definition: { name, description, inputSchema, annotations },
+    run: (args, exchange) => run(readArguments(args, keys, wrapper), exchange),
+  };
+}
+
+/** The arguments without wrapper and aliases. Unknown arguments are refused. */
+function readArguments(given: JsonObject, keys: readonly string[], wrapper: string | undefined): JsonObject {
+  const inner = wrapper === undefined ? undefined : given[wrapper];
+  if (wrapper !== undefined && inner !== undefined) {
+    const beside = Object.keys(given).find((key) => key !== wrapper);
+    if (beside !== undefined) throw invalid(beside, `"${beside}" and "${wrapper}" exclude each other`);
+    if (!isObject(inner)) throw invalid(wrapper, `\`${wrapper}\` must be an object`);
+    return readArguments(inner, keys, undefined);
+  }
+  const flat: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const key = keys.find((candidate) => candidate === name || ALIASES[candidate] === name);
+    if (key === undefined) {
+      const known = [...keys, ...(wrapper === undefined ? [] : [wrapper])].join(", ");
+      throw invalid(name, `Unknown argument "${name}"`, `Arguments: ${known || "none"}`);
+    }
+    if (key in flat) throw invalid(name, `Duplicate argument ${key}`);
+    flat[key] = value;
+  }
+  return flat;
+}
+
+async function callTool(tools: ToolCommands, args: JsonObject, exchange: IncomingRequest): Promise<unknown> {
+  const { arguments: given = {}, workflow_id } = args;
+  if (!isObject(given)) throw invalid("arguments", "`arguments` must be an object");
+  const outcome = await tools.callOnServer(text(args, "server_name"), text(args, "tool_name"), rawParams(given), {
+    signal: exchange.signal,
+    arrival: exchange,
+    workflowId: workflow_id === undefined ? undefined : text(args, "workflow_id"),
+  });
+  return JSON.parse(toCallResult(outcome).toString());
+}
+
+function text(args: JsonObject, key: string): string {
+  const value = args[key];
+  if (typeof value === "string" && value !== "") return value;
+  throw invalid(key, `\`${key}\` must be text`);
+}
+
+function invalid(field: string, message: string, hint?: string): HubError {
+  return new HubError("InvalidArgument", message, { field, ...(hint === undefined ? {} : { hint }) });
+}

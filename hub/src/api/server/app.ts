@@ -1,0 +1,189 @@
+// The management API as an edge of the listener: checks the credentials before anything else, answers probes, and loads the
+// routes and the web framework on the first request. Most hubs never get one, and they take a tenth of its memory.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { requireRole, type Authenticator } from "../../auth/authenticator.ts";
+import { Grant } from "../../auth/grant.ts";
+import { identify } from "../../http/request-id.ts";
+import { sendProblem } from "../../http/send-problem.ts";
+import { BASE_PATH } from "./base-path.ts";
+import type { BrowserAccess, BrowserAccessOptions } from "./browser/access.ts";
+import { hasSession, isSignIn, requireOwnPage } from "./browser/own-page.ts";
+import type { Managed } from "./core.ts";
+import { collect } from "./live/collect.ts";
+import { EventLog } from "./live/event-log.ts";
+import { EventStreams } from "./live/event-streams.ts";
+import { answerProbe } from "./probes.ts";
+import type { Listener } from "./rest.ts";
+
+export interface ApiOptions extends Managed {
+  readonly authenticator: Authenticator;
+  /** Access for browsers. Undefined: the hub serves no web interface. */
+  readonly ui?: Omit<BrowserAccessOptions, "token"> | undefined;
+  /** Serves MCP at `servers/{id}/mcp` and `groups/{name}/mcp`. Throws if there is no such server or group. */
+  readonly mcp?:
+    | ((target: McpTarget, request: IncomingMessage, response: ServerResponse, grant: Grant) => void)
+    | undefined;
+  /** Gets unexpected errors for the log: the answer shows no details. */
+  readonly onUnexpected?: (error: unknown, requestId: string) => void;
+}
+
+export interface McpTarget {
+  readonly kind: "servers" | "groups";
+  /** Not yet decoded. */
+  readonly name: string;
+}
+
+/** An edge of the listener. */
+export interface Api {
+  (request: IncomingMessage, response: ServerResponse): boolean;
+  /** Number of open event streams. */
+  eventClients(): number;
+  /** Ends all event streams. Call it before the listener closes. */
+  close(): void;
+  /** A key that signs one browser in; undefined without the web interface. */
+  makeUiKey(): Promise<string | undefined>;
+  /** Resolves when the sessions of browsers are on disk. */
+  saved(): Promise<void>;
+}
+
+/** A browser that is signed in. */
+const UI = { id: "ui", principal: "ui", clientName: "ui", role: "admin", groups: "*", readOnly: false } as const;
+
+type UnexpectedHandler = NonNullable<ApiOptions["onUnexpected"]>;
+
+export function createApi(options: ApiOptions): Api {
+  const { hub, paths, callLog, authenticator, ui, mcp, onUnexpected = () => undefined } = options;
+  const log = new EventLog();
+  const streams = new EventStreams(log);
+  collect(hub, log);
+  const browser = ui === undefined ? undefined : new LazyBrowserAccess({ ...ui, token: authenticator.management });
+  const grants = new WeakMap<ServerResponse, Grant>();
+  const browserGrant = new Grant(UI);
+  const answer = lazyListener(options, { streams, lazyBrowser: browser, grants }, onUnexpected);
+  let closed = false;
+
+  const serve = (request: IncomingMessage, response: ServerResponse, requestId: string): void => {
+    answer(request, response).catch((error: unknown) => {
+      onUnexpected(error, requestId);
+      sendProblem(response, error, requestId);
+    });
+  };
+
+  const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const readiness = { stopping: closed || hub.isStopping, dataDir: paths.data, degraded: callLog.degraded };
+    if (answerProbe(request, response, readiness)) return true;
+    const path = request.url?.split("?", 1)[0] ?? "";
+    if (path !== "/api" && !path.startsWith("/api/")) return false;
+    const requestId = identify(request, response);
+    response.setHeader("cache-control", "no-store");
+    response.setHeader("x-content-type-options", "nosniff");
+    admit(request, response, path)
+      .then((grant) => {
+        if (grant === undefined) return serve(request, response, requestId);
+        grants.set(response, grant);
+        release(grant, response);
+        const target = mcp === undefined ? undefined : mcpTargetOf(path);
+        if (target === undefined) return serve(request, response, requestId);
+        // A server shows all its tools, whatever the groups say.
+        if (target.kind === "servers") requireRole(grant, "admin");
+        mcp?.(target, request, response, grant);
+      })
+      .catch((error: unknown) => sendProblem(response, error, requestId));
+    return true;
+  };
+
+  /** Who makes the request; undefined: someone who wants to sign in. */
+  const admit = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ): Promise<Grant | undefined> => {
+    if (browser !== undefined && isSignIn(request, path)) {
+      requireOwnPage(request);
+      return undefined;
+    }
+    if (browser === undefined || !hasSession(request))
+      return authenticator.authenticate(request.headers, request.socket.remoteAddress ?? "");
+    await browser.admit(request, response);
+    return browserGrant;
+  };
+  return Object.assign(edge, {
+    eventClients: () => streams.count,
+    close: () => {
+      closed = true;
+      streams.close();
+    },
+    makeUiKey: async () => (await browser?.load())?.makeKey().key,
+    saved: async () => browser?.saved(),
+  });
+}
+
+const MCP_PATH = new RegExp(`^${BASE_PATH}/(servers|groups)/([^/]+)/mcp$`);
+
+function mcpTargetOf(path: string): McpTarget | undefined {
+  const [, kind, name] = MCP_PATH.exec(path) ?? [];
+  return (kind === "servers" || kind === "groups") && name !== undefined ? { kind, name } : undefined;
+}
+
+/** Loads the access of browsers on their first request. */
+class LazyBrowserAccess {
+  readonly #options: BrowserAccessOptions;
+  #loaded: Promise<BrowserAccess> | undefined;
+
+  constructor(options: BrowserAccessOptions) {
+    this.#options = options;
+  }
+
+  load(): Promise<BrowserAccess> {
+    return (this.#loaded ??= import("./browser/access.ts").then((module) => new module.BrowserAccess(this.#options)));
+  }
+
+  async admit(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await (await this.load()).admit(request, response);
+  }
+
+  async saved(): Promise<void> {
+    await (await this.#loaded)?.saved();
+  }
+}
+
+/** An answer that is still open when the access of its requester ends is cut off. */
+function release(grant: Grant, response: ServerResponse): void {
+  const forget = grant.onceEnded(() => response.destroy());
+  response.once("close", forget);
+}
+
+interface LazyParts {
+  readonly streams: EventStreams;
+  readonly lazyBrowser: LazyBrowserAccess | undefined;
+  readonly grants: WeakMap<ServerResponse, Grant>;
+}
+
+/** Loads the web application on the first request; if that fails, the next request tries again. */
+function lazyListener(
+  managed: ApiOptions,
+  { streams, lazyBrowser, grants }: LazyParts,
+  onUnexpected: UnexpectedHandler,
+): Listener {
+  const load = async (): Promise<Listener> => {
+    const [{ createRest }, { createRoutes }, browser] = await Promise.all([
+      import("./rest.ts"),
+      import("./route-table.ts"),
+      lazyBrowser?.load(),
+    ]);
+    const revision = () => managed.hub.configuration.revision;
+    const sessionOf = (response: ServerResponse) => browser?.sessionOf(response);
+    const routes = createRoutes(managed, streams, browser);
+    return createRest({ routes, revision, onUnexpected, sessionOf, grantOf: (response) => grants.get(response) });
+  };
+  let loading: Promise<Listener> | undefined;
+  return async (request, response) => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    const listener = await loading;
+    await listener(request, response);
+  };
+}

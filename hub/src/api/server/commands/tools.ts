@@ -1,0 +1,302 @@
+// Lists and calls tools, reads resources and gets prompts: of one server, or of a group as its clients see it.
+
+import type { ServerRequest } from "../../../calls/call.ts";
+import { withExposedUris } from "../../../calls/exposed-uris.ts";
+import type { ExposedTool, Group } from "../../../catalog/group.ts";
+import type { Listing } from "../../../catalog/listing.ts";
+import { NO_GROUP } from "../../../catalog/membership.ts";
+import { MAX_NAME_LENGTH } from "../../../catalog/repair.ts";
+import { TokenCounts } from "../../../catalog/tokens.ts";
+import { didYouMean } from "@plugboard/shared/near-names";
+import { HubError } from "../../../errors.ts";
+import { LOCAL } from "../../../servers/instances/caller.ts";
+import type { ClientResponder } from "../../../servers/connection/client-responder.ts";
+import type { Arrival } from "../../../telemetry/tracing.ts";
+import { isObject, type JsonObject } from "../../../lib/json/json.ts";
+import type { Cancellation } from "../../../lib/cancellation.ts";
+import { failure, rawParams, RPC, type Raw, type RawParams, type Reply } from "../../../protocol/rpc/jsonrpc.ts";
+import { withContent } from "../../../protocol/revisions/tool-era.ts";
+import type { Managed } from "../core.ts";
+import {
+  TOOL_FLAGS,
+  type GroupTool,
+  type GroupToolDetail,
+  type Prompt,
+  type ResourceTemplate,
+  type Tool,
+  type ToolDetail,
+  type ToolIndex,
+} from "../../schemas/tool.ts";
+import { toPrompt, toTemplate, toTool } from "../view.ts";
+
+export interface RequestOptions {
+  /** Name of the client, for the call log. */
+  readonly client?: string | undefined;
+  /** For the trace. */
+  readonly arrival?: Arrival | undefined;
+  readonly signal?: Cancellation | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** For the call log. */
+  readonly workflowId?: string | undefined;
+}
+
+/** Reply of a server to a call, and its duration. */
+export interface CallOutcome {
+  readonly reply: Reply;
+  readonly durationMs: number;
+}
+
+/** Refuses requests of the server: a call through the management API has no client that could answer them. */
+const NO_CLIENT: ClientResponder = {
+  wasAsked: false,
+  askedMs: 0,
+  capabilities: {},
+  caller: () => undefined,
+  answer: async ({ method }) =>
+    failure({
+      code: RPC.methodNotFound,
+      message: `${method} cannot be answered: the call came from a program. Call the tool from an MCP client, or with plugboard call on a terminal`,
+    }),
+  completed: () => undefined,
+};
+
+export class ToolCommands {
+  readonly #managed: Managed;
+  readonly #tokens: TokenCounts;
+
+  constructor(managed: Managed, tokens: TokenCounts = new TokenCounts()) {
+    this.#managed = managed;
+    this.#tokens = tokens;
+  }
+
+  ofServer(id: string): Tool[] {
+    return this.#listing(id).tools.map(toTool);
+  }
+
+  /** One tool by its name on the server. */
+  onServer(id: string, name: string): ToolDetail {
+    const { tools } = this.#listing(id);
+    const definition = tools.find((tool) => tool["name"] === name);
+    if (definition === undefined) throw noTool(this.#managed.hub.supervisor.get(id).name, name, tools);
+    return { ...toTool(definition), tokens: this.#tokens.of(definition) };
+  }
+
+  promptsOf(id: string): Prompt[] {
+    return this.#listing(id).prompts.map(toPrompt);
+  }
+
+  templatesOf(id: string): ResourceTemplate[] {
+    return this.#listing(id).templates.map(toTemplate);
+  }
+
+  /** One tool by its name in the group, or `server:tool`. */
+  inGroup(group: string, exposed: string): GroupToolDetail {
+    const { server, tool, definition } = this.#group(group).resolveTool(exposed);
+    return { ...toTool(definition), server, tool, tokens: this.#tokens.of(definition) };
+  }
+
+  /** The tools of all servers, under their own names. */
+  index(): ToolIndex {
+    const { servers } = this.#managed.hub.supervisor;
+    return this.#toIndex(
+      servers.flatMap(({ name, isOffered, listing }) =>
+        (isOffered ? (listing?.tools ?? []) : []).map((definition) => {
+          const tool = String(definition["name"]);
+          return { server: name, tool, exposed: tool, definition };
+        }),
+      ),
+    );
+  }
+
+  indexOfGroup(group: string): ToolIndex {
+    return this.#toIndex(this.#group(group).tools);
+  }
+
+  #toIndex(tools: readonly ExposedTool[]): ToolIndex {
+    const servers = new Map<string, number>();
+    const rows = tools.map(({ server, tool, exposed, definition }): ToolIndex["tools"][number] => {
+      const index = servers.get(server) ?? servers.size;
+      servers.set(server, index);
+      const { title, annotations } = definition;
+      const shown = typeof title === "string" ? title : null;
+      return [index, exposed, tool, shown, flagsOf(annotations), this.#tokens.of(definition)];
+    });
+    return { servers: [...servers.keys()], tools: rows };
+  }
+
+  #listing(id: string): Listing {
+    const server = this.#managed.hub.supervisor.get(id);
+    if (server.isOffered) return server.listing ?? NO_LISTING;
+    throw server.unavailable();
+  }
+
+  /** A summary omits the schemas. */
+  ofGroup(group: string, { view = "full" }: { view?: "full" | "summary" } = {}): GroupTool[] {
+    if (view === "summary") {
+      return this.#group(group).tools.map(({ server, tool, definition }) => {
+        const { output_schema: _, annotations: __, ...shown } = toTool({ ...definition, inputSchema: undefined });
+        return { ...shown, server, tool };
+      });
+    }
+    return this.#group(group).tools.map(({ server, tool, definition }) => ({ ...toTool(definition), server, tool }));
+  }
+
+  /** By the name on the server. */
+  async callOnServer(id: string, tool: string, args: RawParams, options: RequestOptions = {}): Promise<CallOutcome> {
+    requireName(tool);
+    const target = await this.#resolve({ group: NO_GROUP, server: id, tool, args }, options, () => {
+      const server = this.#managed.hub.supervisor.get(id);
+      if (server.status.state === "disabled") {
+        throw new HubError("ServerDisabled", `Server "${server.name}" is disabled`, {
+          hint: `plugboard enable ${server.name}`,
+        });
+      }
+      const definition = server.listing?.tools.find(({ name }) => name === tool);
+      if (server.isOffered && definition === undefined) {
+        throw noTool(server.name, tool, server.listing?.tools ?? []);
+      }
+      return { server: server.name, tool, definition };
+    });
+    return this.#call({ group: NO_GROUP, args, ...target }, options);
+  }
+
+  /** By the name in the group, or `server:tool`. */
+  async callInGroup(
+    name: string,
+    exposed: string,
+    args: RawParams,
+    options: RequestOptions = {},
+  ): Promise<CallOutcome> {
+    requireName(exposed.slice(exposed.indexOf(":") + 1));
+    const { group, ...target } = await this.#resolve({ group: name, server: "", tool: exposed, args }, options, () => {
+      const found = this.#group(name);
+      return { group: found, ...found.resolveTool(exposed) };
+    });
+    const { server, tool, definition } = target;
+    const outcome = await this.#call({ group: group.name, server, tool, args, definition }, options);
+    return { ...outcome, reply: withExposedUris(outcome.reply, group.rewrittenUris(server)) };
+  }
+
+  async readResource(name: string, exposed: string, options: RequestOptions = {}): Promise<Raw> {
+    const group = this.#group(name);
+    const { server, uri } = group.resolveResource(exposed);
+    return this.#request(group, server, { method: "resources/read", params: { uri } }, options);
+  }
+
+  async getPrompt(name: string, exposed: string, args: JsonObject, options: RequestOptions = {}): Promise<Raw> {
+    const group = this.#group(name);
+    const { server, prompt } = group.resolvePrompt(exposed);
+    return this.#request(group, server, { method: "prompts/get", params: { name: prompt, arguments: args } }, options);
+  }
+
+  /** Finds the target of a call. A failure is recorded as a refused call. */
+  async #resolve<T>(
+    { group, server, tool, args }: Omit<ServerCall, "definition">,
+    { client, workflowId }: RequestOptions,
+    find: () => T,
+  ): Promise<T> {
+    try {
+      return find();
+    } catch (thrown) {
+      const call = { group, server, name: tool, params: toParams(tool, args), client, workflowId };
+      throw await this.#managed.hub.calls.refuse(call, thrown);
+    }
+  }
+
+  async #call(call: ServerCall, options: RequestOptions): Promise<CallOutcome> {
+    const { group, server, tool, args, definition } = call;
+    const startedAt = performance.now();
+    const reply = await this.#managed.hub.calls.callTool({
+      method: "tools/call",
+      params: toParams(tool, args),
+      ...(definition === undefined ? {} : { tool: definition }),
+      group,
+      server,
+      name: tool,
+      client: options.client,
+      responder: NO_CLIENT,
+      workflowId: options.workflowId,
+      ...toServerRequest(options),
+    });
+    const durationMs = performance.now() - startedAt;
+    return { reply: reply.ok ? { ok: true, result: withContent(reply.result) } : reply, durationMs };
+  }
+
+  async #request(
+    group: Group,
+    server: string,
+    { method, params }: { method: string; params: JsonObject },
+    options: RequestOptions,
+  ): Promise<Raw> {
+    const request = {
+      method,
+      params: rawParams(params),
+      group: group.name,
+      client: options.client,
+      ...toServerRequest(options),
+    };
+    const reply = withExposedUris(await this.#managed.hub.calls.forward(server, request), group.rewrittenUris(server));
+    if (reply.ok) return reply.result;
+    const { message } = isObject(reply.error.value) ? reply.error.value : {};
+    throw new HubError("ProtocolError", `Server "${server}" answered with an error`, { detail: String(message) });
+  }
+
+  #group(name: string): Group {
+    return this.#managed.hub.catalog.groupOrSuggest(name);
+  }
+}
+
+const NO_LISTING: Listing = { tools: [], resources: [], templates: [], prompts: [] };
+
+function flagsOf(annotations: unknown): number {
+  if (!isObject(annotations)) return 0;
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  return (
+    (readOnlyHint === true ? TOOL_FLAGS.readOnly : 0) +
+    (destructiveHint === true ? TOOL_FLAGS.destructive : 0) +
+    (idempotentHint === true ? TOOL_FLAGS.idempotent : 0) +
+    (openWorldHint === true ? TOOL_FLAGS.openWorld : 0)
+  );
+}
+
+function noTool(server: string, tool: string, tools: readonly JsonObject[]): HubError {
+  const known = tools.map((each) => String(each["name"]));
+  return new HubError("ToolNotFound", "Tool not found", {
+    detail: `Server "${server}" has no tool "${tool}"`,
+    hint: didYouMean(tool, known, "Tools"),
+  });
+}
+
+/** Tools with longer names are never offered. */
+function requireName(tool: string): void {
+  if (tool.length <= MAX_NAME_LENGTH) return;
+  const message = `A tool name has at most ${MAX_NAME_LENGTH} characters, and this one has ${tool.length}`;
+  throw new HubError("InvalidArgument", message, { field: "tool" });
+}
+
+interface ServerCall {
+  readonly group: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly args: RawParams;
+  readonly definition: JsonObject | undefined;
+}
+
+/** Keeps the bytes of the arguments, so that numbers which JavaScript cannot represent reach the server unchanged. */
+function toParams(name: string, { bytes, value }: RawParams): RawParams {
+  const head = Buffer.from(`{"name":${JSON.stringify(name)},"arguments":`);
+  return rawParams({ name, arguments: value }, Buffer.concat([head, bytes, Buffer.from("}")]));
+}
+
+function toServerRequest({
+  signal,
+  timeoutMs,
+  arrival,
+}: RequestOptions): Pick<ServerRequest, "caller" | "signal" | "timeoutMs" | "arrival"> {
+  return {
+    caller: LOCAL,
+    arrival,
+    ...(signal === undefined ? {} : { signal }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}

@@ -1,0 +1,56 @@
+// The parts of a hub that the management API works with.
+
+import type { AccessTokens } from "../../auth/access-tokens.ts";
+import type { Calls } from "../../calls/calls.ts";
+import type { CallLog } from "../../call-log/port.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { HubPaths } from "../../config/files/paths.ts";
+import type { PlatformContext } from "../../config/files/system-folders.ts";
+import type { LiveConfig } from "../../live-config.ts";
+import type { LiveHistory } from "../../live-history.ts";
+import type { LiveSessions } from "../../live-sessions.ts";
+import type { HubEvents } from "../../events.ts";
+import type { SecretStore } from "../../secrets/store.ts";
+import type { Logins } from "../../servers/login/logins.ts";
+import type { Supervisor } from "../../servers/supervisor.ts";
+
+/** Implemented by Hub. */
+export interface Core {
+  readonly supervisor: Supervisor;
+  readonly configuration: LiveConfig;
+  readonly calls: Calls;
+  readonly secrets: SecretStore;
+  readonly logins: Logins;
+  readonly accessTokens: AccessTokens;
+  readonly sessions: LiveSessions;
+  readonly history: LiveHistory;
+  readonly events: HubEvents;
+  readonly catalog: Catalog;
+  readonly warnings: readonly string[];
+  readonly url: string | undefined;
+  readonly tracesUrl: string | undefined;
+  readonly isStopping: boolean;
+}
+
+export interface Records {
+  readonly callLog: Pick<
+    CallLog,
+    | "query"
+    | "summaries"
+    | "count"
+    | "neighbours"
+    | "series"
+    | "deleteBefore"
+    | "stats"
+    | "usage"
+    | "retention"
+    | "degraded"
+  >;
+}
+
+export interface Managed extends Records {
+  readonly hub: Core;
+  readonly paths: HubPaths;
+  /** The environment and home of the user who runs the hub, for the files of other programs. */
+  readonly user: PlatformContext;
+}

@@ -1,0 +1,52 @@
+// The role that each route of the API needs, by its operationId. A route that is not listed here needs the role admin.
+
+import type { Role } from "../../auth/grant.ts";
+
+/** What an operator may do: see what runs, start and stop it, and end what hangs. No config, secrets or access. */
+const OPERATOR: ReadonlySet<string> = new Set([
+  "getStatus",
+  "getOpenApi",
+  "streamEvents",
+  "listServers",
+  "getServer",
+  "startServer",
+  "stopServer",
+  "restartServer",
+  "testSavedServer",
+  "getServerLogs",
+  "getServerHistory",
+  "getServerUsage",
+  "getHubLogs",
+  "listTools",
+  "getTool",
+  "getToolIndex",
+  "listPrompts",
+  "listResourceTemplates",
+  "listGroups",
+  "getGroup",
+  "listGroupTools",
+  "getGroupTool",
+  "listCalls",
+  "getCall",
+  "countCalls",
+  "exportCalls",
+  "getCallNeighbours",
+  "listActiveCalls",
+  "cancelCall",
+  "listSessions",
+  "endSession",
+  "getStats",
+  "getSeries",
+  "getLatency",
+  "examine",
+  "listLogins",
+  "getLoginAttempt",
+]);
+
+/** What everyone with a token may do. */
+const USER: ReadonlySet<string> = new Set<string>([]);
+
+export function roleOf(operationId: string): Role {
+  if (USER.has(operationId)) return "user";
+  return OPERATOR.has(operationId) ? "operator" : "admin";
+}

@@ -1,0 +1,35 @@
+// Access tokens of the hub's clients.
+
+import * as z from "zod/mini";
+import { newToken, token, tokenInput } from "../../schemas/token.ts";
+import type { TokenCommands } from "../commands/tokens.ts";
+import { routesOf, type Call, type Route } from "../route.ts";
+
+const { get, post, remove } = routesOf("tokens");
+
+const idParam = z.strictObject({ id: z.string().check(z.minLength(1)) });
+
+export function tokenRoutes(tokens: TokenCommands): Route[] {
+  return [
+    get("/tokens", "listTokens", "Access tokens that are valid, and when they were last used", {
+      answer: z.array(token),
+      run: () => tokens.list(),
+    }),
+    post("/tokens", "createToken", "Make an access token; it is shown only in this answer", {
+      body: tokenInput,
+      answer: newToken,
+      status: 201,
+      run: ({ body, grant }) => tokens.make(body, by(grant)),
+    }),
+    remove("/tokens/{id}", "revokeToken", "Revoke an access token, by id or name; everything that it holds open ends", {
+      params: idParam,
+      run: async ({ params, grant }) => {
+        await tokens.revoke(params.id, by(grant));
+      },
+    }),
+  ];
+}
+
+function by(grant: Call<unknown, unknown, unknown>["grant"]): string {
+  return grant?.principal ?? "";
+}

@@ -1,0 +1,42 @@
+// The text of an access token: 256 random bits and a checksum, so that a typing error, or a token of another program, is known as
+// such without a look-up. Secret scanners recognise the prefix.
+
+import { crc32 } from "node:zlib";
+import { randomSecret } from "./secret-digest.ts";
+
+const PREFIX = "pbt_";
+const CHECKSUM_CHARS = 6;
+const FORM = /^pbt_([A-Za-z0-9_-]{43})([0-9A-Za-z]{6})$/;
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** Enough to tell tokens apart in a list, too little to use. */
+const SHOWN_CHARS = PREFIX.length + 4;
+
+export function makeAccessToken(): string {
+  const secret = randomSecret();
+  return `${PREFIX}${secret}${checksumOf(secret)}`;
+}
+
+export function isAccessToken(text: string): boolean {
+  const [, secret, checksum] = FORM.exec(text) ?? [];
+  return secret !== undefined && checksumOf(secret) === checksum;
+}
+
+/** Begins like an access token, whether it is one or not. */
+export function looksLikeAccessToken(text: string): boolean {
+  return text.startsWith(PREFIX);
+}
+
+export function startOf(token: string): string {
+  return token.slice(0, SHOWN_CHARS);
+}
+
+/** CRC-32 in base 62. */
+function checksumOf(secret: string): string {
+  let rest = crc32(secret);
+  let text = "";
+  for (let place = 0; place < CHECKSUM_CHARS; place++) {
+    text = `${DIGITS[rest % DIGITS.length]}${text}`;
+    rest = Math.floor(rest / DIGITS.length);
+  }
+  return text;
+}

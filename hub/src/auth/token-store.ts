@@ -1,0 +1,43 @@
+// Port: where access tokens are kept. Implemented by identity/sqlite-identity.ts.
+
+import type { Role } from "./grant.ts";
+
+export interface StoredToken {
+  readonly id: string;
+  /** SHA-256 of the token, in base64: the token itself is kept nowhere. */
+  readonly digest: string;
+  /** The first characters of the token. */
+  readonly start: string;
+  readonly name: string;
+  readonly principal: string;
+  readonly role: Role;
+  readonly groups: "*" | readonly string[];
+  readonly readOnly: boolean;
+  /** Times are milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly createdBy: string;
+  /** Undefined: never. */
+  readonly expiresAt: number | undefined;
+  readonly usedAt: number | undefined;
+  /** The address of the last use. */
+  readonly usedFrom: string | undefined;
+}
+
+export interface TokenUse {
+  readonly id: string;
+  readonly at: number;
+  readonly from: string | undefined;
+}
+
+export interface TokenStore {
+  /** Tokens that are not revoked, oldest first. */
+  list(): Promise<readonly StoredToken[]>;
+  /** Throws Conflict if there is one of this name. */
+  add(token: StoredToken): Promise<void>;
+  /** Returns false if there is none. */
+  revoke(id: string, by: string): Promise<boolean>;
+  used(uses: readonly TokenUse[]): Promise<void>;
+  /** Whether another process has changed tokens since they were listed. */
+  hasChanged(): boolean;
+  close(): Promise<void>;
+}

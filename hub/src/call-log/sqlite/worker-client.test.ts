@@ -1,0 +1,41 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { LogFolder } from "../../../../test/support/calls.ts";
+import { DEFAULT_RETENTION } from "./sqlite-call-log.ts";
+import { workerFile, type WorkerData } from "./worker-client.ts";
+
+const DIST = fileURLToPath(new URL("../../../dist", import.meta.url));
+const BUNDLE = join(DIST, "bundle/call-worker.js");
+
+let folder: LogFolder;
+beforeEach(async () => {
+  folder = await LogFolder.create();
+});
+afterEach(() => folder.remove());
+
+it("RS-4 compiled modules use the worker of the same compilation, never that of an older bundle", () => {
+  const compiled = pathToFileURL(join(DIST, "call-log/sqlite/worker-client.js"));
+  const worker = fileURLToPath(workerFile(compiled.href));
+  expect(worker).toBe(join(DIST, "call-log/sqlite/worker.js"));
+  expect(existsSync(worker)).toBe(true);
+  for (const bundled of ["bundle/hub.js", "embed/index.js"])
+    expect(workerFile(pathToFileURL(join(DIST, bundled)).href)).toBe(BUNDLE);
+});
+
+it("RS-4 a worker of another build refuses to run, with the fix", async () => {
+  const { path, journals } = folder;
+  const workerData: WorkerData = {
+    path,
+    folder: journals,
+    writer: "w",
+    retention: DEFAULT_RETENTION,
+    buildId: "other",
+  };
+  const [error] = await once(new Worker(BUNDLE, { workerData }), "error");
+  expect(String(error)).toMatch(/does not belong to this build of the hub: npm run build/);
+  expect(existsSync(path)).toBe(false);
+});

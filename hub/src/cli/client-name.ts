@@ -1,3 +1,0 @@
-// What the command line calls itself in the call log.
-
-export const CLIENT = "cli";

@@ -1,0 +1,164 @@
+// `plugboard group`: manages groups. Each group of servers and tools is a separate endpoint.
+
+import type { GroupInput, GroupView } from "../../api/schemas/group.ts";
+import { didYouMean } from "@plugboard/shared/near-names";
+import { HubError } from "../../errors.ts";
+import { withAccess, type Access } from "../hub-access/hub-access.ts";
+import type { GlobalOptions } from "../io.ts";
+import type { Register } from "../command.ts";
+import type { Cell } from "../terminal/table.ts";
+import { count } from "../terminal/text.ts";
+
+interface GroupOptions extends GlobalOptions {
+  readonly servers?: string;
+  readonly tools?: string;
+  readonly description?: string;
+}
+
+export const groupCommand: Register = (program, { io }) => {
+  const group = program.command("group").description("manage groups: ls, get, add, set, rm");
+  const run = async (options: GlobalOptions, use: (access: Access) => Promise<void>) => {
+    await withAccess(io, options, use);
+  };
+  group
+    .command("ls")
+    .alias("list")
+    .description("list all groups")
+    .action((options: GlobalOptions) => run(options, ls));
+  group
+    .command("get")
+    .description("show a group and its tools")
+    .argument("<name>")
+    .action((name: string, options: GlobalOptions) => run(options, (access) => get(access, name)));
+  for (const [verb, description, change] of [
+    ["add", "add a group", add],
+    ["set", "change a group; omitted options stay as they are", set],
+  ] as const) {
+    group
+      .command(verb)
+      .description(description)
+      .argument("<name>")
+      .option("--servers <names>", "its servers, separated by commas")
+      .option(
+        "--tools <patterns>",
+        "tools to expose, separated by commas: tool, server.tool, * as wildcard, ! to exclude (default: all)",
+      )
+      .option("--description <text>", "description of the group")
+      .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
+  }
+  group
+    .command("rm")
+    .alias("remove")
+    .description("remove a group; its servers stay")
+    .argument("<name>")
+    .action((name: string, options: GlobalOptions) => run(options, (access) => rm(access, name)));
+};
+
+async function ls({ api, out, hub }: Access): Promise<void> {
+  const groups = await api.listGroups();
+  if (out.json) return out.data(groups);
+  const rows = groups.map(({ name, servers, tool_count, path, description, error }): Cell[] => [
+    name,
+    // Tool counts are only known to a running hub.
+    hub === undefined ? "-" : String(tool_count),
+    servers.join(" ") || "none",
+    hub === undefined ? path : hub.url + path,
+    error === null ? (description ?? "") : { text: error.message, paint: out.color.bad },
+  ]);
+  out.table([["NAME", "TOOLS", "SERVERS", "ENDPOINT", ""], ...rows], { right: [1] });
+}
+
+async function get({ api, out, hub }: Access, name: string): Promise<void> {
+  const group = await known(api, name);
+  const tools = group.error === null ? await api.listGroupTools(name) : [];
+  if (out.json) return out.data({ ...group, exposed_tools: tools.map((tool) => tool.name) });
+  const label = (text: string): Cell => ({ text: `  ${text}`, paint: out.color.faint });
+  out.print(out.color.strong(group.name));
+  out.table([
+    ...(group.error === null ? [] : [[label("error"), group.error.message]]),
+    ...(group.description === null ? [] : [[label("about"), group.description]]),
+    [label("endpoint"), hub === undefined ? group.path : hub.url + group.path],
+    [label("servers"), group.servers.join(" ") || "none"],
+    [label("tools"), group.tools.length === 0 ? "all" : group.tools.join(" ")],
+    ...(hub === undefined ? [] : [[label("offers"), count(tools.length, "tool")]]),
+    ...tools.map((tool): Cell[] => [label(""), tool.name]),
+  ]);
+}
+
+async function add(access: Access, name: string, options: GroupOptions): Promise<void> {
+  await save(access, name, toInput(options), "Added");
+}
+
+async function set(access: Access, name: string, options: GroupOptions): Promise<void> {
+  await known(access.api, name);
+  // The entry as written in the file: servers that it names need not exist yet.
+  const { groups } = (await access.api.config.get()).config;
+  await save(access, name, { ...(Object.hasOwn(groups, name) ? groups[name] : {}), ...toInput(options) }, "Changed");
+}
+
+async function rm({ api, out, where }: Access, name: string): Promise<void> {
+  await known(api, name);
+  await api.deleteGroup(name);
+  const file = where("group.json");
+  out.changed(`Removed the group ${name} from ${file}`, { removed: name, file });
+}
+
+async function save(
+  { api, out, hub, where }: Access,
+  name: string,
+  entry: GroupInput,
+  did: "Added" | "Changed",
+): Promise<void> {
+  const all = await api.listServers();
+  const servers = new Set(all.map(({ config }) => config.name));
+  const tools = entry.tools?.map((pattern) => withColon(pattern, new Set([...servers, ...(entry.servers ?? [])])));
+  const input = { ...entry, ...(tools === undefined ? {} : { tools }) };
+  const group = await (did === "Added" ? api.createGroup(name, input) : api.setGroup(name, input));
+  for (const server of entry.servers ?? []) {
+    if (!servers.has(server))
+      out.warn(`There is no server "${server}" yet. ${didYouMean(server, [...servers], "Servers")}`);
+  }
+  // A server that is not running may still have the tools.
+  const isKnown = all.every(({ config, status }) => !group.servers.includes(config.name) || status === "running");
+  if (hub !== undefined && isKnown && group.servers.length > 0 && group.tool_count === 0) {
+    out.warn(
+      `The group ${name} offers no tool: ${group.tools.join(", ") || "its servers have none"}. See: plugboard tools`,
+    );
+  }
+  const file = where("group.json");
+  const configured = group.servers.length - group.unknown_servers.length;
+  out.changed(`${did} the group ${name} (${count(configured, "server")}) in ${file}`, { group, file });
+}
+
+function toInput({ servers, tools, description }: GroupOptions): GroupInput {
+  return {
+    ...(servers === undefined ? {} : { servers: parseList(servers) }),
+    ...(tools === undefined ? {} : { tools: parseList(tools) }),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+/**
+ * Turns `server.tool` into the config's `server:tool`. Tool names may contain dots, so only the name of a known server counts.
+ */
+function withColon(pattern: string, servers: ReadonlySet<string>): string {
+  const [, exclusion = "", server = "", tool = ""] = /^(!?)([^.:]*)\.(.*)$/s.exec(pattern) ?? [];
+  return servers.has(server) ? `${exclusion}${server}:${tool}` : pattern;
+}
+
+function parseList(text: string): string[] {
+  return text.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
+}
+
+async function known(api: Access["api"], name: string): Promise<GroupView> {
+  const groups = await api.listGroups();
+  const group = groups.find((candidate) => candidate.name === name);
+  if (group !== undefined) return group;
+  throw new HubError("GroupNotFound", `There is no group "${name}"`, {
+    hint: didYouMean(
+      name,
+      groups.map((candidate) => candidate.name),
+      "Groups",
+    ),
+  });
+}

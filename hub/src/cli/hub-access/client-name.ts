@@ -1,0 +1,3 @@
+// The client name of the command line in the call log.
+
+export const CLIENT = "cli";

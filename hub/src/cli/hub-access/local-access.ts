@@ -1,0 +1,197 @@
+// A hub inside the command, with the operations of the management API but without HTTP.
+
+import { EventEmitter, on } from "node:events";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { toCallResult } from "../../api/server/call-result.ts";
+import { ConfigCommands } from "../../api/server/commands/config.ts";
+import { GroupCommands } from "../../api/server/commands/groups.ts";
+import { LifecycleCommands } from "../../api/server/commands/lifecycle.ts";
+import { LoginCommands } from "../../api/server/commands/logins.ts";
+import { SecretCommands } from "../../api/server/commands/secrets.ts";
+import { ServerCommands } from "../../api/server/commands/servers.ts";
+import { SettingsCommands } from "../../api/server/commands/settings.ts";
+import { StatsCommands } from "../../api/server/commands/stats.ts";
+import { TokenCommands } from "../../api/server/commands/tokens.ts";
+import { ToolCommands } from "../../api/server/commands/tools.ts";
+import { OWNER } from "../../auth/authenticator.ts";
+import type { Managed } from "../../api/server/core.ts";
+import type { Hub } from "../../hub.ts";
+import type { JsonObject } from "../../lib/json/json.ts";
+import type { Raw, RawParams } from "../../protocol/rpc/jsonrpc.ts";
+import type { Access, Api, LoginNews } from "./hub-access.ts";
+import { CLIENT } from "./client-name.ts";
+import type { Pipe } from "./interactive-call.ts";
+import type { Io } from "../io.ts";
+import { toStartup } from "./open-hub.ts";
+import type { Output } from "../terminal/output.ts";
+import { Progress } from "../terminal/progress.ts";
+import type { HubFolders } from "./run-file.ts";
+
+const CLOSE_MS = 500;
+
+interface LocalOptions {
+  readonly hub: Hub;
+  readonly out: Output;
+  readonly folders: HubFolders;
+  readonly timeoutMs: number | undefined;
+}
+
+export class LocalAccess implements Access {
+  readonly hub = undefined;
+  readonly out: Output;
+  readonly api: Api;
+  readonly #io: Io;
+  readonly #hub: Hub;
+  readonly #places: HubFolders;
+  readonly #tools: ToolCommands;
+  readonly #use: { readonly timeoutMs: number | undefined; readonly client: string };
+
+  constructor(io: Io, { hub, out, folders, timeoutMs }: LocalOptions) {
+    this.#io = io;
+    this.#hub = hub;
+    this.#places = folders;
+    this.#use = { timeoutMs, client: CLIENT };
+    this.out = out;
+    const managed = toManaged(hub, folders, io);
+    this.#tools = new ToolCommands(managed);
+    this.api = toApi(managed, this.#tools);
+  }
+
+  readonly where = (file: "mcp_server.json" | "group.json" | "secrets"): string =>
+    join(file === "secrets" ? this.#places.data : this.#places.config, file);
+
+  async ready(server?: string): Promise<void> {
+    const settled = server === undefined ? this.#hub.start() : this.#hub.supervisor.get(server).start();
+    if (this.out.live) {
+      const shown = () => this.#hub.supervisor.servers.filter(({ name }) => server === undefined || name === server);
+      await new Progress(this.#io, this.out, () => shown().map(toStartup)).show(settled);
+    }
+    await settled;
+  }
+
+  mentionNoHub(): void {
+    if (!this.out.json) this.out.note("No hub is running: plugboard start");
+  }
+
+  listenForLogins(port: number): Promise<void> {
+    return this.#hub.listenForLogins({ host: "127.0.0.1", port });
+  }
+
+  async *loginEvents({ onOpen, signal }: Parameters<Access["loginEvents"]>[0]): AsyncGenerator<LoginNews> {
+    // Both events as one, so that they come in order.
+    const news = new EventEmitter();
+    const onLogin = () => news.emit("news", {});
+    const onWarning = ({ message }: { readonly message: string }) => news.emit("news", { warning: message });
+    const { events } = this.#hub;
+    events.on("login", onLogin).on("warning", onWarning);
+    const received = on(news, "news", { signal });
+    try {
+      await onOpen();
+      for await (const [one] of received) yield one;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      events.off("login", onLogin).off("warning", onWarning);
+    }
+  }
+
+  async callTool({ server, tool, args }: { server: string; tool: string; args: RawParams }): Promise<Raw> {
+    return toRaw(toCallResult(await this.#tools.callOnServer(server, tool, args, this.#use)));
+  }
+
+  async callGroupTool({ group, tool, args }: { group: string; tool: string; args: RawParams }): Promise<Raw> {
+    return toRaw(toCallResult(await this.#tools.callInGroup(group, tool, args, this.#use)));
+  }
+
+  async converse(group: string): Promise<Pipe> {
+    const { StdioServer } = await import("../../protocol/serve/stdio-server.ts");
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const service = this.#hub.endpoint(group, Promise.resolve());
+    const server = new StdioServer({ input, output, service });
+    const close = async () => {
+      input.end();
+      service.close();
+      await Promise.race([server.ended, sleep(CLOSE_MS, undefined, { ref: false })]);
+    };
+    return { input, output, close };
+  }
+
+  readResource(group: string, uri: string): Promise<Raw> {
+    return this.#tools.readResource(group, uri, this.#use);
+  }
+
+  getPrompt(group: string, prompt: string, args: JsonObject): Promise<Raw> {
+    return this.#tools.getPrompt(group, prompt, args, this.#use);
+  }
+}
+
+function toApi(managed: Managed, tools: ToolCommands): Api {
+  const servers = new ServerCommands(managed);
+  const lifecycle = new LifecycleCommands(managed, servers);
+  const groups = new GroupCommands(managed);
+  const secrets = new SecretCommands(managed);
+  const tokens = new TokenCommands(managed);
+  const logins = new LoginCommands(managed);
+  const config = new ConfigCommands(managed);
+  const settings = new SettingsCommands(managed);
+  const stats = new StatsCommands(managed);
+  return {
+    listServers: (options) => servers.list(options),
+    getServer: (id) => servers.get(id),
+    createServer: (entry) => servers.create(entry),
+    updateServer: (id, entry) => servers.update(id, entry),
+    patchServer: (id, patch) => servers.patch(id, patch),
+    deleteServer: (id) => servers.delete(id),
+    enableServer: (id) => lifecycle.enable(id),
+    disableServer: (id) => lifecycle.disable(id),
+    updatePackage: (id) => lifecycle.update(id, new AbortController().signal),
+    testServer: (entry) => servers.test(entry),
+    testSavedServer: (id) => servers.testSaved(id),
+    listTools: async (id) => tools.ofServer(id),
+    listGroups: async () => groups.list(),
+    getGroup: async (name) => groups.get(name),
+    createGroup: (name, entry) => groups.create(name, entry),
+    setGroup: (name, entry) => groups.set(name, entry),
+    deleteGroup: (name) => groups.delete(name),
+    listGroupTools: async (group) => tools.ofGroup(group),
+    settings: () => settings.show(),
+    changeSettings: (patch) => settings.change(patch),
+    secrets: {
+      list: () => secrets.list(),
+      set: (name, value, options) => secrets.set(name, value, options),
+      delete: (name, options) => secrets.delete(name, options),
+      rotateKey: () => secrets.rotateKey(),
+    },
+    tokens: {
+      list: () => tokens.list(),
+      create: (input) => tokens.make(input, OWNER),
+      revoke: async (name) => void (await tokens.revoke(name, OWNER)),
+    },
+    logins: {
+      begin: (id, input) => logins.begin(id, input),
+      getAttempt: async (id) => logins.find(id),
+      finish: (id, url) => logins.callback(id, url),
+      cancel: async (id) => logins.cancel(id),
+      list: () => logins.list(),
+      refresh: (id) => logins.refresh(id),
+      import: (id, taken) => logins.takeOver(id, taken),
+      logout: (id) => logins.logout(id),
+    },
+    config: { get: async () => config.show() },
+    calls: { stats: (query) => stats.of({ server: query?.server, since: toTime(query?.since) }) },
+  };
+}
+
+function toTime(time: string | number | undefined): number | undefined {
+  return typeof time === "string" ? Date.parse(time) : time;
+}
+
+function toManaged(hub: Hub, paths: HubFolders, user: Io): Managed {
+  return { hub, paths, user, callLog: hub.callLog };
+}
+
+function toRaw(bytes: Buffer): Raw {
+  return { bytes, value: JSON.parse(bytes.toString()) };
+}

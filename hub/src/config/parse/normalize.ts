@@ -1,0 +1,186 @@
+// Converts server and group entries of all spellings into normal form. Variables and secrets are resolved when a server starts.
+
+import { HubError } from "../../errors.ts";
+import { fromFields, noFieldsLeft } from "@plugboard/shared/fields";
+import { toAuth } from "./auth.ts";
+import { toEnv } from "./env.ts";
+import { readForeignOAuth } from "./foreign-oauth.ts";
+import { toPlainJson, type JsonObject } from "./plain-object.ts";
+import { isObject } from "../../lib/json/json.ts";
+import { toNetwork } from "../schema/network.ts";
+import { groupEntry, parseWith, serverEntry } from "../schema/schema.ts";
+import type { GroupEntry, ServerEntry } from "../schema/schema.ts";
+import { name as nameRule } from "../schema/text.ts";
+import { toTransport } from "./transport.ts";
+import type { GroupConfig, InvalidGroup, ServerConfig, Source, Transport } from "../schema/types.ts";
+import { quoted, withPath } from "./error-path.ts";
+
+/**
+ * A server entry in normal form. The key is the name if the entry has no `name`.
+ *
+ * @example normalizeServer("memory", { command: "npx", args: ["-y", "@modelcontextprotocol/server-memory"] })
+ */
+export function normalizeServer(key: string | undefined, entry: unknown): ServerConfig {
+  if (!isObject(entry)) throw new HubError("InvalidConfig", "A server must be an object");
+  const json = toPlainJson(entry);
+  const name = parseWith(nameRule, nameOf(key, json) ?? "", "name");
+  const parsed = parseWith(serverEntry, json);
+  const {
+    id,
+    enabled = true,
+    disabled = false,
+    description,
+    timeout,
+    timeouts,
+    isolation,
+    era,
+    npm,
+    groups = [],
+  } = parsed;
+  const allowEnv = parsed.allowEnv ?? parsed.allow_env ?? [];
+  const network = toNetwork(parsed);
+  const transport = toTransport(parsed);
+  const startMs = timeouts?.start_ms ?? timeouts?.startMs;
+  const installMs = timeouts?.install_ms ?? timeouts?.installMs;
+  const requestMs = timeouts?.request_ms ?? timeouts?.requestMs ?? timeout;
+  return fromFields<ServerConfig>({
+    id: id ?? name,
+    name,
+    // Set by the reader of the file.
+    writtenAs: undefined,
+    invalid: undefined,
+    enabled: enabled && !disabled,
+    description: description || undefined,
+    source: toSource(parsed.source),
+    transport,
+    auth: toAuth(parsed.auth ?? foreignAuth(parsed.oauth, transport), transport),
+    env: toEnv(parsed),
+    allowEnv: allowEnv.length === 0 ? undefined : [...new Set(allowEnv)],
+    config: parsed.config,
+    timeouts: fromFields<ServerConfig["timeouts"]>({ startMs, installMs, requestMs }),
+    isolation: isolation === "auto" ? undefined : isolation,
+    era: era === "auto" ? undefined : era,
+    npm,
+    resilience: parsed.resilience,
+    network,
+    groups: [...new Set(groups)],
+  });
+}
+
+/** As clients do, an Authorization header of the entry is used instead. */
+function foreignAuth(oauth: unknown, transport: Transport): JsonObject | false | undefined {
+  if (transport.type === "stdio" || Object.keys(transport.headers).some((name) => /^authorization$/i.test(name))) {
+    return undefined;
+  }
+  return readForeignOAuth(oauth).auth;
+}
+
+/** The unchecked name of a server: `name`, else its key. */
+export function nameOf(key: string | undefined, entry: unknown): unknown {
+  return (isObject(entry) && Object.hasOwn(entry, "name") ? entry["name"] : undefined) ?? key;
+}
+
+function toSource(source: ServerEntry["source"]): Source {
+  const type = (typeof source === "string" ? source : source?.type)?.toLowerCase();
+  const parts = typeof source === "object" ? source : undefined;
+  if (type === "official" || parts?.Official) {
+    const { name, version } = parts?.Official ?? parts ?? {};
+    if (name && version) return { type: "official", name, version };
+    throw new HubError("InvalidConfig", "An official source needs a name and a version", { field: "source" });
+  }
+  if (type === "smithery" || parts?.Smithery) {
+    const { qualified_name, qualifiedName } = parts?.Smithery ?? parts ?? {};
+    const name = qualified_name ?? qualifiedName;
+    if (name) return { type: "smithery", qualifiedName: name };
+    throw new HubError("InvalidConfig", "A smithery source needs a qualifiedName", { field: "source" });
+  }
+  // Other clients write arbitrary strings here ("custom"). Only this hub writes objects, so those are validated.
+  const isManual = type === "manual" || (parts != null && Object.hasOwn(parts, "Manual"));
+  if (parts === undefined || isManual) return { type: "manual" };
+  throw new HubError("InvalidConfig", "Source type must be official, smithery or manual", { field: "source.type" });
+}
+
+export interface ParsedGroups {
+  readonly groups: readonly GroupConfig[];
+  readonly invalidGroups: readonly InvalidGroup[];
+}
+
+interface GroupContext {
+  /** By key: why the text of a group is invalid. */
+  readonly problems: ReadonlyMap<string, HubError>;
+  /** Maps server names as written in the file to the names that the hub uses. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+const EMPTY_CONTEXT: GroupContext = { problems: new Map(), aliases: new Map() };
+
+/**
+ * The groups of a group file: a map from name to group, at the top level or under `groups`.
+ *
+ * @example parseGroups({ work: { servers: ["git"], tools: [] } }).groups
+ */
+export function parseGroups(json: unknown, { problems, aliases }: GroupContext = EMPTY_CONTEXT): ParsedGroups {
+  if (!isObject(json)) throw new HubError("InvalidConfig", "The groups must be an object that maps names to groups");
+  const isNested = Object.hasOwn(json, "groups");
+  const map = isNested ? json["groups"] : json;
+  if (!isObject(map)) throw new HubError("InvalidConfig", "groups must be an object", { field: "groups" });
+  const groups: GroupConfig[] = [];
+  const invalidGroups: InvalidGroup[] = [];
+  for (const key of new Set([...Object.keys(map), ...problems.keys()])) {
+    // Editors find the schema of a file by this key.
+    if (key === "$schema") continue;
+    try {
+      const problem = problems.get(key);
+      if (problem !== undefined) throw problem;
+      const path = isNested ? `groups.${key}` : key;
+      const group = withPath(`Group ${quoted(key)}`, path, () => normalizeGroup(key, map[key], aliases));
+      if (groups.some(({ name }) => name === group.name)) {
+        throw new HubError("InvalidConfig", `Group ${quoted(key)} is defined twice`, { field: key });
+      }
+      groups.push(group);
+    } catch (thrown) {
+      if (!(thrown instanceof HubError)) throw thrown;
+      invalidGroups.push({ name: key, error: thrown.toJSON() });
+    }
+  }
+  return { groups, invalidGroups };
+}
+
+/** A group entry in normal form. Throws if it is not valid. */
+export function normalizeGroup(
+  key: string,
+  entry: unknown,
+  aliases: ReadonlyMap<string, string> = new Map(),
+): GroupConfig {
+  const name = parseWith(nameRule, key, "name");
+  const json = toPlainJson(entry);
+  const named = isObject(json) && Array.isArray(json["servers"]) ? json["servers"] : undefined;
+  const resolved = named?.map((server: unknown) => (typeof server === "string" && aliases.get(server)) || server);
+  const given = named === undefined ? json : { ...(isObject(json) ? json : {}), servers: resolved };
+  const { description, servers = [], tools = [], name_asker: nameAsker } = parseWith(groupEntry, given);
+  return fromFields<GroupConfig>({
+    name,
+    description: description || undefined,
+    servers: [...new Set(servers)],
+    tools: [...new Set(tools)],
+    nameAsker,
+  });
+}
+
+/** The entry of a group: the inverse of `normalizeGroup`. A forgotten field does not compile. */
+export function toGroupEntry({
+  name: _name,
+  description,
+  servers,
+  tools,
+  nameAsker,
+  ...rest
+}: GroupConfig): GroupEntry {
+  noFieldsLeft(rest);
+  return fromFields<GroupEntry>({
+    description,
+    servers: [...servers],
+    tools: [...tools],
+    name_asker: nameAsker,
+  });
+}

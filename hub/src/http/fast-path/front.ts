@@ -1,0 +1,57 @@
+// Puts the fast path in front of a Node server: it gets every new connection first, and hands over those that it cannot serve.
+
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { HeadCache } from "./request-head.ts";
+import { FastConnection, type FastConnectionOptions, type FastPathTimeouts } from "./fast-connection.ts";
+
+export class FastPathFront {
+  readonly #connections = new Set<FastConnection>();
+
+  constructor(server: Server, onRequest: FastConnectionOptions["onRequest"], timeoutsMs: FastPathTimeouts) {
+    const common = new CommonHeaders(timeoutsMs.idle);
+    const heads = new HeadCache();
+    // Node's documentation allows to emit "connection" with any socket; its own listeners are what that event would call.
+    const nodeListeners = server.listeners("connection");
+    server.removeAllListeners("connection");
+    server.on("connection", (socket: Socket) => {
+      const connection: FastConnection = new FastConnection(socket, {
+        onRequest,
+        timeoutsMs,
+        heads,
+        commonHeaders: (isLast) => common.lines(isLast),
+        handOver: () => nodeListeners.forEach((listener) => void Reflect.apply(listener, server, [socket])),
+        onClose: () => this.#connections.delete(connection),
+      });
+      this.#connections.add(connection);
+    });
+  }
+
+  drain(): void {
+    for (const connection of this.#connections) connection.drain();
+  }
+
+  destroy(): void {
+    for (const connection of this.#connections) connection.destroy();
+  }
+}
+
+/** The header lines of every response. Formats the date once a second. */
+class CommonHeaders {
+  readonly #keepAlive: string;
+  #second = 0;
+  #date = "";
+
+  constructor(idleMs: number) {
+    this.#keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(idleMs / 1000)}\r\n`;
+  }
+
+  lines(isLast: boolean): string {
+    const second = Math.floor(Date.now() / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#date = `date: ${new Date(second * 1000).toUTCString()}\r\n`;
+    }
+    return `${this.#date}${isLast ? "connection: close\r\n" : this.#keepAlive}`;
+  }
+}

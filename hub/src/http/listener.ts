@@ -1,0 +1,280 @@
+// The hub's TCP listener: refuses requests from web pages and other hosts, then passes each request to the edge that owns its path.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { isIP, type AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { HttpFailure } from "./problem.ts";
+import { sendProblem } from "./send-problem.ts";
+import { identify } from "./request-id.ts";
+import type { ConnectionLimit } from "./dropped-connections.ts";
+import { HubError } from "../errors.ts";
+import { FileDescriptors } from "../lib/files/file-descriptors.ts";
+import { StallDetector } from "../lib/stall-detector.ts";
+import type { WholeRequest } from "../protocol/serve/http-request.ts";
+import type { HttpResponse } from "../protocol/serve/http-response.ts";
+import { asksForWebSocket, Incoming, plainResponse } from "./upgrades.ts";
+import { FastPathFront } from "./fast-path/front.ts";
+import { isLinkedPage } from "./pages/linked-pages.ts";
+
+/** A part of the hub that serves some paths. Each function returns false, without any effect, for a path of another edge. */
+export interface Edge {
+  (request: IncomingMessage, response: ServerResponse): boolean;
+  /** Takes over the connection of a WebSocket request. */
+  upgrade?(request: IncomingMessage, socket: Duplex, parts: UpgradeParts): boolean;
+  /** Answers an ordinary POST that the fast path has read. Tried before all edges. */
+  fast?(request: WholeRequest, response: HttpResponse): boolean;
+}
+
+export interface UpgradeParts {
+  /** Bytes that the client sent after its request. */
+  readonly head: Buffer;
+  /** Creates the response for a request that is refused. */
+  readonly response: () => ServerResponse;
+}
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly edges: readonly Edge[];
+  /** False: Node's HTTP server reads all requests. */
+  readonly fastPath?: boolean | undefined;
+  readonly timeoutsMs?: Partial<ListenerTimeouts>;
+  /** Called for each connection that is dropped because of a limit. */
+  readonly onDrop?: (limit: ConnectionLimit) => void;
+}
+
+/** Timeouts for slow clients, in milliseconds. They do not apply to open streams. */
+export interface ListenerTimeouts {
+  /** Until all headers are received. */
+  readonly headers: number;
+  /** Until the whole request is received. */
+  readonly request: number;
+  /** Until a client stops sending after it has got its response. */
+  readonly rest: number;
+  /** Until a client reads more of a finished response. */
+  readonly unread: number;
+  /** Interval between two checks for slow requests. */
+  readonly check: number;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+const MAX_SOCKETS = 2048;
+/** Node silently drops further headers, and the Origin may be among them: such a request is refused. */
+const MAX_HEADERS = 500;
+const KEEP_ALIVE_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 2000;
+const TIMEOUTS: ListenerTimeouts = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 1000 };
+
+export class Listener {
+  readonly #server: Server;
+  readonly #host: string;
+  readonly #front: FastPathFront | undefined;
+  #closed: Promise<void> | undefined;
+
+  private constructor(server: Server, host: string, front: FastPathFront | undefined) {
+    this.#server = server;
+    this.#host = host;
+    this.#front = front;
+  }
+
+  static async open(given: ListenerOptions): Promise<Listener> {
+    const { host, port, edges, fastPath = true, onDrop = () => undefined } = given;
+    requireLoopback(host);
+    const timeoutsMs = { ...TIMEOUTS, ...given.timeoutsMs };
+    const options = { connectionsCheckingInterval: timeoutsMs.check, IncomingMessage: Incoming };
+    const server = createServer(options, (request, response) => {
+      endSlowExchange(request, response, timeoutsMs);
+      // A WebSocket request before the end of an earlier response; Node has dropped the bytes that followed it.
+      if (asksForWebSocket(request)) response.shouldKeepAlive = false;
+      const refusal = refuse(request);
+      if (refusal !== undefined) return answer(request, response, refusal);
+      if (edges.some((edge) => edge(request, response))) return;
+      answer(request, response, { status: 404, message: "There is nothing at this address" });
+    });
+    server.on("upgrade", (request, socket, head) => {
+      // Ignore socket errors until an edge installs its own handler.
+      socket.on("error", () => undefined);
+      const response = () => plainResponse(request);
+      const refusal = refuse(request);
+      if (refusal !== undefined) return answer(request, response(), refusal);
+      if (edges.some((edge) => edge.upgrade?.(request, socket, { head, response }) === true)) return;
+      answer(request, response(), { status: 404, message: "There is no WebSocket at this address" });
+    });
+    const front = fastPath ? openFastPath(server, edges, timeoutsMs) : undefined;
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
+    setTimeouts(server, timeoutsMs);
+    limitConnections(server, onDrop);
+    server.maxHeadersCount = MAX_HEADERS;
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+      server.listen(port, host, resolve);
+    });
+    return new Listener(server, host, front);
+  }
+
+  get url(): string {
+    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has an address of this form
+    const { port } = this.#server.address() as AddressInfo;
+    return `http://${isIP(this.#host) === 6 ? `[${this.#host}]` : this.#host}:${port}`;
+  }
+
+  /** Takes no new connections. Open requests continue, and their connections close after them. */
+  drain(): void {
+    this.#closed ??= new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeIdleConnections();
+    this.#front?.drain();
+  }
+
+  /** Drains, and waits for open requests for 2 s. Streams must have been ended before. */
+  async close(): Promise<void> {
+    this.drain();
+    const forceClose = setTimeout(() => {
+      this.#server.closeAllConnections();
+      this.#front?.destroy();
+    }, CLOSE_TIMEOUT_MS);
+    await this.#closed;
+    clearTimeout(forceClose);
+  }
+}
+
+/** A request that has to be refused is not handled here: Node's server gets it, and refuses it. */
+function openFastPath(
+  server: Server,
+  edges: readonly Edge[],
+  { headers, unread }: ListenerTimeouts,
+): FastPathFront | undefined {
+  const fast = edges.filter((edge) => edge.fast !== undefined);
+  if (fast.length === 0) return undefined;
+  const onRequest = (request: WholeRequest, response: HttpResponse) =>
+    hostProblem(request) === undefined && fast.some((edge) => edge.fast?.(request, response) === true);
+  return new FastPathFront(server, onRequest, { headers, unread, idle: KEEP_ALIVE_MS });
+}
+
+/** Node reads the limit for each new connection. One connection is always accepted, so that `plugboard status` can work. */
+function limitConnections(server: Server, onDrop: (limit: ConnectionLimit) => void): void {
+  const descriptors = new FileDescriptors();
+  let isFull = false;
+  Object.defineProperty(server, "maxConnections", {
+    get: () => {
+      isFull = !descriptors.hasRoom();
+      return isFull ? 1 : MAX_SOCKETS;
+    },
+  });
+  const noDescriptors = () => onDrop({ kind: "descriptors", limit: descriptors.limit });
+  server.on("drop", () => (isFull ? noDescriptors() : onDrop({ kind: "connections", limit: MAX_SOCKETS })));
+  // No descriptor is left at all. Without a listener this error would end the process.
+  server.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code === "EMFILE" || code === "ENFILE") noDescriptors();
+  });
+}
+
+/**
+ * Node reads these whenever it checks for slow requests, which comes before it reads input: after a stall of the process (a
+ * suspended laptop) it would refuse requests that have arrived completely.
+ */
+function setTimeouts(server: Server, { check, headers, request }: ListenerTimeouts): void {
+  const stalls = new StallDetector({ everyMs: check, stallMs: headers / 2, mostMs: request });
+  Object.defineProperties(server, {
+    headersTimeout: { get: () => (stalls.hasJustStalled() ? 0 : headers) },
+    requestTimeout: { get: () => (stalls.hasJustStalled() ? 0 : request) },
+  });
+}
+
+/**
+ * Disconnects a client that keeps sending after its response, or does not read it. Not at once: closing a connection in the
+ * middle of a request can lose the response.
+ */
+function endSlowExchange(request: IncomingMessage, response: ServerResponse, timeoutsMs: ListenerTimeouts): void {
+  const { socket } = request;
+  response.once("prefinish", () => {
+    if (!response.writableFinished) socket.setTimeout(timeoutsMs.unread);
+  });
+  response.once("finish", () => {
+    if (request.complete) return;
+    const timer = setTimeout(() => socket.destroy(), timeoutsMs.rest);
+    request.once("close", () => clearTimeout(timer));
+    socket.once("close", () => clearTimeout(timer));
+  });
+}
+
+function requireLoopback(host: string): void {
+  if (host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)) return;
+  throw new HubError("InvalidArgument", `Refused to listen on ${host}: it is reachable from other machines`, {
+    field: "host",
+    detail: "Access from other machines needs authentication, which this version does not have yet",
+    hint: "Use --host 127.0.0.1, and an SSH tunnel to reach it from elsewhere",
+  });
+}
+
+/**
+ * Refuses requests of web pages. A page in the user's browser can reach loopback through its own host name that resolves to it
+ * (checked by Host) or by a cross-origin request (checked by Origin, or by Sec-Fetch-Site for an embedded address, which has no
+ * Origin). The Host is matched as text, since URL parsers accept `evil@localhost` and `127.1` as loopback too.
+ */
+export function refuse(request: IncomingMessage): Refusal | undefined {
+  if (request.rawHeaders.length >= 2 * MAX_HEADERS) {
+    return { status: 431, message: `Too many headers: a request must have fewer than ${MAX_HEADERS}` };
+  }
+  if (countHosts(request.rawHeaders) !== 1) return { status: 400, message: "One Host header is needed" };
+  if (request.url?.startsWith("/") !== true) return { status: 400, message: "The request must name a path" };
+  return hostProblem(request);
+}
+
+function hostProblem({
+  headers,
+  url,
+  method,
+}: Pick<IncomingMessage, "headers" | "url" | "method">): Refusal | undefined {
+  const { host, origin } = headers;
+  if (host === undefined || host === "") return { status: 400, message: "One Host header is needed" };
+  if (!LOOPBACK.test(host)) return { status: 403, message: "This Host is not allowed" };
+  if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
+    return { status: 403, message: "This Origin is not allowed" };
+  }
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined && site !== "same-origin" && site !== "none" && !isLink(headers, url, method)) {
+    return { status: 403, message: "Pages of other sites may not use the hub" };
+  }
+  return undefined;
+}
+
+/**
+ * A link to one of the hub's pages, as the whole page of a tab. The home page has no effect and shows nothing private;
+ * authorization servers send the browser back to the callback, which has no effect without its secret state.
+ */
+function isLink(headers: IncomingMessage["headers"], url: string | undefined, method: string | undefined): boolean {
+  if (headers["sec-fetch-mode"] !== "navigate" || headers["sec-fetch-dest"] !== "document") return false;
+  return url === "/" || (method === "GET" && isLinkedPage(url?.split("?", 1)[0] ?? ""));
+}
+
+/** `rawHeaders` has alternating names and values. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count;
+}
+
+interface Refusal {
+  readonly status: keyof typeof CODES;
+  readonly message: string;
+}
+
+const CODES = { 400: "VALIDATION_ERROR", 403: "FORBIDDEN", 404: "NOT_FOUND", 431: "VALIDATION_ERROR" } as const;
+
+function answer(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
+  sendProblem(response, new HttpFailure(status, CODES[status], message), identify(request, response));
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): HubError {
+  if (error.code === "EADDRINUSE") {
+    const hint = `Stop the other program, or choose another port: plugboard up --port ${port + 1}`;
+    return new HubError("PortInUse", `Port ${port} on ${host} is already in use`, { hint, cause: error });
+  }
+  return new HubError("IoError", `Cannot listen on ${host}:${port}`, {
+    detail: error.code ?? error.message,
+    cause: error,
+  });
+}

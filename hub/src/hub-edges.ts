@@ -1,0 +1,102 @@
+// The hub's edges over HTTP: the MCP endpoints of all groups, the REST API, the admin endpoint and the metrics. The API has MCP
+// endpoints of its own, for the web interface.
+
+import { createAdminEndpoint } from "./api/server/admin/endpoint.ts";
+import { decodeUri } from "@plugboard/shared/lenient";
+import { createApi, type ApiOptions, type McpTarget } from "./api/server/app.ts";
+import { LoginMetrics } from "./api/server/login-metrics.ts";
+import { createMetrics } from "./api/server/metrics.ts";
+import type { Latency } from "./calls/latency.ts";
+import type { CallLog } from "./call-log/port.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import type { Group } from "./catalog/group.ts";
+import type { DroppedConnections } from "./http/dropped-connections.ts";
+import type { Edge } from "./http/listener.ts";
+import { HubLoginPages } from "./hub-login-pages.ts";
+import { McpHttp, type McpHttpOptions } from "./mcp/http.ts";
+
+export interface HubEdgesOptions extends Pick<
+  ApiOptions,
+  "hub" | "paths" | "user" | "authenticator" | "ui" | "onUnexpected"
+> {
+  /** The last catalog that was built. */
+  readonly catalog: () => Catalog;
+  readonly mcp: Omit<McpHttpOptions, "calls" | "supervisor" | "group" | "authenticator">;
+  readonly callLog: CallLog;
+  readonly latency: Latency;
+  readonly dropped: DroppedConnections;
+}
+
+export interface HubEdges {
+  /** Of the groups, and of the API. */
+  readonly mcp: readonly McpHttp[];
+  readonly edges: readonly Edge[];
+  readonly loginPages: HubLoginPages;
+  /** Ends all clients. */
+  close(): void;
+  /** A key that signs one browser in; undefined without the web interface. */
+  makeUiKey(): Promise<string | undefined>;
+  /** Resolves when the state of the edges is on disk. */
+  saved(): Promise<void>;
+}
+
+export function createEdges(options: HubEdgesOptions): HubEdges {
+  const { hub, paths, user, authenticator, ui, catalog, callLog, latency, dropped, onUnexpected } = options;
+  const { calls, supervisor, secrets, events, logins } = hub;
+  const managed = { hub, paths, user, callLog };
+  const mcp = new McpHttp({ ...options.mcp, calls, supervisor, authenticator, group: (name) => catalog().group(name) });
+  const apiMcp = new McpHttp({
+    ...options.mcp,
+    authenticator,
+    calls,
+    supervisor,
+    group: (key = "") => groupOf(catalog(), key),
+  });
+  const api = createApi({
+    ...managed,
+    authenticator,
+    ui,
+    mcp: (target, request, response, grant) => apiMcp.serve(keyOf(hub, target), request, response, grant),
+    ...(onUnexpected === undefined ? {} : { onUnexpected }),
+  });
+  const admin = createAdminEndpoint(managed, authenticator);
+  const metrics = createMetrics({
+    supervisor,
+    calls,
+    latency,
+    callLog,
+    secrets,
+    logins: new LoginMetrics({ events, logins, supervisor }),
+    sessions: () => mcp.sessions(),
+    eventClients: () => api.eventClients(),
+    droppedConnections: () => dropped.total,
+    authenticator,
+  });
+  const loginPages = new HubLoginPages({
+    logins,
+    supervisor,
+    events,
+    onUnexpected: onUnexpected ?? (() => undefined),
+  });
+  return {
+    mcp: [mcp, apiMcp],
+    loginPages,
+    // `@admin` before the groups, since its path looks like a group's.
+    edges: [admin, mcp.toEdge(), api, metrics, loginPages.edge],
+    close: () => [mcp, apiMcp, api, admin].forEach((edge) => edge.close()),
+    makeUiKey: () => api.makeUiKey(),
+    saved: () => api.saved(),
+  };
+}
+
+/** The name of an endpoint of the API. Throws if there is no such server or group. */
+function keyOf({ supervisor, catalog }: ApiOptions["hub"], { kind, name: encoded }: McpTarget): string {
+  const name = decodeUri(encoded);
+  const known = kind === "servers" ? supervisor.get(name).name : catalog.groupOrSuggest(name).name;
+  return `${kind}/${encodeURIComponent(known)}`;
+}
+
+function groupOf(catalog: Catalog, key: string): Group {
+  const [kind, ...name] = key.split("/");
+  return kind === "servers" ? catalog.server(name.join("/")) : catalog.group(name.join("/"));
+}

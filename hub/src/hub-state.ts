@@ -1,0 +1,94 @@
+// The hub's persistent state in the data folder: opened before the hub is built, saved when it stops.
+
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Retention } from "./call-log/port.ts";
+import { EntryTimes, entryTimesFile } from "./config/files/entry-times.ts";
+import type { HubPaths } from "./config/files/paths.ts";
+import { sweepTemps } from "./config/files/sweep.ts";
+import type { CallLogEntry } from "./config/schema/call-log.ts";
+import { SessionFile } from "./mcp/session-file.ts";
+import { TaskIds } from "./mcp/tasks/task-ids.ts";
+import { IDLE_MS, RECORD_MS } from "./protocol/serve/http-session.ts";
+import { EraMemory } from "./servers/connection/era-memory.ts";
+import { Packages } from "./servers/npm/packages.ts";
+import { ListingCache } from "./servers/resilience/listing-cache.ts";
+
+export interface HubState {
+  readonly eras: EraMemory;
+  readonly listings: ListingCache | undefined;
+  readonly packages: Packages | undefined;
+  readonly taskIds: TaskIds;
+  readonly times: EntryTimes;
+}
+
+export interface HubStateOptions {
+  readonly paths: HubPaths;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Keep everything in memory: no file is read or written. */
+  readonly isInMemory: boolean;
+  readonly onWarning: (message: string) => void;
+}
+
+/** Default for running npm packages: `managed` or `npx`. */
+const NPM_VARIABLE = "PLUGBOARD_NPM";
+
+export async function openHubState(options: HubStateOptions): Promise<HubState> {
+  const { paths, isInMemory, onWarning } = options;
+  if (isInMemory) {
+    const [eras, times] = await Promise.all([EraMemory.open(undefined, onWarning), EntryTimes.open(undefined)]);
+    return { eras, listings: undefined, packages: undefined, taskIds: new TaskIds(), times };
+  }
+  await mkdir(paths.data, { recursive: true, mode: 0o700 });
+  const listings = new ListingCache(join(paths.data, "listings"), { onWarning });
+  const [eras, packages, taskIds, times] = await Promise.all([
+    EraMemory.open(join(paths.data, "eras.json"), onWarning),
+    openPackages(options),
+    TaskIds.open(join(paths.data, "task-ids.key"), onWarning),
+    EntryTimes.open(join(paths.data, entryTimesFile(paths.config))),
+    sweepTemps(paths),
+  ]);
+  return { eras, listings, packages, taskIds, times };
+}
+
+/** Resolves when everything is on disk. */
+export async function saveHubState({ eras, listings, packages, taskIds, times }: HubState): Promise<void> {
+  await Promise.all([eras.saved(), listings?.saved(), taskIds.saved(), times.saved(), packages?.release()]);
+}
+
+/** Records of legacy sessions. One file per address: clients reconnect to the same address, and only one process can listen there. */
+export function openSessionFile(paths: HubPaths, url: string, onWarning: HubStateOptions["onWarning"]): SessionFile {
+  const path = join(paths.data, "sessions", `${fileNameOf(url)}.ndjson`);
+  return new SessionFile({ path, maxAgeMs: IDLE_MS + RECORD_MS, onWarning });
+}
+
+/** The file of the browsers that are signed in, for the same reason one per address. */
+export function uiSessionsPath(paths: HubPaths, url: string): string {
+  return join(paths.data, "ui-sessions", `${fileNameOf(url)}.json`);
+}
+
+function fileNameOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname.replaceAll(/[^\w.]/g, "_")}-${port}`;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** What the config says about the call log; the log has defaults for the rest. */
+export function toRetention({ retention_days, max_bytes }: CallLogEntry = {}): Partial<Retention> {
+  return {
+    ...(retention_days === undefined ? {} : { maxAgeMs: retention_days * DAY_MS }),
+    ...(max_bytes === undefined ? {} : { maxBytes: max_bytes }),
+  };
+}
+
+export function npmWarnings(variables: HubStateOptions["variables"]): string[] {
+  const value = variables[NPM_VARIABLE] ?? "";
+  return ["", "managed", "npx"].includes(value) ? [] : [`${NPM_VARIABLE} is "${value}", and can be "managed" or "npx"`];
+}
+
+function openPackages({ paths, variables }: HubStateOptions): Promise<Packages> {
+  // Any other value is reported by npmWarnings.
+  const mode = variables[NPM_VARIABLE] === "npx" ? "npx" : "managed";
+  return Packages.open({ folder: join(paths.data, "packages"), owner: paths.config, mode });
+}

@@ -1,0 +1,155 @@
+// Requests to one managed server: limits them, picks the connection (the main one or an instance), waits for a start in progress,
+// and forwards them. lifecycle.ts starts and stops the server.
+
+import { HubError, toHubError } from "../errors.ts";
+import type { Reply } from "../protocol/rpc/jsonrpc.ts";
+import type { ForwardRequest } from "./connection/upstream.ts";
+import type { OnUpdate, UpstreamSubscriptions } from "./connection/upstream-subscriptions.ts";
+import type { Instances } from "./instances/instances.ts";
+import type { Route, Router } from "./instances/router.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { Offer } from "./offer.ts";
+import { explainAuthError, isAuthError } from "./resilience/auth-errors.ts";
+import type { CallLimits } from "./resilience/call-limits.ts";
+import { redactError } from "./server-redaction.ts";
+import type { ServerState } from "./server-state.ts";
+
+export interface AccessParts {
+  readonly state: ServerState;
+  readonly offer: Offer;
+  readonly lifecycle: Lifecycle;
+  readonly limits: CallLimits;
+  readonly subscriptions: UpstreamSubscriptions;
+  readonly instances: Instances;
+  readonly router: Router;
+}
+
+export class Access {
+  readonly #parts: AccessParts;
+  readonly #state: ServerState;
+
+  constructor(parts: AccessParts) {
+    this.#parts = parts;
+    this.#state = parts.state;
+  }
+
+  /** One request on behalf of a client. */
+  async forward(request: ForwardRequest): Promise<Reply> {
+    const { limits, lifecycle } = this.#parts;
+    const startedAt = performance.now();
+    const slot = limits.acquire({ signal: request.signal, limitMs: this.#state.requestMs(request) });
+    if (slot !== undefined) await slot;
+    try {
+      return await this.#forwardRouted(request, startedAt);
+    } catch (thrown) {
+      const error = toHubError(thrown);
+      if (isAuthError(error)) lifecycle.verifyCredentials();
+      throw explainAuthError(redactError(error, this.#state.redact), this.#state.config);
+    } finally {
+      limits.release();
+      if (this.#state.resilience.onDemand) lifecycle.restartIdleTimer();
+    }
+  }
+
+  /** Reports changes of a resource until it is released. Starts a server on standby and keeps it running. */
+  async watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
+    const { opened, release } = this.#parts.subscriptions.add(uri, onUpdate);
+    try {
+      await this.#parts.lifecycle.resume();
+      const reply = await opened();
+      if (!reply.ok) release();
+      return { reply, release };
+    } catch (thrown) {
+      release();
+      throw redactError(toHubError(thrown), this.#state.redact);
+    }
+  }
+
+  /** A subscription stream of one client. It stays open, so it occupies no slot. */
+  async listen(request: Pick<ForwardRequest, "params" | "signal" | "onNotification">): Promise<Reply> {
+    const { upstream } = this.#state;
+    if (upstream === undefined) throw this.#parts.lifecycle.unavailable();
+    return upstream.forward({ ...request, method: "subscriptions/listen", timeoutMs: 0 });
+  }
+
+  /** A client's session has ended for good. */
+  sessionEnded(session: string): void {
+    this.#parts.instances.sessionEnded(session);
+    this.#parts.router.sessionEnded(session);
+  }
+
+  async setLogLevel(level: string): Promise<void> {
+    this.#state.logLevel = level;
+    await Promise.all([this.#state.upstream?.setLogLevel(level), this.#parts.instances.setLogLevel(level)]);
+  }
+
+  /** Waiting for a slot or a start is part of the time that a request has. */
+  #withTimeLeft(request: ForwardRequest, startedAt: number): ForwardRequest {
+    if (performance.now() - startedAt < 1) return request;
+    return { ...request, leftMs: timeLeft(this.#state.requestMs(request), startedAt) };
+  }
+
+  #connect(request: ForwardRequest, startedAt: number) {
+    const limited = this.#withTimeLeft(request, startedAt);
+    return this.#parts.lifecycle.connect(limited, this.#state.requestMs(limited));
+  }
+
+  async #forwardRouted(request: ForwardRequest, startedAt: number): Promise<Reply> {
+    const { router, offer } = this.#parts;
+    // The route depends on the server's revision.
+    if (this.#state.connected === undefined && offer.info === undefined) await this.#connect(request, startedAt);
+    const since = performance.now();
+    let route = router.route(request);
+    for (let wait = router.wait(route, request, since); wait !== undefined; wait = router.wait(route, request, since)) {
+      await wait;
+      route = router.route(request);
+    }
+    if (!router.tracks(route)) return this.#forwardVia(route, request, startedAt);
+    const tracked = router.begin(request, route);
+    let isAnswered = false;
+    try {
+      const reply = await this.#forwardVia(route, request, startedAt);
+      isAnswered = reply.ok;
+      return reply;
+    } finally {
+      router.end(tracked, { isAnswered });
+    }
+  }
+
+  async #forwardVia(route: Route, request: ForwardRequest, startedAt: number): Promise<Reply> {
+    if (route.to === "main") {
+      const upstream = this.#state.connected ?? (await this.#connect(request, startedAt));
+      return upstream.forward(this.#withTimeLeft(request, startedAt));
+    }
+    const { instances, router, lifecycle } = this.#parts;
+    // An open instance answers even if others have failed. A new one is opened only if the server works at all.
+    const isOpen = route.to === "instance" && instances.has(route.key);
+    if (!isOpen && this.#state.connected === undefined) await this.#connect(request, startedAt);
+    const limited = this.#withTimeLeft(request, startedAt);
+    const options = { limitMs: this.#state.requestMs(limited), legacyOnly: route.legacyOnly };
+    const fallback = (error: HubError) =>
+      router.mayTryAnother(route, error)
+        ? this.#forwardVia(router.nextRoute(route, request), request, startedAt)
+        : undefined;
+    const reply =
+      route.to === "once"
+        ? await instances.forwardOnce(limited, options, fallback)
+        : await instances.forward(
+            route.key,
+            limited,
+            {
+              ...options,
+              mayCallBack: router.mayCallBack(request),
+              ...(route.isOwn && request.caller !== undefined ? { client: request.caller } : {}),
+            },
+            fallback,
+          );
+    lifecycle.accepted();
+    return reply;
+  }
+}
+
+/** Never 0, which would mean no limit. */
+function timeLeft(limitMs: number, startedAt: number): number {
+  return limitMs === 0 ? 0 : Math.max(1, limitMs - (performance.now() - startedAt));
+}

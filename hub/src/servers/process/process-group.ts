@@ -1,0 +1,67 @@
+// Finds and ends what is left of a server: members of its process group, and on Linux helpers outside the group with its tag.
+
+import { readFile, readdir } from "node:fs/promises";
+import { START_VARIABLE } from "./environment.ts";
+
+/** A machine may have more processes than the hub may open files. */
+const AT_ONCE = 16;
+
+/** Sends a signal to every member of a group. False if the group is empty. */
+export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pgid, signal);
+  } catch {
+    // ESRCH: the group is empty. EPERM: on macOS a group of zombies; there is nothing to end in either case.
+    return false;
+  }
+}
+
+/** Ends helpers that called setsid. Returns how many were found; call it until it returns 0. */
+export async function killStarted(start: string): Promise<number> {
+  const found = await findProcesses(async (pid) => (await environment(pid)).includes(`${START_VARIABLE}=${start}`));
+  for (const pid of found) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // Ended by itself in the meantime.
+    }
+  }
+  return found.length;
+}
+
+/** True while a process of the group runs. Zombies do not count: if the hub is PID 1, no process reaps them. */
+export async function groupRuns(pgid: number): Promise<boolean> {
+  if (!signalGroup(pgid, 0)) return false;
+  if (process.platform !== "linux") return true;
+  const running = await findProcesses(async (pid) => {
+    // pid (name) state ppid pgrp …; the name may contain anything.
+    const [state, , group] = (await read(pid, "stat")).replace(/^.*\) /s, "").split(" ");
+    return group === String(pgid) && state !== "Z" && state !== "X";
+  });
+  return running.length > 0;
+}
+
+async function findProcesses(matches: (pid: number) => Promise<boolean>): Promise<number[]> {
+  if (process.platform !== "linux") return [];
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found: number[] = [];
+  for (let at = 0; at < pids.length; at += AT_ONCE) {
+    const some = pids.slice(at, at + AT_ONCE);
+    const verdicts = await Promise.all(some.map(matches));
+    found.push(...some.filter((_pid, index) => verdicts[index]));
+  }
+  return found;
+}
+
+async function environment(pid: number): Promise<string[]> {
+  return (await read(pid, "environ")).split("\0");
+}
+
+async function read(pid: number, file: string): Promise<string> {
+  try {
+    return await readFile(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    // Ended since the listing, or owned by another user.
+    return "";
+  }
+}

@@ -1,0 +1,154 @@
+// Caches the listings of servers in files, one each. Their tools are listed while they start, or before they run at all if they
+// are started on demand, and a tool that changed between two runs is noticed.
+
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parseJson } from "@plugboard/shared/lenient";
+import * as z from "zod/mini";
+import { writeFileAtomic } from "../../lib/files/atomic.ts";
+import type { Listing } from "../../catalog/listing.ts";
+import type { ServerConfig } from "../../config/schema/types.ts";
+import type { ServerInfo } from "../connection/handshake.ts";
+import { repairListing } from "../connection/lists.ts";
+import { transportKey } from "../connection/era-memory.ts";
+
+/** The oldest files are removed first. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_FILES = 500;
+
+const entries = z.array(z.record(z.string(), z.unknown()));
+const listingSchema = z.object({ tools: entries, resources: entries, templates: entries, prompts: entries });
+/** Absent in files of an earlier version. */
+const introductionSchema = z.object({
+  era: z.enum(["legacy", "modern"]),
+  version: z.string(),
+  capabilities: z.record(z.string(), z.unknown()),
+  serverInfo: z.optional(z.record(z.string(), z.unknown())),
+  instructions: z.optional(z.string()),
+});
+const file = z.extend(listingSchema, {
+  introduction: z.optional(introductionSchema),
+  warnings: z.optional(z.array(z.string())),
+  seen: z.optional(z.record(z.string(), z.string())),
+});
+
+/** One server. */
+export interface CachedListing {
+  readonly listing: Listing;
+  readonly introduction: ServerInfo | undefined;
+  /** Problems of its lists when they were read. */
+  readonly warnings: readonly string[];
+  /** Fingerprints of all tools that it has offered. */
+  readonly seen: Readonly<Record<string, string>>;
+}
+
+type Entry = Pick<ServerConfig, "name" | "transport" | "auth" | "env">;
+
+interface ListingCacheOptions {
+  readonly onWarning?: (message: string) => void;
+  readonly maxBytes?: number;
+  readonly maxFiles?: number;
+}
+
+export class ListingCache {
+  readonly #folder: string;
+  readonly #options: ListingCacheOptions;
+  #saving: Promise<void> = Promise.resolve();
+  /** Digests of the files by key, so that an unchanged file is not written again with every start. */
+  readonly #written = new Map<string, string>();
+
+  constructor(folder: string, options: ListingCacheOptions = {}) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** An invalid file counts as missing: the listing is read again when the server starts. */
+  async find(entry: Entry): Promise<CachedListing | undefined> {
+    const text = await this.#read(entry);
+    if (text === undefined) return undefined;
+    const known = file.safeParse(parseJson(text));
+    if (!known.success) return this.#damaged(entry);
+    const { introduction, warnings = [], seen = {}, ...listing } = known.data;
+    const serverIntroduction = introduction && {
+      ...introduction,
+      serverInfo: introduction.serverInfo,
+      instructions: introduction.instructions,
+    };
+    return { listing: repairListing(listing), introduction: serverIntroduction, warnings, seen };
+  }
+
+  save(entry: Entry, { listing, introduction, warnings, seen }: CachedListing): void {
+    const key = listingKey(entry);
+    const text = JSON.stringify({ ...listing, introduction, warnings, seen });
+    if (this.#written.get(key) === digest(text)) return;
+    this.#saving = this.#saving
+      .then(async () => {
+        if (Buffer.byteLength(text) > (this.#options.maxBytes ?? MAX_BYTES)) return this.#forget(key);
+        await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+        await writeFileAtomic(this.#path(key), text, { mode: 0o600 });
+        this.#written.set(key, digest(text));
+        await this.#prune();
+      })
+      .catch(() => undefined); // a full disk only makes the next start slower
+  }
+
+  /** Resolves when everything is on disk. */
+  saved(): Promise<void> {
+    return this.#saving;
+  }
+
+  async #read(entry: Entry): Promise<string | undefined> {
+    const key = listingKey(entry);
+    try {
+      const path = this.#path(key);
+      if ((await stat(path)).size > (this.#options.maxBytes ?? MAX_BYTES)) return this.#damaged(entry);
+      const text = await readFile(path, "utf8");
+      this.#written.set(key, digest(text));
+      return text;
+    } catch (error) {
+      return isMissing(error) ? undefined : this.#damaged(entry);
+    }
+  }
+
+  #damaged({ name }: Entry): undefined {
+    const message = `The cached listing of server "${name}" in ${this.#folder} cannot be read: its tools are listed once it has started`;
+    this.#options.onWarning?.(message);
+    return undefined;
+  }
+
+  async #forget(key: string): Promise<void> {
+    this.#written.delete(key);
+    await rm(this.#path(key), { force: true });
+  }
+
+  async #prune(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith(".json"));
+    const surplus = names.length - (this.#options.maxFiles ?? MAX_FILES);
+    if (surplus <= 0) return;
+    const dated = await Promise.all(
+      names.map(async (name) => ({ name, at: (await stat(join(this.#folder, name))).mtimeMs })),
+    );
+    const oldest = dated.toSorted((a, b) => a.at - b.at).slice(0, surplus);
+    await Promise.all(oldest.map(({ name }) => rm(join(this.#folder, name), { force: true })));
+  }
+
+  #path(key: string): string {
+    return join(this.#folder, `${key}.json`);
+  }
+}
+
+/** Variables, headers and the login count too, as written and without secret values: they may change what a server offers. */
+function listingKey({ transport, auth, env }: Entry): string {
+  const headers = transport.type === "stdio" ? {} : transport.headers;
+  const rest = JSON.stringify([env, headers, ...(auth === undefined ? [] : [auth])]);
+  return rest === "[{},{}]" ? transportKey(transport) : digest(transportKey(transport) + rest);
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

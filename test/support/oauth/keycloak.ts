@@ -1,0 +1,143 @@
+// Keycloak from Maven Central, for the long lane: downloaded and built once into a folder that is kept.
+
+import { execFile } from "node:child_process";
+import { createWriteStream, existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { freePort } from "../sockets.ts";
+import { startBackground } from "./background.ts";
+import { Front } from "./front.ts";
+import type { Issuer } from "./issuer.ts";
+
+const VERSION = "26.7.3";
+const ARCHIVE = `https://repo.maven.apache.org/maven2/org/keycloak/keycloak-quarkus-dist/${VERSION}/keycloak-quarkus-dist-${VERSION}.zip`;
+const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "plugboard-test");
+const FOLDER = join(CACHE, `keycloak-${VERSION}`);
+/** Marks a folder that is complete. */
+const BUILT = join(FOLDER, "built");
+/** Minutes on a busy machine. */
+const START_MS = 1_800_000;
+const ADMIN = { username: "admin", password: "admin" };
+const ALICE = { username: "alice", password: "alice's password" };
+
+const run = promisify(execFile);
+
+/** Why it cannot be used here, if it cannot. */
+export async function prepareKeycloak(): Promise<string | undefined> {
+  const hasJava = await run("java", ["-version"]).then(
+    () => true,
+    () => false,
+  );
+  if (!hasJava) return "no Java: apt-get install -y --no-install-recommends openjdk-17-jre-headless";
+  if (existsSync(BUILT)) return undefined;
+  const answer = await fetch(ARCHIVE).catch(() => undefined);
+  if (answer?.body == null || !answer.ok) return `${ARCHIVE} cannot be downloaded`;
+  await mkdir(CACHE, { recursive: true });
+  const archive = join(CACHE, `keycloak-${VERSION}.zip`);
+  await pipeline(Readable.fromWeb(answer.body as never), createWriteStream(archive));
+  await rm(FOLDER, { recursive: true, force: true });
+  await run("python3", ["-m", "zipfile", "-e", archive, CACHE]);
+  await rm(archive);
+  await run("sh", [join(FOLDER, "bin/kc.sh"), "build", "--db=dev-mem"], { timeout: START_MS });
+  await run("touch", [`${BUILT}.part`]);
+  await rename(`${BUILT}.part`, BUILT);
+  return undefined;
+}
+
+/** A realm with one user and one public client, whose tokens are for the protected servers that are named. */
+export async function startKeycloak(clientId: string, resource: string): Promise<Issuer> {
+  const front = await Front.open([
+    [/\/\.well-known\//, "metadata"],
+    [/^\/realms\/test\/protocol\/openid-connect\/auth$/, "authorize"],
+    [/^\/realms\/test\/protocol\/openid-connect\/token$/, "token"],
+    [/^\/realms\/test\/clients-registrations\//, "register"],
+    [/^\/realms\/test\/protocol\/openid-connect\/revoke$/, "revoke"],
+  ]);
+  const port = await freePort();
+  const options = ["--http-enabled=true", "--http-host=127.0.0.1", `--http-port=${port}`, `--hostname=${front.url}`];
+  const program = await startBackground(["sh", join(FOLDER, "bin/kc.sh"), "start", "--optimized", ...options], {
+    url: `http://127.0.0.1:${port}/realms/master`,
+    isReady: (status) => status === 200,
+    withinMs: START_MS,
+    env: {
+      KC_BOOTSTRAP_ADMIN_USERNAME: ADMIN.username,
+      KC_BOOTSTRAP_ADMIN_PASSWORD: ADMIN.password,
+      JAVA_OPTS_KC_HEAP: "-Xms64m -Xmx512m",
+    },
+  });
+  front.serve(port);
+  await createRealm(front.url, clientId, resource);
+  front.passed.length = 0;
+  return {
+    issuer: `${front.url}/realms/test`,
+    front,
+    approve: async (browser, url, until) => {
+      const form = await browser.open(url, until);
+      return until?.(new URL(form.url)) === true ? form : browser.submit(form, ALICE, until);
+    },
+    close: async () => {
+      await front.close();
+      await program.close();
+    },
+  };
+}
+
+async function createRealm(url: string, clientId: string, resource: string): Promise<void> {
+  const grant = { grant_type: "password", client_id: "admin-cli", ...ADMIN };
+  const signedIn = await fetch(`${url}/realms/master/protocol/openid-connect/token`, {
+    method: "POST",
+    body: new URLSearchParams(grant),
+  });
+  const { access_token: token } = (await signedIn.json()) as { access_token: string };
+  const audience = {
+    name: "audience",
+    protocol: "openid-connect",
+    protocolMapper: "oidc-audience-mapper",
+    config: { "included.custom.audience": resource, "access.token.claim": "true" },
+  };
+  const scope = {
+    name: "mcp",
+    protocol: "openid-connect",
+    attributes: { "include.in.token.scope": "true" },
+    protocolMappers: [audience],
+  };
+  const realm = {
+    realm: "test",
+    enabled: true,
+    sslRequired: "none",
+    revokeRefreshToken: true,
+    refreshTokenMaxReuse: 0,
+    clientScopes: [scope],
+    defaultOptionalClientScopes: ["mcp", "offline_access"],
+    clients: [
+      {
+        clientId,
+        publicClient: true,
+        redirectUris: ["http://localhost:*", "*"],
+        optionalClientScopes: ["mcp", "offline_access"],
+        defaultClientScopes: [],
+      },
+    ],
+    users: [
+      {
+        username: ALICE.username,
+        enabled: true,
+        email: "alice@example.com",
+        emailVerified: true,
+        firstName: "Alice",
+        lastName: "Example",
+        credentials: [{ type: "password", value: ALICE.password }],
+      },
+    ],
+  };
+  const created = await fetch(`${url}/admin/realms`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(realm),
+  });
+  if (!created.ok) throw new Error(`The realm was not created: ${created.status} ${await created.text()}`);
+}

@@ -1,0 +1,70 @@
+// A group while it is edited: which servers, in which order, and which of their tools.
+
+import { Rules, shortestRules, toolKey, type ServerTools } from "./rules.ts";
+
+export interface GroupDraft {
+  readonly description: string;
+  /** The order decides which server keeps the address of a resource that two of them have. */
+  readonly servers: readonly string[];
+  readonly rules: readonly string[];
+}
+
+/** The tools of the servers that are in the group. */
+export function membersOf(draft: GroupDraft, tools: ServerTools): ServerTools {
+  return new Map(draft.servers.map((server) => [server, tools.get(server) ?? []]));
+}
+
+/** Takes a server in with all its tools, or out with the rules that name it. */
+export function setServer(draft: GroupDraft, tools: ServerTools, server: string, isOn: boolean): GroupDraft {
+  if (!isOn) {
+    const isOfServer = (rule: string) => rule.startsWith(`${server}:`) || rule.startsWith(`!${server}:`);
+    const rest = { ...draft, servers: draft.servers.filter((name) => name !== server) };
+    const rules = draft.rules.filter((rule) => !isOfServer(rule));
+    // A rule that admits may have been the last one: what it kept out of other servers must stay out.
+    const wanted = new Rules(draft.rules).admitted(membersOf(rest, tools));
+    return { ...rest, rules: shortestRules(rules, membersOf(rest, tools), wanted) };
+  }
+  const names = tools.get(server) ?? [];
+  return setTools(draft, tools, server, names, true);
+}
+
+/** Ticks some tools of a server, which is taken in if it has to be. */
+export function setTools(
+  draft: GroupDraft,
+  tools: ServerTools,
+  server: string,
+  names: readonly string[],
+  isOn: boolean,
+): GroupDraft {
+  const before = membersOf(draft, tools);
+  const wanted = new Rules(draft.rules).admitted(before);
+  const isMember = draft.servers.includes(server);
+  for (const name of names) {
+    if (isOn) wanted.add(toolKey(server, name));
+    else wanted.delete(toolKey(server, name));
+  }
+  const next = isMember || !isOn ? draft : { ...draft, servers: [...draft.servers, server] };
+  return { ...next, rules: shortestRules(draft.rules, membersOf(next, tools), wanted) };
+}
+
+export function moveServer(draft: GroupDraft, server: string, to: number): GroupDraft {
+  const rest = draft.servers.filter((name) => name !== server);
+  const at = Math.max(0, Math.min(to, rest.length));
+  return { ...draft, servers: rest.toSpliced(at, 0, server) };
+}
+
+/** How many things differ: servers, rules, the order, the description. */
+export function countChanges(saved: GroupDraft, draft: GroupDraft): number {
+  const servers = differing(saved.servers, draft.servers);
+  const isReordered = servers === 0 && saved.servers.some((server, index) => draft.servers[index] !== server);
+  return (
+    servers +
+    Number(isReordered) +
+    differing(saved.rules, draft.rules) +
+    Number(saved.description !== draft.description)
+  );
+}
+
+function differing(before: readonly string[], after: readonly string[]): number {
+  return before.filter((item) => !after.includes(item)).length + after.filter((item) => !before.includes(item)).length;
+}

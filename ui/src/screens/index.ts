@@ -1,0 +1,53 @@
+// All screens. The navigation and the palette are made from this list, so that nothing leads to a screen that does not exist.
+
+import type { Component } from "svelte";
+import { matchPath, type Params } from "../lib/route.ts";
+
+export interface ScreenProps {
+  readonly params: Params;
+}
+
+export interface Screen {
+  /** With parameters: "/servers/:name". */
+  readonly path: string;
+  /** In the navigation, the palette and the title of the window. */
+  readonly title: string;
+  /** A screen may take ScreenProps, or nothing. */
+  readonly load: () => Promise<{ readonly default: Component<never> }>;
+  /** Where its link is: in the bar before or after the line, or in the menu; nowhere if it is part of another screen. */
+  readonly place?: "bar" | "bar-2" | "more";
+  /** With `g` before it. */
+  readonly key?: string;
+  /** The path of the screen in the bar that it belongs to. */
+  readonly parent?: string;
+}
+
+/** In the order of the navigation. */
+export const screens: readonly Screen[] = [
+  { path: "/", title: "Overview", place: "bar", key: "o", load: () => import("./overview/Overview.svelte") },
+  { path: "/servers", title: "Servers", place: "bar", key: "s", load: () => import("./servers/Servers.svelte") },
+  { path: "/servers/:name", title: "Server", parent: "/servers", load: () => import("./server/ServerPage.svelte") },
+  { path: "/tools", title: "Tools", place: "bar", key: "t", load: () => import("./tools/Tools.svelte") },
+  { path: "/try/:server/:tool", title: "Try a tool", parent: "/tools", load: () => import("./tools/Tools.svelte") },
+  { path: "/groups", title: "Groups", place: "bar", key: "g", load: () => import("./groups/Groups.svelte") },
+  { path: "/groups/:name", title: "Group", parent: "/groups", load: () => import("./groups/Group.svelte") },
+  { path: "/calls", title: "Calls", place: "bar", key: "c", load: () => import("./calls/Calls.svelte") },
+  { path: "/stats", title: "Stats", place: "bar", key: "m", load: () => import("./stats/Stats.svelte") },
+  { path: "/clients", title: "Clients", place: "bar-2", key: "n", load: () => import("./clients/Clients.svelte") },
+  { path: "/access", title: "Access", place: "bar-2", load: () => import("./access/Access.svelte") },
+  { path: "/secrets", title: "Secrets", place: "bar-2", key: "x", load: () => import("./secrets/Secrets.svelte") },
+  { path: "/add", title: "Add server", place: "more", load: () => import("./add/Add.svelte") },
+  { path: "/welcome", title: "Welcome", load: () => import("./welcome/Welcome.svelte") },
+  { path: "/chats", title: "Chats", place: "more", load: () => import("./chats/Chats.svelte") },
+  { path: "/logs", title: "Logs", place: "more", load: () => import("./logs/Logs.svelte") },
+  { path: "/health", title: "Health", place: "more", load: () => import("./health/Health.svelte") },
+  { path: "/settings", title: "Settings", place: "more", load: () => import("./settings/Settings.svelte") },
+];
+
+export function findScreen(path: string): { readonly screen: Screen; readonly params: Params } | undefined {
+  for (const screen of screens) {
+    const params = matchPath(screen.path, path);
+    if (params !== undefined) return { screen, params };
+  }
+  return undefined;
+}

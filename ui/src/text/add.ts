@@ -1,0 +1,41 @@
+// Text of the page that adds servers.
+
+import { count, plural } from "../lib/text/format.ts";
+
+export const addText = {
+  title: "Add a server",
+  paste: "Paste anything: a command, an address, a package, the JSON of a README, an install link",
+  placeholder: "npx -y @modelcontextprotocol/server-filesystem ~/work",
+  examples: "For example",
+  understood: "Understood",
+  notUnderstood: "Not understood",
+  several: (n: number) => `${plural(n, "server")} found`,
+  sameAs: (name: string) => `The hub has the same server already: ${name}`,
+  take: (name: string) => `Add ${name}`,
+  name: "Name",
+  groups: "Groups",
+  inDefault: "Every server is in the group default.",
+  variables: "Variables",
+  keep: "Value",
+  choices: { secret: "keep as secret", plain: "plain", hub: "from the hub's environment" },
+  howToKeep: (name: string) => `Where ${name} comes from`,
+  asJson: "As JSON",
+  test: "Test",
+  testing: "Testing",
+  cancel: "Cancel",
+  add: (n: number) => (n <= 1 ? "Add" : `Add ${count(n)}`),
+  addUntested: "Add without a test",
+  testedFirst: "Tested first, and not saved if it fails.",
+  nameTaken: (name: string) => `There is a server ${name} already`,
+  look: "Look at the command before you run it: it runs with your rights.",
+  stages: ["resolving", "queued", "installing", "launching", "downloading", "handshake", "listing"] as const,
+  works: (tools: number, took: string) => `${plural(tools, "tool")}, answered in ${took}`,
+  cancelled: "Test cancelled",
+  stderr: "Its log",
+  added: (names: readonly string[]) =>
+    names.length === 1 ? `${names[0]} is added` : `${plural(names.length, "server")} are added`,
+  toServer: (name: string) => `Go to ${name}`,
+  toServers: "Go to the servers",
+  another: "Add another",
+  commandTwin: "The same in a terminal",
+};

@@ -1,0 +1,45 @@
+// Text about access tokens.
+
+import { and, plural } from "../lib/text/format.ts";
+
+export const tokens = {
+  title: "Access tokens",
+  hint: "For clients of the hub: each is limited to groups, and can be revoked at any time.",
+  none: "No access tokens. While the hub is open to the programs of this machine, clients need none.",
+  add: "New token",
+  columns: {
+    name: "Name",
+    for: "For",
+    groups: "Groups",
+    role: "Role",
+    expires: "Expires",
+    used: "Last used",
+    actions: "Actions",
+  },
+  allGroups: "all groups",
+  readOnly: "read-only",
+  never: "never",
+  revoke: "Revoke",
+  revokeTitle: (name: string) => `Revoke the token ${name}?`,
+  revokeText: "Its clients are cut off at once: streams, sessions and running calls end.",
+  revoked: (name: string) => `Revoked the token ${name}`,
+  name: "Name",
+  nameHint: "Of the person or program that uses it, for example cursor on my laptop.",
+  groups: "Groups",
+  groupsHint: "Without a choice, all groups.",
+  onlyReads: "Only tools that say that they change nothing",
+  expires: "Expires",
+  days: (days: number) => `in ${plural(days, "day")}`,
+  role: "Role in the management API",
+  roles: {
+    user: "user: MCP endpoints only",
+    operator: "operator: see everything that runs, start and stop it",
+    admin: "admin: everything",
+  },
+  create: "Make the token",
+  made: (name: string) => `The token ${name}`,
+  once: "It is shown only now. Copy it to where the client keeps its secrets.",
+  done: "I have copied it",
+  header: "Header",
+  chosen: (groups: readonly string[]) => and(groups),
+};

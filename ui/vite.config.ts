@@ -1,0 +1,31 @@
+// Builds the web UI into hub/dist/ui, from where the hub serves it.
+
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+import { precompress } from "./build/precompress.ts";
+
+export default defineConfig(({ mode }) => ({
+  root: import.meta.dirname,
+  // Relative, so that the UI works under any prefix: the hub inserts <base href>.
+  base: "./",
+  plugins: [svelte(), precompress()],
+  // Tests of stores run in Node, with Svelte's browser code.
+  ...(mode === "test" ? { resolve: { conditions: ["browser"] } } : {}),
+  worker: { format: "es" },
+  build: {
+    outDir: "../hub/dist/ui",
+    emptyOutDir: true,
+    target: "es2023",
+    // The Content-Security-Policy forbids inline scripts, and data: only for images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    sourcemap: false,
+    rolldownOptions: {
+      output: {
+        // What most screens use is one file: dozens of small ones compress badly, and each is a request.
+        codeSplitting: { groups: [{ name: "shared", test: /[\\/]src[\\/]|svelte/, minShareCount: 3 }] },
+      },
+    },
+  },
+}));
