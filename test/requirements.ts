@@ -249,6 +249,11 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
       "Access tokens of the hub: per person or program, for groups, read-only, with expiry and last use; revoked within a second; hashed at rest.",
     provenBy: "test/auth/access-tokens.test.ts",
   },
+  "AU-5": {
+    means:
+      "Users with roles, groups open to some, own credentials per user at a server, SSO for the UI, an audit of who did what with a hash chain.",
+    provenBy: "hub/src/auth/users.test.ts",
+  },
   "AU-7": {
     means: "Calls and rates are limited, and a flooding server slows no other.",
     provenBy: "hub/src/servers/resilience/call-limits.test.ts",
@@ -387,6 +392,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   T28: { means: "Every exposed name maps to exactly one tool.", provenBy: "hub/src/catalog/names.test.ts" },
   T29: { means: "Hidden text in tool metadata is flagged.", provenBy: "hub/src/lib/hidden-text.test.ts" },
   T30: { means: "Foreign text in the web interface cannot run as a script.", provenBy: "test/ui/files.test.ts" },
+  T44: {
+    means: "A change, removal or insertion of a row of the audit log is found.",
+    provenBy: "hub/src/auth/audit.test.ts",
+  },
   T33: {
     means: "Sessions and other handles of one caller are unknown to all others.",
     provenBy: "test/auth/access-tokens.test.ts",

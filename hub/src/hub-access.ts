@@ -3,10 +3,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AccessTokens } from "./auth/access-tokens.ts";
+import { AuditLog } from "./auth/audit.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { ManagementToken, readManagementToken } from "./auth/management-token.ts";
+import { Users } from "./auth/users.ts";
 import { readHubSettings } from "./config/files/hub-settings.ts";
+import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
 import { toHubError } from "./errors.ts";
+import type { IdentityFile } from "./identity/identity-file.ts";
 import type { Redactor } from "./redaction/redactor.ts";
 
 export interface AccessOptions {
@@ -14,31 +18,93 @@ export interface AccessOptions {
   readonly data: string;
   /** The folder of hub.json; undefined: the defaults apply. */
   readonly settings: string | undefined;
-  readonly tokens: AccessTokens;
+  readonly identity: Identity;
   readonly redactor: Redactor;
   readonly onWarning: (message: string) => void;
 }
 
 export async function openAuthenticator(options: AccessOptions): Promise<Authenticator> {
-  const { data, settings: folder, tokens, redactor, onWarning } = options;
+  const { data, settings: folder, identity, redactor, onWarning } = options;
+  const { accessTokens: tokens, users } = identity;
   const settings = folder === undefined ? {} : await readHubSettings(folder);
   const management = await ManagementToken.open(data);
   // The owner of the token may pass it to a tool by mistake.
   redactor.setSecrets(ManagementToken, [(await readManagementToken(data)) ?? ""]);
   // A damaged file lets no one in, and does not keep the servers from running.
-  await tokens.reload().catch((thrown: unknown) => {
+  const load = users.reload().then(() => tokens.reload());
+  await load.catch((thrown: unknown) => {
     const { message, hint } = toHubError(thrown);
     onWarning(`No access token works: ${message}.${hint === undefined ? "" : ` ${hint}`}`);
   });
   return new Authenticator({ management, tokens, isMcpOpen: settings.auth?.mcp !== "required" });
 }
 
-/** Undefined: they last as long as the process. */
-export function openAccessTokens(dataDir: string | undefined, onWarning: (message: string) => void): AccessTokens {
+/** Everything in `identity.db`. */
+export interface Identity {
+  readonly users: Users;
+  readonly accessTokens: AccessTokens;
+  readonly audit: AuditLog;
+  close(): Promise<void>;
+}
+
+/** `dataDir`: undefined if it lasts as long as the process. The file is opened when there is something to read or write. */
+export function openIdentity(
+  dataDir: string | undefined,
+  { auth = {} }: HubSettingsEntry,
+  onWarning: (message: string) => void,
+): Identity {
   const path = dataDir === undefined ? undefined : join(dataDir, "identity.db");
-  return new AccessTokens({
-    hasStore: () => path !== undefined && existsSync(path),
-    openStore: async () => (await import("./identity/sqlite-identity.ts")).SqliteIdentity.open(path),
+  const file = new LazyFile(path);
+  const hasStore = () => file.exists;
+  const users = new Users({
+    hasStore,
+    openStore: async () => new (await import("./identity/sqlite-users.ts")).SqliteUsers(await file.open()),
+    rules: { admins: auth.admins ?? [], teams: auth.teams ?? {} },
     onWarning,
   });
+  const accessTokens = new AccessTokens({
+    hasStore,
+    openStore: async () => new (await import("./identity/sqlite-tokens.ts")).SqliteTokens(await file.open()),
+    users,
+    onWarning,
+  });
+  const audit = new AuditLog({
+    hasStore,
+    openStore: async () => new (await import("./identity/sqlite-audit.ts")).SqliteAudit(await file.open()),
+    onWarning,
+  });
+  const close = async () => {
+    users.close();
+    await accessTokens.close();
+    await file.close();
+  };
+  return { users, accessTokens, audit, close };
+}
+
+/** Opened once, for all that is kept in it. */
+class LazyFile {
+  readonly #path: string | undefined;
+  #opened: Promise<IdentityFile> | undefined;
+
+  constructor(path: string | undefined) {
+    this.#path = path;
+  }
+
+  get exists(): boolean {
+    return this.#opened !== undefined || (this.#path !== undefined && existsSync(this.#path));
+  }
+
+  open(): Promise<IdentityFile> {
+    this.#opened ??= import("./identity/identity-file.ts")
+      .then((module) => module.IdentityFile.open(this.#path))
+      .catch((error: unknown) => {
+        this.#opened = undefined;
+        throw error;
+      });
+    return this.#opened;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened?.catch(() => undefined))?.close();
+  }
 }

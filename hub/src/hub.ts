@@ -6,13 +6,17 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
-import { AccessTokens } from "./auth/access-tokens.ts";
+import type { AccessTokens } from "./auth/access-tokens.ts";
+import type { AuditLog } from "./auth/audit.ts";
+import type { Users } from "./auth/users.ts";
 import { Calls } from "./calls/calls.ts";
 import { Latency } from "./calls/latency.ts";
 import type { CallLog } from "./call-log/port.ts";
 import { Redactor } from "./redaction/redactor.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import { ConfigFiles } from "./config/files/config-files.ts";
+import { readHubSettings } from "./config/files/hub-settings.ts";
+import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
 import type { HubPaths } from "./config/files/paths.ts";
 import type { ConfigStore, LoadedConfig } from "./config/files/config-store.ts";
 import { LiveCatalog } from "./live-catalog.ts";
@@ -23,7 +27,7 @@ import { DroppedConnections } from "./http/dropped-connections.ts";
 import { HubEvents } from "./events.ts";
 import { createEdges, type HubEdges } from "./hub-edges.ts";
 import { HubLoginPages } from "./hub-login-pages.ts";
-import { openAccessTokens, openAuthenticator } from "./hub-access.ts";
+import { openAuthenticator, openIdentity, type Identity } from "./hub-access.ts";
 import { createSupervisor } from "./hub-servers.ts";
 import {
   npmWarnings,
@@ -79,6 +83,7 @@ interface Loaded {
   readonly config: LoadedConfig;
   readonly state: HubState;
   readonly tracing: LoadedTracing;
+  readonly settings: HubSettingsEntry;
 }
 
 export interface ListenOptions {
@@ -104,7 +109,9 @@ export class Hub {
   readonly latency = new Latency();
   readonly secrets: SecretStore;
   readonly logins: Logins;
+  readonly users: Users;
   readonly accessTokens: AccessTokens;
+  readonly audit: AuditLog;
   readonly sessions = new LiveSessions(this.events);
   readonly history: LiveHistory;
   /** Where traces are sent. */
@@ -113,6 +120,7 @@ export class Hub {
   readonly #state: HubState;
   readonly #instance = randomUUID();
   readonly #watchdog: Watchdog;
+  readonly #identity: Identity;
   readonly #redactor = new Redactor();
   readonly #tracing: Tracing | undefined;
   readonly #dropped = new DroppedConnections((message) => void this.events.emit("warning", { message }));
@@ -133,7 +141,7 @@ export class Hub {
   #stopping: Promise<void> | undefined;
   #pruning: Promise<void> | undefined;
 
-  private constructor(options: HubOptions, { store, config, state, tracing }: Loaded) {
+  private constructor(options: HubOptions, { store, config, state, tracing, settings }: Loaded) {
     const { variables, paths, secrets, logins, callLog, lookup } = options;
     const { events } = this;
     const redactor = this.#redactor;
@@ -173,7 +181,8 @@ export class Hub {
     const loginOffers = new LoginOffers();
     this.#shared = { taskIds: state.taskIds, logLevels, loginOffers, sessions: this.sessions };
     const onWarning = (message: string) => this.#warn(message);
-    this.accessTokens = openAccessTokens(options.store === undefined ? paths.data : undefined, onWarning);
+    this.#identity = openIdentity(options.store === undefined ? paths.data : undefined, settings, onWarning);
+    ({ users: this.users, accessTokens: this.accessTokens, audit: this.audit } = this.#identity);
     this.history = new LiveHistory({
       events,
       path: options.store === undefined ? join(paths.state, "server-history.json") : undefined,
@@ -227,12 +236,17 @@ export class Hub {
   static async open(options: HubOptions): Promise<Hub> {
     const { paths, variables } = options;
     const store = options.store ?? new ConfigFiles(paths.config);
-    const [config, tracing] = await Promise.all([store.load(), loadTracing(variables)]);
+    const [config, tracing, settings] = await Promise.all([
+      store.load(),
+      loadTracing(variables),
+      // What is wrong with the file is said when the hub listens: nothing else needs it.
+      options.store === undefined ? readHubSettings(paths.config).catch(() => ({})) : {},
+    ]);
     const early: string[] = [];
     let warn: (message: string) => void = (message) => early.push(message);
     const onWarning = (message: string) => warn(message);
     const state = await openHubState({ paths, variables, isInMemory: options.store !== undefined, onWarning });
-    const hub = new Hub(options, { store, config, state, tracing });
+    const hub = new Hub(options, { store, config, state, tracing, settings });
     await hub.history.load();
     for (const message of early) hub.#warn(message);
     warn = (message) => hub.#warn(message);
@@ -274,7 +288,7 @@ export class Hub {
     const authenticator = await openAuthenticator({
       data: paths.data,
       settings: this.#options.store === undefined ? paths.config : undefined,
-      tokens: this.accessTokens,
+      identity: this.#identity,
       redactor: this.#redactor,
       onWarning: (message) => this.#warn(message),
     });
@@ -375,7 +389,7 @@ export class Hub {
       saveHubState(this.#state),
       this.history.close(),
       this.#edges?.saved(),
-      this.accessTokens.close(),
+      this.#identity.close(),
       this.#pruning,
       this.callLog.close(),
     ]);

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { SqliteIdentity } from "../identity/sqlite-identity.ts";
+import { IdentityFile } from "../identity/identity-file.ts";
+import { SqliteTokens } from "../identity/sqlite-tokens.ts";
 import { AccessTokens, type NewToken } from "./access-tokens.ts";
 
 const DAY_MS = 86_400_000;
@@ -30,12 +31,17 @@ afterEach(() => {
 });
 
 function open(): AccessTokens {
+  const opened = IdentityFile.open(path);
   const tokens = new AccessTokens({
     hasStore: () => true,
-    openStore: () => SqliteIdentity.open(path),
+    openStore: async () => new SqliteTokens(await opened),
+    users: { rightsOf: () => ({ role: "admin", teams: new Set(), email: undefined }), onChange: () => undefined },
     onWarning: (message) => expect.unreachable(message),
   });
-  onTestFinished(() => tokens.close());
+  onTestFinished(async () => {
+    await tokens.close();
+    await (await opened).close();
+  });
   return tokens;
 }
 
@@ -54,7 +60,7 @@ describe("AU-3 access tokens", () => {
     const tokens = open();
     const { token } = await tokens.make(CI, "local");
     await tokens.close();
-    const bytes = await readFile(path, "latin1");
+    const bytes = (await readFile(path, "latin1")) + (await readFile(`${path}-wal`, "latin1"));
     expect(bytes).toContain(token.slice(0, 8));
     expect(bytes).not.toContain(token.slice(8, 40));
   });

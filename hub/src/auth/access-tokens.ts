@@ -4,14 +4,17 @@
 import { hash, randomUUID } from "node:crypto";
 import { HubError } from "../errors.ts";
 import { isAccessToken, makeAccessToken, startOf } from "./access-token.ts";
-import { Grant, type GrantInit } from "./grant.ts";
+import { Grant, lowerRole, type GrantInit } from "./grant.ts";
 import type { StoredToken, TokenStore, TokenUse } from "./token-store.ts";
+import type { Users } from "./users.ts";
 
 export interface AccessTokensOptions {
   /** Called when there is something to read or write, so that the start of most hubs does not load a database. */
   readonly openStore: () => Promise<TokenStore>;
   /** Whether there is something to read. */
   readonly hasStore: () => boolean;
+  /** What the principal of a token may do limits the token. */
+  readonly users: Pick<Users, "rightsOf" | "onChange">;
   /** The wall clock, in milliseconds. */
   readonly now?: () => number;
   readonly onWarning: (message: string) => void;
@@ -26,7 +29,8 @@ export interface NewToken extends Pick<GrantInit, "principal" | "role" | "readOn
 
 interface Live {
   readonly stored: StoredToken;
-  readonly grant: Grant;
+  /** Undefined: its user is disabled. */
+  readonly grant: Grant | undefined;
   usedAt: number | undefined;
   usedFrom: string | undefined;
   /** `usedAt` in the store. */
@@ -56,13 +60,14 @@ export class AccessTokens {
   constructor(options: AccessTokensOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    options.users.onChange((principal) => this.#renewGrants(principal));
   }
 
   /** The grant of a token; undefined if it is none, was revoked or has expired. */
   find(token: string, from?: string): Grant | undefined {
     if (!isAccessToken(token)) return undefined;
     const live = this.#live.get(digestOf(token));
-    if (live === undefined || live.grant.hasEnded) return undefined;
+    if (live?.grant === undefined || live.grant.hasEnded) return undefined;
     const at = this.#now();
     if (live.stored.expiresAt !== undefined && at >= live.stored.expiresAt) {
       this.#drop(live);
@@ -129,7 +134,6 @@ export class AccessTokens {
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#expiry);
     await this.#saveUses();
-    await (await this.#store?.catch(() => undefined))?.close();
   }
 
   #open(): Promise<TokenStore> {
@@ -163,15 +167,34 @@ export class AccessTokens {
 
   #add(stored: StoredToken): void {
     if (stored.expiresAt !== undefined && stored.expiresAt <= this.#now()) return;
-    const { id, principal, role, readOnly, groups } = stored;
-    const grant = new Grant({ id, principal, role, readOnly, groups: groups === "*" ? "*" : new Set(groups) });
-    this.#live.set(stored.digest, { stored, grant, usedAt: undefined, usedFrom: undefined, savedAt: undefined });
+    this.#live.set(stored.digest, this.#toLive(stored));
+  }
+
+  #toLive(stored: StoredToken): Live {
+    const { id, principal, readOnly, name } = stored;
+    const rights = this.#options.users.rightsOf(principal);
+    const groups = stored.groups === "*" ? "*" : new Set(stored.groups);
+    const limits = { kind: "token", id, principal, groups, readOnly, client: name } as const;
+    const grant =
+      rights === undefined ? undefined : new Grant({ ...limits, ...rights, role: lowerRole(stored.role, rights.role) });
+    return { stored, grant, usedAt: undefined, usedFrom: undefined, savedAt: undefined };
+  }
+
+  /** What the tokens of a user hold open ends; the tokens have the user's new rights. */
+  #renewGrants(principal: string): void {
+    for (const [digest, live] of this.#live) {
+      if (live.stored.principal !== principal) continue;
+      this.#noteUse(live);
+      const { usedAt, usedFrom, savedAt } = live;
+      this.#live.set(digest, { ...this.#toLive(live.stored), usedAt, usedFrom, savedAt });
+      live.grant?.end();
+    }
   }
 
   #drop(live: Live): void {
     this.#noteUse(live);
     this.#live.delete(live.stored.digest);
-    live.grant.end();
+    live.grant?.end();
   }
 
   #waitForExpiry(): void {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { HubError } from "../errors.ts";
 import { looksLikeAccessToken } from "./access-token.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import { Grant, type Role } from "./grant.ts";
+import { Grant, OWNER, type Role } from "./grant.ts";
 import { bearerOf, type ManagementToken } from "./management-token.ts";
 import { may } from "./policy.ts";
 
@@ -17,12 +17,13 @@ export interface AuthenticatorOptions {
 
 type Headers = Pick<IncomingHttpHeaders, "authorization">;
 
-/** The person who runs the hub. */
-export const OWNER = "local";
+const LIMITLESS = { principal: OWNER, role: "admin", groups: "*", readOnly: false } as const;
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  readonly #owner = new Grant({ id: "management", principal: OWNER, role: "admin", groups: "*", readOnly: false });
+  readonly #owner = new Grant({ ...LIMITLESS, kind: "owner", id: "management" });
+  /** Programs of this machine, where the endpoints are open to them. The management API never is. */
+  readonly #anonymous = new Grant({ ...LIMITLESS, kind: "anonymous", id: "anonymous" });
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
@@ -40,20 +41,20 @@ export class Authenticator {
   }
 
   /**
-   * The caller of an MCP endpoint; "anonymous" if it has no credentials of the hub and the endpoints are open; undefined if that
+   * The caller of an MCP endpoint; anonymous if it has no credentials of the hub and the endpoints are open; undefined if that
    * takes more than a look-up, or the caller is refused: `authenticateMcp` decides then.
    */
-  findMcp({ authorization }: Headers, source?: string): Grant | "anonymous" | undefined {
+  findMcp({ authorization }: Headers, source?: string): Grant | undefined {
     const { isMcpOpen } = this.#options;
-    if (authorization === undefined) return isMcpOpen ? "anonymous" : undefined;
+    if (authorization === undefined) return isMcpOpen ? this.#anonymous : undefined;
     const known = this.#find(authorization, source);
     if (known !== undefined) return known;
     const isOurs = looksLikeAccessToken(bearerOf(authorization) ?? "");
     // Programs on this machine may send credentials that mean something to others.
-    return isMcpOpen && !isOurs ? "anonymous" : undefined;
+    return isMcpOpen && !isOurs ? this.#anonymous : undefined;
   }
 
-  async authenticateMcp(headers: Headers, source: string): Promise<Grant | "anonymous"> {
+  async authenticateMcp(headers: Headers, source: string): Promise<Grant> {
     const known = this.findMcp(headers, source);
     if (known !== undefined) return known;
     const presented = bearerOf(headers.authorization);

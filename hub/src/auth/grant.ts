@@ -7,37 +7,83 @@ export function isRole(text: unknown): text is Role {
   return ROLES.some((role) => role === text);
 }
 
+const RANK: Readonly<Record<Role, number>> = { user: 0, operator: 1, admin: 2 };
+
+/** Whether a role includes what another one may do. */
+export function includesRole(role: Role, other: Role): boolean {
+  return RANK[role] >= RANK[other];
+}
+
+export function lowerRole(one: Role, other: Role): Role {
+  return includesRole(one, other) ? other : one;
+}
+
+/** The person who runs the hub. */
+export const OWNER = "local";
+
+/** By what a caller was recognised. */
+export type GrantKind =
+  /** The management token. */
+  | "owner"
+  /** An access token of the hub. */
+  | "token"
+  /** A token of an external issuer. */
+  | "jwt"
+  /** A token that the hub's own authorization server has issued. */
+  | "issued"
+  /** A browser that is signed in. */
+  | "session"
+  /** Nothing, where the endpoints are open to programs of this machine. */
+  | "anonymous";
+
 export interface GrantInit {
-  /** Of the token, or `management` and the like. */
+  readonly kind: GrantKind;
+  /** Of the token or session, or `management` and the like. */
   readonly id: string;
-  /** The person or program. What one of them opens (sessions, tasks, suspended calls) no other can use. */
+  /** The person or program: `local`, `user:<id>` or `service:<name>`. What one of them opens no other can use. */
   readonly principal: string;
   /** What it may do in the management API. */
   readonly role: Role;
-  /** The groups whose endpoints it may use. */
+  /** The teams of the person or program. */
+  readonly teams?: ReadonlySet<string>;
+  /** Verified, in lower case: people are named by it in the access lists of groups. */
+  readonly email?: string | undefined;
+  /** The groups whose endpoints it may use, if their access lists allow it. */
   readonly groups: "*" | ReadonlySet<string>;
   /** It sees and calls only tools that say that they change nothing. */
   readonly readOnly: boolean;
+  /** The program that acts for the principal: the id of an OAuth client, or the name of an access token. */
+  readonly client?: string | undefined;
   /** The name under which its calls are recorded, whatever the client calls itself. */
   readonly clientName?: string;
 }
 
+const NO_TEAMS: ReadonlySet<string> = new Set();
+
 export class Grant implements GrantInit {
+  readonly kind: GrantKind;
   readonly id: string;
   readonly principal: string;
   readonly role: Role;
+  readonly teams: ReadonlySet<string>;
+  readonly email: string | undefined;
   readonly groups: "*" | ReadonlySet<string>;
   readonly readOnly: boolean;
+  readonly client: string | undefined;
   declare readonly clientName?: string;
   readonly #held = new Set<() => void>();
   #hasEnded = false;
 
-  constructor({ id, principal, role, groups, readOnly, clientName }: GrantInit) {
+  constructor({ kind, id, principal, role, teams, email, groups, readOnly, client, clientName }: GrantInit) {
+    this.kind = kind;
     this.id = id;
     this.principal = principal;
     this.role = role;
+    this.teams = teams ?? NO_TEAMS;
+    this.email = email;
     this.groups = groups;
     this.readOnly = readOnly;
+    this.client = client;
     if (clientName !== undefined) this.clientName = clientName;
   }
 

@@ -4,7 +4,7 @@ import { may, type Action } from "./policy.ts";
 
 function grantOf(role: Role, groups: "*" | readonly string[]): Grant {
   const limited = groups === "*" ? "*" : new Set(groups);
-  return new Grant({ id: "1", principal: "ann", role, groups: limited, readOnly: false });
+  return new Grant({ kind: "token", id: "1", principal: "ann", role, groups: limited, readOnly: false });
 }
 
 describe("AU-3 A27 the policy", () => {
@@ -17,7 +17,7 @@ describe("AU-3 A27 the policy", () => {
     [["dev"], "dev2", false],
     [[], "dev", false],
   ])("groups %j may use %s: %s", (groups, group, allowed) => {
-    for (const role of ROLES) expect(may(grantOf(role, groups), { to: "use", group })).toBe(allowed);
+    for (const role of ROLES) expect(may(grantOf(role, groups), { to: "use", group: { name: group } })).toBe(allowed);
   });
 
   it.each<[has: Role, needs: Role, allowed: boolean]>([
@@ -37,7 +37,10 @@ describe("AU-3 A27 the policy", () => {
   it("nothing is allowed after the end of the grant", () => {
     const grant = grantOf("admin", "*");
     grant.end();
-    const actions: Action[] = [{ to: "use", group: "dev" }, ...ROLES.map((as) => ({ to: "manage", as }) as const)];
+    const actions: Action[] = [
+      { to: "use", group: { name: "dev" } },
+      ...ROLES.map((as) => ({ to: "manage", as }) as const),
+    ];
     for (const action of actions) expect(may(grant, action)).toBe(false);
   });
 });

@@ -1,22 +1,55 @@
 // The one place that decides who may do what. Every edge asks it: MCP over all transports, REST, events, metrics, the admin
 // endpoint. What is not allowed here is refused.
 
-import type { Grant, Role } from "./grant.ts";
+import { includesRole, type Grant, type Role } from "./grant.ts";
+
+/** A group, as its endpoint is asked for. */
+export interface ProtectedGroup {
+  readonly name: string;
+  /** `user:<email or id>`, `team:<name>`, `service:<name>`, or `*`. Undefined: everyone whose credentials are valid. */
+  readonly access?: readonly string[] | undefined;
+}
 
 export type Action =
   /** Use the MCP endpoint of a group. */
-  | { readonly to: "use"; readonly group: string }
+  | { readonly to: "use"; readonly group: ProtectedGroup }
   /** Use the management API, at a route that needs this role. */
-  | { readonly to: "manage"; readonly as: Role };
+  | { readonly to: "manage"; readonly as: Role }
+  /** See or change something that belongs to a principal; what belongs to others needs the role. */
+  | { readonly to: "handle"; readonly owner: string; readonly as: Role };
 
-const RANK: Readonly<Record<Role, number>> = { user: 0, operator: 1, admin: 2 };
+/** What a decision depends on. */
+export type Rights = Pick<Grant, "kind" | "principal" | "role" | "teams" | "email" | "groups" | "hasEnded">;
 
-export function may({ groups, role, hasEnded }: Pick<Grant, "groups" | "role" | "hasEnded">, action: Action): boolean {
-  if (hasEnded) return false;
+export function may(grant: Rights, action: Action): boolean {
+  if (grant.hasEnded) return false;
   switch (action.to) {
     case "use":
-      return groups === "*" || groups.has(action.group);
+      return isWithin(grant, action.group) && isAdmitted(grant, action.group);
     case "manage":
-      return RANK[role] >= RANK[action.as];
+      return grant.kind !== "anonymous" && includesRole(grant.role, action.as);
+    case "handle":
+      if (grant.kind === "anonymous") return false;
+      return grant.principal === action.owner || includesRole(grant.role, action.as);
   }
 }
+
+/** By the limits of the token. */
+function isWithin({ groups }: Rights, { name }: ProtectedGroup): boolean {
+  return groups === "*" || groups.has(name);
+}
+
+/** By the access list of the group. */
+function isAdmitted({ kind, principal, role, teams, email }: Rights, { access }: ProtectedGroup): boolean {
+  // Whoever could change the list, and the programs of the owner's machine where the endpoints are open to them.
+  if (access === undefined || role === "admin" || kind === "anonymous") return true;
+  return access.some(
+    (entry) =>
+      entry === "*" ||
+      entry === principal ||
+      (email !== undefined && entry.toLowerCase() === `user:${email}`) ||
+      (entry.startsWith(TEAM) && teams.has(entry.slice(TEAM.length))),
+  );
+}
+
+const TEAM = "team:";

@@ -1,4 +1,4 @@
-// Port: where access tokens are kept. Implemented by identity/sqlite-identity.ts.
+// Port: where access tokens are kept. Implemented by identity/sqlite-tokens.ts.
 
 import type { Role } from "./grant.ts";
 
@@ -39,5 +39,4 @@ export interface TokenStore {
   used(uses: readonly TokenUse[]): Promise<void>;
   /** Whether another process has changed tokens since they were listed. */
   hasChanged(): boolean;
-  close(): Promise<void>;
 }

@@ -29,6 +29,44 @@ export const IDENTITY_FORM: DatabaseForm = {
     ) STRICT;
     CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL;`,
     },
+    {
+      sql: `CREATE TABLE user (
+      id TEXT PRIMARY KEY,
+      issuer TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      email TEXT,
+      email_verified INTEGER NOT NULL,
+      name TEXT,
+      given_role TEXT,
+      claimed_role TEXT,
+      -- JSON: a list of names.
+      claimed_teams TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      seen_at INTEGER NOT NULL,
+      disabled_at INTEGER,
+      UNIQUE (issuer, subject)
+    ) STRICT;
+    -- AUTOINCREMENT: the number of a removed row is not used again.
+    CREATE TABLE audit (
+      n INTEGER PRIMARY KEY AUTOINCREMENT,
+      at INTEGER NOT NULL,
+      principal TEXT NOT NULL,
+      role TEXT,
+      token TEXT,
+      client TEXT,
+      address TEXT,
+      action TEXT NOT NULL,
+      object TEXT,
+      outcome TEXT NOT NULL,
+      detail TEXT,
+      request_id TEXT,
+      hash TEXT NOT NULL
+    ) STRICT;
+    CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit BEGIN SELECT raise(ABORT, 'the audit log is append-only'); END;
+    CREATE TRIGGER audit_kept BEFORE DELETE ON audit BEGIN SELECT raise(ABORT, 'the audit log is append-only'); END;
+    UPDATE token SET principal = 'service:' || principal
+      WHERE principal <> 'local' AND principal NOT LIKE 'user:%' AND principal NOT LIKE 'service:%';`,
+    },
   ],
   settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON",
 };

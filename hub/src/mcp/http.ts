@@ -43,9 +43,6 @@ export interface McpHttpOptions {
   readonly sessionRecords?: (group: string) => SessionRecords | undefined;
 }
 
-/** The endpoints are open to callers without credentials. */
-type McpCaller = Grant | "anonymous";
-
 /** One group over every transport. */
 interface GroupServers {
   readonly endpoint: Endpoint;
@@ -182,7 +179,7 @@ export class McpHttp {
     use: (served: GroupServers, requester: Requester | undefined) => void,
   ): void {
     const { authenticator } = this.#options;
-    const enter = (caller: McpCaller) => {
+    const enter = (caller: Grant) => {
       const served = this.#find(group, caller, response);
       if (served !== undefined) use(served, requesterOf(caller));
     };
@@ -196,7 +193,7 @@ export class McpHttp {
   }
 
   /** The group of this name. If there is none, or the caller may not use it, sends the same error. */
-  #find(name: string | undefined, caller: McpCaller, response: LazyResponse): GroupServers | undefined {
+  #find(name: string | undefined, caller: Grant, response: LazyResponse): GroupServers | undefined {
     try {
       return this.#group(name === undefined ? undefined : decodeUri(name), caller);
     } catch (thrown) {
@@ -205,13 +202,13 @@ export class McpHttp {
     }
   }
 
-  #group(name: string | undefined, caller: McpCaller): GroupServers {
+  #group(name: string | undefined, caller: Grant): GroupServers {
     const { sessionRecords } = this.#options;
     const find = () => this.#options.group(name);
-    const { name: itsName } = find();
-    const given = name ?? itsName;
-    if (caller !== "anonymous" && !may(caller, { to: "use", group: itsName })) throw groupNotFound(given);
-    const readOnly = caller !== "anonymous" && caller.readOnly;
+    const asked = find();
+    const given = name ?? asked.name;
+    if (!may(caller, { to: "use", group: asked })) throw groupNotFound(given);
+    const { readOnly } = caller;
     // Sessions of one kind of caller are not for the other.
     const key = readOnly ? `${given} ${READ_ONLY}` : given;
     const known = this.#groups.get(key);
@@ -225,8 +222,9 @@ export class McpHttp {
   }
 }
 
-function requesterOf(caller: McpCaller): Requester | undefined {
-  return caller === "anonymous" ? undefined : caller;
+/** Programs without credentials of the hub are told apart by those that they send to others. */
+function requesterOf(caller: Grant): Requester | undefined {
+  return caller.kind === "anonymous" ? undefined : caller;
 }
 
 /** Tells a client which credentials are missing, or that its own are not valid. */

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { requireRole, type Authenticator } from "../../auth/authenticator.ts";
-import { Grant } from "../../auth/grant.ts";
+import { Grant, OWNER } from "../../auth/grant.ts";
 import { identify } from "../../http/request-id.ts";
 import { sendProblem } from "../../http/send-problem.ts";
 import { BASE_PATH } from "./base-path.ts";
@@ -48,7 +48,16 @@ export interface Api {
 }
 
 /** A browser that is signed in. */
-const UI = { id: "ui", principal: "ui", clientName: "ui", role: "admin", groups: "*", readOnly: false } as const;
+const UI = {
+  kind: "session",
+  id: "ui",
+  principal: OWNER,
+  client: "ui",
+  clientName: "ui",
+  role: "admin",
+  groups: "*",
+  readOnly: false,
+} as const;
 
 type UnexpectedHandler = NonNullable<ApiOptions["onUnexpected"]>;
 

@@ -1,6 +1,8 @@
 // The parts of a hub that the management API works with.
 
 import type { AccessTokens } from "../../auth/access-tokens.ts";
+import type { AuditLog } from "../../auth/audit.ts";
+import type { Users } from "../../auth/users.ts";
 import type { Calls } from "../../calls/calls.ts";
 import type { CallLog } from "../../call-log/port.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -21,7 +23,9 @@ export interface Core {
   readonly calls: Calls;
   readonly secrets: SecretStore;
   readonly logins: Logins;
+  readonly users: Users;
   readonly accessTokens: AccessTokens;
+  readonly audit: AuditLog;
   readonly sessions: LiveSessions;
   readonly history: LiveHistory;
   readonly events: HubEvents;

@@ -15,7 +15,7 @@ import { SettingsCommands } from "../../api/server/commands/settings.ts";
 import { StatsCommands } from "../../api/server/commands/stats.ts";
 import { TokenCommands } from "../../api/server/commands/tokens.ts";
 import { ToolCommands } from "../../api/server/commands/tools.ts";
-import { OWNER } from "../../auth/authenticator.ts";
+import { OWNER } from "../../auth/grant.ts";
 import type { Managed } from "../../api/server/core.ts";
 import type { Hub } from "../../hub.ts";
 import type { JsonObject } from "../../lib/json/json.ts";

@@ -2,6 +2,11 @@
 
 import * as z from "zod/mini";
 
+const memberName = z
+  .string()
+  .check(z.regex(/^\S{1,256}$/, "a member is an email address, user:<id> or service:<name>"));
+const teamName = z.string().check(z.regex(/^[^\s*:]{1,64}$/, "the name of a team has no spaces, * or :"));
+
 /** Strict: an unknown key is a typing error, and a rule that does not apply is a hole. */
 export const hubSettingsEntry = z.strictObject({
   $schema: z.optional(z.string()),
@@ -9,6 +14,10 @@ export const hubSettingsEntry = z.strictObject({
     z.strictObject({
       /** Whether the MCP endpoints need credentials. */
       mcp: z.optional(z.enum(["open", "required"], { error: 'mcp must be "open" or "required"' })),
+      /** Users with the role admin, by verified email address or as `user:<id>`. */
+      admins: z.optional(z.array(memberName)),
+      /** Teams and their members, beside those that issuers name. */
+      teams: z.optional(z.record(teamName, z.array(memberName))),
     }),
   ),
 });

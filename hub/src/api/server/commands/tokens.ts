@@ -1,5 +1,7 @@
 // Access tokens for clients of the hub. A token is shown once, when it is made.
 
+import { OWNER } from "../../../auth/grant.ts";
+import { servicePrincipal } from "../../../auth/users.ts";
 import type { StoredToken } from "../../../auth/token-store.ts";
 import type { AccessToken, AccessTokenInput, NewAccessToken } from "../../schemas/token.ts";
 import type { Managed } from "../core.ts";
@@ -20,11 +22,12 @@ export class TokenCommands {
 
   /** `by`: the principal who makes it. */
   async make(input: AccessTokenInput, by: string): Promise<NewAccessToken> {
-    const { name, for: principal = name, role = "user", groups = "*", read_only: readOnly = false } = input;
+    const { name, for: holder, role = "user", groups = "*", read_only: readOnly = false } = input;
     const { expires_in_days: days = DEFAULT_DAYS } = input;
     // An unknown group is a typing error; one that is added later is not meant.
     if (groups !== "*") for (const group of groups) this.#managed.hub.catalog.groupOrSuggest(group);
     const expiresAt = days === null ? undefined : Date.now() + days * DAY_MS;
+    const principal = holder === undefined ? servicePrincipal(name) : await this.#principalOf(holder);
     const given = { name, principal, role, groups, readOnly, expiresAt };
     const { token, stored } = await this.#managed.hub.accessTokens.make(given, by);
     return { ...toView(stored), token };
@@ -33,6 +36,16 @@ export class TokenCommands {
   /** By id or name. */
   async revoke(idOrName: string, by: string): Promise<AccessToken> {
     return toView(await this.#managed.hub.accessTokens.revoke(idOrName, by));
+  }
+
+  /** A user by address or id, `local`, or the name of a program. */
+  async #principalOf(holder: string): Promise<string> {
+    const { users } = this.#managed.hub;
+    if (holder === OWNER || holder.startsWith(servicePrincipal(""))) return holder;
+    const isUser = holder.includes("@") || holder.startsWith("user:");
+    if (isUser) return (await users.get(holder)).principal;
+    await users.reload();
+    return users.find(holder)?.principal ?? servicePrincipal(holder);
   }
 }
 

@@ -1,0 +1,145 @@
+// Who did what. A row is written before its effect; rows are chained by hashes, so that a change of a written row can be found.
+
+import { HubError, toHubError } from "../errors.ts";
+import type { AuditFault, AuditQuery, AuditRow, AuditStore } from "./audit-store.ts";
+import type { Grant } from "./grant.ts";
+
+/** Everything that is recorded. Also the values of `--what`. */
+export const AUDIT_ACTIONS = [
+  "auth.refused",
+  "auth.signed_in",
+  "auth.signed_out",
+  "client.registered",
+  "client.removed",
+  "config.edit",
+  "consent.given",
+  "consent.revoked",
+  "calls.delete",
+  "data.delete",
+  "login.completed",
+  "login.removed",
+  "secret.rotate_key",
+  "secret.delete",
+  "secret.set",
+  "server.control",
+  "session.end",
+  "token.create",
+  "token.revoke",
+  "tool.call",
+  "user.disable",
+  "user.enable",
+  "user.remove",
+  "user.role",
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Who does it: a grant, or less where there is none. */
+export type AuditedBy = Pick<Grant, "principal"> & Partial<Pick<Grant, "role" | "kind" | "id" | "client">>;
+
+export interface AuditEntry {
+  readonly by: AuditedBy;
+  readonly action: AuditAction;
+  /** The name of what is acted on: a token, server, user. Never a secret. */
+  readonly object?: string | undefined;
+  /** Default: allowed. `failed` says that an action that was allowed had no effect. */
+  readonly outcome?: AuditRow["outcome"] | undefined;
+  readonly detail?: string | undefined;
+  readonly address?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+export interface AuditLogOptions {
+  readonly openStore: () => Promise<AuditStore>;
+  /** Whether there is something to read. */
+  readonly hasStore: () => boolean;
+  /** The wall clock, in milliseconds. */
+  readonly now?: () => number;
+  readonly onWarning: (message: string) => void;
+}
+
+const MINUTE_MS = 60_000;
+/** More sources in a minute count as one. */
+const MAX_SOURCES = 100;
+const OTHERS = "others";
+const MAX_TEXT = 300;
+
+export class AuditLog {
+  readonly #options: AuditLogOptions;
+  readonly #now: () => number;
+  /** Whose refusals are recorded already. */
+  #refused = { minute: 0, sources: new Set<string>() };
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Resolves when the row is on disk. Rejects if it cannot be written: then the action must not happen. */
+  async record({ by, action, object, outcome = "allowed", detail, address, requestId }: AuditEntry): Promise<void> {
+    const at = this.#now();
+    const store = await this.#options.openStore();
+    await store.append({
+      at,
+      principal: by.principal,
+      role: by.role,
+      token: by.kind === "token" || by.kind === "issued" ? by.id : undefined,
+      client: by.client,
+      address,
+      action,
+      object: object?.slice(0, MAX_TEXT),
+      outcome,
+      detail: detail?.slice(0, MAX_TEXT),
+      requestId,
+    });
+  }
+
+  /** Records an action, then does it. If it fails, that is recorded, too. */
+  async run<T>(entry: AuditEntry, effect: () => T | Promise<T>): Promise<T> {
+    await this.record(entry);
+    try {
+      return await effect();
+    } catch (thrown) {
+      await this.record({ ...entry, outcome: "failed", detail: toHubError(thrown).kind }).catch(this.#warn);
+      throw thrown;
+    }
+  }
+
+  /** Wrong credentials, or too few rights. The first of each minute and source is recorded, whatever comes after. */
+  refused(entry: Omit<AuditEntry, "action" | "outcome"> & { readonly address: string }): void {
+    const minute = Math.floor(this.#now() / MINUTE_MS);
+    if (this.#refused.minute !== minute) this.#refused = { minute, sources: new Set() };
+    const { sources } = this.#refused;
+    const address = sources.size < MAX_SOURCES ? entry.address : OTHERS;
+    if (sources.has(address)) return;
+    sources.add(address);
+    void this.record({ ...entry, address, action: "auth.refused", outcome: "refused" }).catch(this.#warn);
+  }
+
+  /** Newest first. */
+  async query(query: AuditQuery): Promise<readonly AuditRow[]> {
+    if (!this.#options.hasStore()) return [];
+    return (await this.#options.openStore()).query(query);
+  }
+
+  /** The first fault; undefined if every row is as it was written. `head`: the hash of the last row, to be kept elsewhere. */
+  async verify(): Promise<{ readonly rows: number; readonly head: string; readonly fault: AuditFault | undefined }> {
+    if (!this.#options.hasStore()) return { rows: 0, head: "", fault: undefined };
+    return (await this.#options.openStore()).verify();
+  }
+
+  readonly #warn = (error: unknown): void => {
+    this.#options.onWarning(`The audit log cannot be written: ${toHubError(error).message}`);
+  };
+}
+
+export function isAuditAction(text: string): text is AuditAction {
+  return AUDIT_ACTIONS.some((action) => action === text);
+}
+
+export function auditActionOf(text: string): AuditAction {
+  if (isAuditAction(text)) return text;
+  throw new HubError("InvalidArgument", `There is no action ${JSON.stringify(text)}`, {
+    field: "what",
+    hint: `Use one of ${AUDIT_ACTIONS.join(", ")}`,
+  });
+}

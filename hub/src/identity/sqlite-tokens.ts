@@ -1,0 +1,116 @@
+// Access tokens in identity.db.
+
+import { parseJson } from "@plugboard/shared/lenient";
+import type { SqlRow } from "@plugboard/shared/sqlite/driver";
+import { isRole } from "../auth/grant.ts";
+import type { StoredToken, TokenStore, TokenUse } from "../auth/token-store.ts";
+import { HubError } from "../errors.ts";
+import { numberOrNothing, text, textList, textOrNothing } from "./columns.ts";
+import type { IdentityFile } from "./identity-file.ts";
+
+const COLUMNS = `id, digest, start, name, principal, role, groups, read_only, created_at, created_by, expires_at, used_at,
+  used_from`;
+
+export class SqliteTokens implements TokenStore {
+  readonly #file: IdentityFile;
+  readonly #now: () => number;
+  /** Of the file, when tokens were listed last. */
+  #version = 0;
+
+  constructor(file: IdentityFile, { now = Date.now }: { readonly now?: () => number } = {}) {
+    this.#file = file;
+    this.#now = now;
+  }
+
+  list(): Promise<readonly StoredToken[]> {
+    return this.#file.run((db) => {
+      this.#version = this.#file.version;
+      const rows = db.all(`SELECT ${COLUMNS} FROM token WHERE revoked_at IS NULL ORDER BY created_at, id`);
+      return rows.map(toToken);
+    });
+  }
+
+  add(token: StoredToken): Promise<void> {
+    const { id, digest, start, name, principal, role, groups, readOnly, createdAt, createdBy, expiresAt } = token;
+    return this.#file.run((db) =>
+      db.transact(() => {
+        // An expired token no longer holds its name.
+        db.run(
+          "UPDATE token SET revoked_at = expires_at WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?",
+          name,
+          this.#now(),
+        );
+        if (db.get("SELECT 1 FROM token WHERE name = ? AND revoked_at IS NULL", name) !== undefined) throw taken(name);
+        db.run(
+          `INSERT INTO token (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)`,
+          id,
+          digest,
+          start,
+          name,
+          principal,
+          role,
+          JSON.stringify(groups),
+          Number(readOnly),
+          createdAt,
+          createdBy,
+          expiresAt ?? null,
+        );
+      }),
+    );
+  }
+
+  revoke(id: string, by: string): Promise<boolean> {
+    const sql = "UPDATE token SET revoked_at = ?, revoked_by = ? WHERE id = ? AND revoked_at IS NULL";
+    return this.#file.run((db) => db.run(sql, this.#now(), by, id) > 0);
+  }
+
+  used(uses: readonly TokenUse[]): Promise<void> {
+    return this.#file.run((db) =>
+      db.transact(() => {
+        for (const { id, at, from } of uses) {
+          db.run(
+            "UPDATE token SET used_at = max(coalesce(used_at, 0), ?), used_from = coalesce(?, used_from) WHERE id = ?",
+            at,
+            from ?? null,
+            id,
+          );
+        }
+      }),
+    );
+  }
+
+  hasChanged(): boolean {
+    return this.#file.version !== this.#version;
+  }
+}
+
+function taken(name: string): HubError {
+  return new HubError("Conflict", `There is already a token ${JSON.stringify(name)}`, {
+    field: "name",
+    hint: `Choose another name, or revoke it first: plugboard token rm '${name}'`,
+  });
+}
+
+/** A row that makes no sense gives no rights. */
+function toToken(row: SqlRow): StoredToken {
+  const { role, read_only: readOnly } = row;
+  return {
+    id: text(row["id"]),
+    digest: text(row["digest"]),
+    start: text(row["start"]),
+    name: text(row["name"]),
+    principal: text(row["principal"]),
+    role: isRole(role) ? role : "user",
+    groups: groupsOf(row["groups"]),
+    readOnly: readOnly !== 0,
+    createdAt: Number(row["created_at"]),
+    createdBy: text(row["created_by"]),
+    expiresAt: numberOrNothing(row["expires_at"]),
+    usedAt: numberOrNothing(row["used_at"]),
+    usedFrom: textOrNothing(row["used_from"]),
+  };
+}
+
+function groupsOf(column: unknown): StoredToken["groups"] {
+  return parseJson(text(column)) === "*" ? "*" : textList(column);
+}
