@@ -254,6 +254,11 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
       "Users with roles, groups open to some, own credentials per user at a server, SSO for the UI, an audit of who did what with a hash chain.",
     provenBy: "hub/src/auth/users.test.ts",
   },
+  "AU-4": {
+    means:
+      "The hub is an OAuth 2.1 resource server: metadata per group, JWTs and opaque tokens of an identity provider, and an authorization server of its own.",
+    provenBy: "hub/src/auth/credential.test.ts",
+  },
   "AU-7": {
     means: "Calls and rates are limited, and a flooding server slows no other.",
     provenBy: "hub/src/servers/resilience/call-limits.test.ts",

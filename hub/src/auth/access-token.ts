@@ -21,11 +21,6 @@ export function isAccessToken(text: string): boolean {
   return secret !== undefined && checksumOf(secret) === checksum;
 }
 
-/** Begins like an access token, whether it is one or not. */
-export function looksLikeAccessToken(text: string): boolean {
-  return text.startsWith(PREFIX);
-}
-
 export function startOf(token: string): string {
   return token.slice(0, SHOWN_CHARS);
 }

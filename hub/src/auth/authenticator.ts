@@ -1,11 +1,10 @@
 // Recognises callers by their credentials, for every edge. Credentials are accepted in the header `Authorization` only.
 
-import type { IncomingHttpHeaders } from "node:http";
 import { HubError } from "../errors.ts";
-import { looksLikeAccessToken } from "./access-token.ts";
 import type { AccessTokens } from "./access-tokens.ts";
+import { credentialIn, type Credential, type IdentifiedRequest } from "./credential.ts";
 import { Grant, OWNER, type Role } from "./grant.ts";
-import { bearerOf, type ManagementToken } from "./management-token.ts";
+import type { ManagementToken } from "./management-token.ts";
 import { may } from "./policy.ts";
 
 export interface AuthenticatorOptions {
@@ -14,8 +13,6 @@ export interface AuthenticatorOptions {
   /** Whether the MCP endpoints accept callers without credentials. */
   readonly isMcpOpen: boolean;
 }
-
-type Headers = Pick<IncomingHttpHeaders, "authorization">;
 
 const LIMITLESS = { principal: OWNER, role: "admin", groups: "*", readOnly: false } as const;
 
@@ -34,8 +31,8 @@ export class Authenticator {
   }
 
   /** The caller of the management API, if it has this role. Rejects without valid credentials, and without the role. */
-  async authenticate({ authorization }: Headers, source: string, role: Role = "user"): Promise<Grant> {
-    const grant = await this.#authenticate(authorization, source);
+  async authenticate({ headers }: IdentifiedRequest, source: string, role: Role = "user"): Promise<Grant> {
+    const grant = await this.#authenticate(headers.authorization, source);
     requireRole(grant, role);
     return grant;
   }
@@ -44,39 +41,45 @@ export class Authenticator {
    * The caller of an MCP endpoint; anonymous if it has no credentials of the hub and the endpoints are open; undefined if that
    * takes more than a look-up, or the caller is refused: `authenticateMcp` decides then.
    */
-  findMcp({ authorization }: Headers, source?: string): Grant | undefined {
+  findMcp({ headers: { authorization } }: IdentifiedRequest, source?: string): Grant | undefined {
     const { isMcpOpen } = this.#options;
     if (authorization === undefined) return isMcpOpen ? this.#anonymous : undefined;
-    const known = this.#find(authorization, source);
+    const credential = credentialIn(authorization);
+    const known = credential === undefined ? undefined : this.#find(credential, source);
     if (known !== undefined) return known;
-    const isOurs = looksLikeAccessToken(bearerOf(authorization) ?? "");
     // Programs on this machine may send credentials that mean something to others.
-    return isMcpOpen && !isOurs ? this.#anonymous : undefined;
+    return isMcpOpen && credential?.shape !== "access-token" ? this.#anonymous : undefined;
   }
 
-  async authenticateMcp(headers: Headers, source: string): Promise<Grant> {
-    const known = this.findMcp(headers, source);
+  async authenticateMcp(request: IdentifiedRequest, source: string): Promise<Grant> {
+    const known = this.findMcp(request, source);
     if (known !== undefined) return known;
-    const presented = bearerOf(headers.authorization);
-    if (presented !== undefined && looksLikeAccessToken(presented)) return this.#findLater(presented, source);
-    if (presented === undefined) throw unauthenticated("This endpoint needs an access token");
+    const credential = credentialIn(request.headers.authorization);
+    if (credential === undefined) throw unauthenticated("This endpoint needs an access token");
+    if (credential.shape === "access-token") return this.#findLater(credential.token, source);
     throw this.#options.management.failed(source, unauthenticated("This access token is not known"));
   }
 
   async #authenticate(authorization: string | undefined, source: string): Promise<Grant> {
-    const known = this.#find(authorization, source);
+    const credential = credentialIn(authorization);
+    const known = credential === undefined ? undefined : this.#find(credential, source);
     if (known !== undefined) return known;
-    const presented = bearerOf(authorization);
-    if (presented !== undefined && looksLikeAccessToken(presented)) return this.#findLater(presented, source);
+    if (credential?.shape === "access-token") return this.#findLater(credential.token, source);
     this.#options.management.require(authorization, source);
     return this.#owner;
   }
 
-  #find(authorization: string | undefined, source: string | undefined): Grant | undefined {
-    const presented = bearerOf(authorization);
-    if (presented === undefined) return undefined;
-    if (looksLikeAccessToken(presented)) return this.#options.tokens.find(presented, source);
-    return this.#options.management.is(presented) ? this.#owner : undefined;
+  #find({ scheme, shape, token }: Credential, source: string | undefined): Grant | undefined {
+    if (scheme !== "bearer") return undefined;
+    switch (shape) {
+      case "access-token":
+        return this.#options.tokens.find(token, source);
+      case "management":
+        return this.#options.management.is(token) ? this.#owner : undefined;
+      case "jwt":
+      case "opaque":
+        return undefined;
+    }
   }
 
   /** Another process may have made the token just now. */

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { createFileExclusive } from "../lib/files/atomic.ts";
 import { HubError } from "../errors.ts";
 import { readPrivateFile } from "../lib/files/private-file.ts";
+import { credentialIn } from "./credential.ts";
 import { FailureLimit, type FailureLimitOptions } from "./failure-limit.ts";
 import { digestOf, isSameDigest, randomSecret } from "./secret-digest.ts";
 
 /** 256 bits. Secret scanners recognise the prefix. */
 const TOKEN = /^pb_[A-Za-z0-9_-]{43}$/;
-const BEARER = /^Bearer +([^\s]+)$/i;
 
 export class ManagementToken {
   /** Only a digest, so that the token cannot be logged by mistake. */
@@ -35,7 +35,7 @@ export class ManagementToken {
    * always accepted, so that other programs on the same machine cannot lock the user out.
    */
   require(authorization: string | undefined, source: string): void {
-    const presented = bearerOf(authorization);
+    const presented = credentialIn(authorization)?.token;
     if (presented === undefined) throw unauthenticated("This address needs the management token");
     if (this.is(presented)) return;
     throw this.failed(source, unauthenticated("This is not the management token"));
@@ -62,11 +62,6 @@ export class ManagementToken {
 /** The token of the hub on this machine; undefined if no hub has ever been started. */
 export function readManagementToken(dataDir: string): Promise<string | undefined> {
   return read(tokenPath(dataDir));
-}
-
-/** The credentials in a header `Authorization: Bearer …`. */
-export function bearerOf(authorization: string | undefined): string | undefined {
-  return BEARER.exec(authorization ?? "")?.[1];
 }
 
 export function tokenPath(dataDir: string): string {

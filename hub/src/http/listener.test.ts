@@ -72,6 +72,7 @@ describe("routes", () => {
       "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET",
     ],
     ["a NUL in a header", "GET / HTTP/1.1\r\nHost: localhost\r\nX: \0\r\n\r\n"],
+    ["two credentials", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: a\r\nauthorization: b\r\n\r\n"],
     ["a folded Host", "GET / HTTP/1.1\r\nHost:\r\n localhost\r\n\r\n"],
   ])("SE-5 %s is refused, and the next request is served", async (_, text) => {
     const { port, url, reached } = await start();

@@ -215,7 +215,11 @@ export function refuse(request: IncomingMessage): Refusal | undefined {
   if (request.rawHeaders.length >= 2 * MAX_HEADERS) {
     return { status: 431, message: `Too many headers: a request must have fewer than ${MAX_HEADERS}` };
   }
-  if (countHosts(request.rawHeaders) !== 1) return { status: 400, message: "One Host header is needed" };
+  if (count("host", request.rawHeaders) !== 1) return { status: 400, message: "One Host header is needed" };
+  // Of two, Node keeps the first, and a proxy in front may have checked the second.
+  if (count("authorization", request.rawHeaders) > 1) {
+    return { status: 400, message: "Only one Authorization header is allowed" };
+  }
   if (request.url?.startsWith("/") !== true) return { status: 400, message: "The request must name a path" };
   return hostProblem(request);
 }
@@ -248,13 +252,13 @@ function isLink(headers: IncomingMessage["headers"], url: string | undefined, me
 }
 
 /** `rawHeaders` has alternating names and values. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
+function count(header: string, rawHeaders: readonly string[]): number {
+  let found = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === "host") count++;
+    if (name?.length === header.length && name.toLowerCase() === header) found++;
   }
-  return count;
+  return found;
 }
 
 interface Refusal {

@@ -109,7 +109,7 @@ export class McpHttp {
   post(request: WholeRequest, response: HttpResponse): boolean {
     const target = targetOf(request.url);
     if (target?.route !== "mcp") return false;
-    const caller = this.#options.authenticator.findMcp(request.headers);
+    const caller = this.#options.authenticator.findMcp(request);
     // Refusals are left to Node's server, which knows where the request comes from.
     if (caller === undefined) return false;
     this.#find(target.group, caller, response)?.http.handle(request, response, requesterOf(caller));
@@ -173,7 +173,7 @@ export class McpHttp {
 
   /** Continues with the group of a request and its caller, or sends an error. */
   #enter(
-    { headers, socket }: IncomingMessage,
+    request: IncomingMessage,
     { group }: Target,
     response: LazyResponse,
     use: (served: GroupServers, requester: Requester | undefined) => void,
@@ -183,12 +183,12 @@ export class McpHttp {
       const served = this.#find(group, caller, response);
       if (served !== undefined) use(served, requesterOf(caller));
     };
-    const source = socket.remoteAddress ?? "";
-    const caller = authenticator.findMcp(headers, source);
+    const source = request.socket.remoteAddress ?? "";
+    const caller = authenticator.findMcp(request, source);
     if (caller !== undefined) return enter(caller);
-    authenticator.authenticateMcp(headers, source).then(enter, (thrown: unknown) => {
+    authenticator.authenticateMcp(request, source).then(enter, (thrown: unknown) => {
       const error = toHubError(thrown);
-      sendError(response, error, challengeFor(error, headers.authorization !== undefined));
+      sendError(response, error, challengeFor(error, request.headers.authorization !== undefined));
     });
   }
 

@@ -113,7 +113,7 @@ export function createApi(options: ApiOptions): Api {
       return undefined;
     }
     if (browser === undefined || !hasSession(request))
-      return authenticator.authenticate(request.headers, request.socket.remoteAddress ?? "");
+      return authenticator.authenticate(request, request.socket.remoteAddress ?? "");
     await browser.admit(request, response);
     return browserGrant;
   };

@@ -41,7 +41,7 @@ export function createMetrics(
     if (request.url?.split("?", 1)[0] !== "/metrics") return false;
     const requestId = identify(request, response);
     options.authenticator
-      .authenticate(request.headers, request.socket.remoteAddress ?? "", "operator")
+      .authenticate(request, request.socket.remoteAddress ?? "", "operator")
       .then(() => {
         if (request.method !== "GET" && request.method !== "HEAD") throw wrongMethod(["GET", "HEAD"]);
         return render(options);

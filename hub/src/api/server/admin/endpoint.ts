@@ -37,7 +37,7 @@ export function createAdminEndpoint(managed: Managed, authenticator: Authenticat
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!PATH.test(request.url ?? "")) return false;
     authenticator
-      .authenticate(request.headers, request.socket.remoteAddress ?? "", "admin")
+      .authenticate(request, request.socket.remoteAddress ?? "", "admin")
       .then((grant) => server.handle(request, new NodeResponse(response), grant))
       .catch((error: unknown) => sendProblem(response, error));
     return true;
