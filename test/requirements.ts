@@ -510,6 +510,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "Another program at the port of a callback is noticed, and gets nothing that it can use.",
     provenBy: "hub/src/http/callback-listeners.test.ts",
   },
+  A32: {
+    means: "Handles (sessions, tasks, suspended calls, logins) of one principal or client are unknown to all others.",
+    provenBy: "test/auth/access-tokens.test.ts",
+  },
   A33: {
     means: "A failure during discovery does not make the hub use a weaker way to log in.",
     provenBy: "hub/src/oauth/discovery/discovery.test.ts",

@@ -227,7 +227,12 @@ export class Hub {
     });
     this.configuration.open(config);
     const { supervisor } = this;
-    this.#catalog = new LiveCatalog({ config: () => this.configuration.current, supervisor, events });
+    this.#catalog = new LiveCatalog({
+      config: () => this.configuration.current,
+      supervisor,
+      events,
+      defaultAccess: settings.auth?.default_access === "none" ? [] : undefined,
+    });
     events.on("catalog.changed", () => logLevels.catalogChanged());
     events.on("login", ({ server, what }) => loginOffers.onLogin(server, what));
   }

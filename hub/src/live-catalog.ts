@@ -9,6 +9,8 @@ export interface LiveCatalogOptions {
   readonly config: () => HubConfig;
   readonly supervisor: Pick<Supervisor, "listings">;
   readonly events: HubEvents;
+  /** Who may use a group that does not say so. */
+  readonly defaultAccess?: readonly string[] | undefined;
 }
 
 export class LiveCatalog {
@@ -58,7 +60,7 @@ export class LiveCatalog {
   }
 
   #build(): Catalog {
-    const { config, supervisor } = this.#options;
-    return Catalog.build(config(), supervisor.listings());
+    const { config, supervisor, defaultAccess } = this.#options;
+    return Catalog.build(config(), supervisor.listings(), { defaultAccess });
   }
 }

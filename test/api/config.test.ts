@@ -123,7 +123,13 @@ describe("changing", () => {
 
   it("GR-4 a group that is exported and written back keeps all of its members", async () => {
     const { ask, paths } = await open({ a: { command: "a", enabled: false } });
-    const entry = { description: "Desk", servers: ["a", "later"], tools: ["x*"], name_asker: false };
+    const entry = {
+      description: "Desk",
+      servers: ["a", "later"],
+      tools: ["x*"],
+      name_asker: false,
+      access: ["team:eng"],
+    };
     await ask("/groups/desk", { method: "PUT", body: entry });
     const exported = (await ask("/config/export")).json.groups.desk;
     expect(exported).toEqual(entry);

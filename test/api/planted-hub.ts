@@ -56,7 +56,7 @@ export const SERVERS: Servers = {
 };
 
 export const GROUPS = {
-  desk: { description: "Desk", servers: ["echo"], tools: ["echo", "add"], name_asker: true },
+  desk: { description: "Desk", servers: ["echo"], tools: ["echo", "add"], name_asker: true, access: ["team:desk"] },
 };
 
 /** Opens the hub before the tests of a file, and checks its answers after them. */

@@ -124,7 +124,7 @@ describe("AU-3 an endpoint that needs a token", () => {
     expect(answerOf((await call("read_graph")).body).result.isError).not.toBe(true);
   });
 
-  it("T33 a session belongs to the principal that opened it", async () => {
+  it("T33 A32 a session belongs to the principal and client that opened it", async () => {
     const [ann, ben] = await Promise.all([makeToken({ for: "ann" }), makeToken({ for: "ben" })]);
     const session = await connect(url("/mcp/dev"), "2025-11-25", undefined, {}, ann.headers.authorization);
     expect((await session.request("tools/list")).result.tools.length).toBeGreaterThan(0);
@@ -134,9 +134,9 @@ describe("AU-3 an endpoint that needs a token", () => {
     expect([stolen.status, stolen.body]).toEqual([404, unknown.body]);
     const stopped = await http(url("/mcp/dev"), { method: "DELETE", headers: { ...session.headers, ...ben.headers } });
     expect(stopped.status).toBe(404);
-    // Another token of the same person may use it.
     const other = await makeToken({ for: "ann" });
-    expect((await post(url("/mcp/dev"), list, { ...session.headers, ...other.headers })).status).toBe(200);
+    expect((await post(url("/mcp/dev"), list, { ...session.headers, ...other.headers })).status).toBe(404);
+    expect((await post(url("/mcp/dev"), list, { ...session.headers, ...ann.headers })).status).toBe(200);
   });
 });
 

@@ -86,6 +86,7 @@ const GROUPS = {
   servers: { servers: ["git"] },
   tools: { tools: ["git:*", "!git:push"] },
   name_asker: { name_asker: false },
+  access: { access: ["user:ann@example.com", "team:eng", "*"] },
 } as const satisfies Record<keyof typeof groupEntry.shape, object>;
 
 describe("a server entry", () => {

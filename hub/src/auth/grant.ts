@@ -1,5 +1,7 @@
 // What a caller may do, as its credentials say. Everything that a caller holds open hangs on its grant, and ends with it.
 
+import { Lifetime } from "../lib/lifetime.ts";
+
 export const ROLES = ["user", "operator", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -60,7 +62,8 @@ export interface GrantInit {
 
 const NO_TEAMS: ReadonlySet<string> = new Set();
 
-export class Grant implements GrantInit {
+/** It ends when it is revoked, or has expired. */
+export class Grant extends Lifetime implements GrantInit {
   readonly kind: GrantKind;
   readonly id: string;
   readonly principal: string;
@@ -70,11 +73,12 @@ export class Grant implements GrantInit {
   readonly groups: "*" | ReadonlySet<string>;
   readonly readOnly: boolean;
   readonly client: string | undefined;
+  /** Principal and client: a session, task or suspended call of one is unknown to all others. */
+  readonly owner: string;
   declare readonly clientName?: string;
-  readonly #held = new Set<() => void>();
-  #hasEnded = false;
 
   constructor({ kind, id, principal, role, teams, email, groups, readOnly, client, clientName }: GrantInit) {
+    super();
     this.kind = kind;
     this.id = id;
     this.principal = principal;
@@ -84,28 +88,7 @@ export class Grant implements GrantInit {
     this.groups = groups;
     this.readOnly = readOnly;
     this.client = client;
+    this.owner = client === undefined ? principal : JSON.stringify([principal, client]);
     if (clientName !== undefined) this.clientName = clientName;
-  }
-
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Runs a function when the grant ends: it was revoked, or has expired. Returns how to forget that. */
-  onceEnded(end: () => void): () => void {
-    if (this.#hasEnded) {
-      end();
-      return () => undefined;
-    }
-    this.#held.add(end);
-    return () => this.#held.delete(end);
-  }
-
-  /** Ends everything that it holds open. */
-  end(): void {
-    this.#hasEnded = true;
-    const held = [...this.#held];
-    this.#held.clear();
-    for (const end of held) end();
   }
 }

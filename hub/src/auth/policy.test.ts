@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { Grant, ROLES, type Role } from "./grant.ts";
+import { Grant, ROLES, type GrantInit, type Role } from "./grant.ts";
 import { may, type Action } from "./policy.ts";
+
+const LIMITS = { kind: "token", id: "1", principal: "user:9", readOnly: false } as const;
 
 function grantOf(role: Role, groups: "*" | readonly string[]): Grant {
   const limited = groups === "*" ? "*" : new Set(groups);
@@ -18,6 +20,39 @@ describe("AU-3 A27 the policy", () => {
     [[], "dev", false],
   ])("groups %j may use %s: %s", (groups, group, allowed) => {
     for (const role of ROLES) expect(may(grantOf(role, groups), { to: "use", group: { name: group } })).toBe(allowed);
+  });
+
+  it.each<[access: string[] | undefined, who: Partial<GrantInit>, allowed: boolean]>([
+    [undefined, {}, true],
+    [[], {}, false],
+    [["*"], {}, true],
+    [["user:1"], { principal: "user:1" }, true],
+    [["user:1"], { principal: "user:2" }, false],
+    [["user:1"], { principal: "service:1" }, false],
+    [["user:Ann@Example.com"], { principal: "user:1", email: "ann@example.com" }, true],
+    [["user:ann@example.com"], { principal: "user:1" }, false],
+    [["team:eng"], { teams: new Set(["eng"]) }, true],
+    [["team:eng"], { teams: new Set(["Eng"]) }, false],
+    [["team:eng", "service:ci"], { principal: "service:ci" }, true],
+    [["service:ci"], { principal: "service:ci", groups: new Set(["other"]) }, false],
+    [[], { role: "operator" }, false],
+    [[], { role: "admin" }, true],
+    [[], { role: "admin", groups: new Set(["other"]) }, false],
+    [[], { kind: "anonymous" }, true],
+  ])("T06 a group with the access %j is open to %j: %s", (access, who, allowed) => {
+    const grant = new Grant({ ...LIMITS, role: "user", groups: "*", ...who });
+    expect(may(grant, { to: "use", group: { name: "dev", access } })).toBe(allowed);
+  });
+
+  it("what belongs to others needs a role, and programs without credentials have nothing", () => {
+    const handle = { to: "handle", owner: "user:1", as: "operator" } as const;
+    const of = (init: Partial<GrantInit>) => may(new Grant({ ...LIMITS, role: "user", groups: "*", ...init }), handle);
+    expect([of({ principal: "user:1" }), of({ principal: "user:2" }), of({ role: "operator" })]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(of({ kind: "anonymous", role: "admin", principal: "user:1" })).toBe(false);
   });
 
   it.each<[has: Role, needs: Role, allowed: boolean]>([

@@ -16,6 +16,8 @@ import { ToolFilter } from "./tool-filter.ts";
 interface CatalogOptions {
   /** For exposed tool and prompt names; the limits of LLM clients differ. */
   readonly maxNameLength?: number;
+  /** Who may use a group that does not say so. Undefined: everyone whose credentials are valid. */
+  readonly defaultAccess?: readonly string[] | undefined;
 }
 
 export class Catalog {
@@ -46,7 +48,7 @@ export class Catalog {
   static build(
     config: HubConfig,
     listings: ReadonlyMap<string, ServerListing>,
-    { maxNameLength = DEFAULT_MAX_NAME_LENGTH }: CatalogOptions = {},
+    { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultAccess }: CatalogOptions = {},
   ): Catalog {
     if (!(maxNameLength >= MIN_MAX_NAME_LENGTH)) {
       const message = `maxNameLength must be at least ${MIN_MAX_NAME_LENGTH}`;
@@ -58,7 +60,8 @@ export class Catalog {
     );
     const groups = new Map<string, Group>();
     const allWarnings = [...warnings, ...repeatWarnings(members.values())];
-    for (const membership of memberships) {
+    for (const given of memberships) {
+      const membership = { ...given, access: given.access ?? defaultAccess };
       const own = membership.servers.flatMap((server) => members.get(server) ?? []);
       groups.set(membership.name, new Group(membership, own, { maxNameLength }));
       allWarnings.push(...unusedEntryWarnings(membership, own));

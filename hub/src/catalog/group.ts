@@ -45,6 +45,8 @@ export class Group {
   readonly name: string;
   readonly description: string | undefined;
   readonly servers: readonly string[];
+  /** Who may use it. Undefined: everyone whose credentials are valid. */
+  readonly access: readonly string[] | undefined;
   /** Whether server requests to its clients name the server. */
   readonly namesAsker: boolean;
   readonly tools: readonly ExposedTool[];
@@ -65,7 +67,17 @@ export class Group {
   /** Members are the servers of the membership, in its order. */
   constructor(membership: Membership, members: readonly Member[], options: GroupOptions) {
     const { maxNameLength, verbatim = false, readOnly = false } = options;
-    const { name, description, servers, tools, nameAsker, several, incomplete: _incomplete, ...rest } = membership;
+    const {
+      name,
+      description,
+      servers,
+      tools,
+      nameAsker,
+      access,
+      several,
+      incomplete: _incomplete,
+      ...rest
+    } = membership;
     requireEmpty(rest);
     const filter = new ToolFilter(tools);
     const naming = { group: name, form: { several, maxLength: maxNameLength, verbatim } };
@@ -73,6 +85,7 @@ export class Group {
     this.name = name;
     this.description = description;
     this.servers = servers;
+    this.access = access;
     this.namesAsker = nameAsker ?? servers.length > 1;
     this.#resources = resources;
     this.#tools = new NameTable(members, {

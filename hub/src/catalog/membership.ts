@@ -30,7 +30,7 @@ export function readMemberships(config: HubConfig): Memberships {
   const hints = readHints(config);
   const groups = new Map<string, Membership>();
 
-  for (const { name, description, servers, tools, nameAsker, ...rest } of config.groups) {
+  for (const { name, description, servers, tools, nameAsker, access, ...rest } of config.groups) {
     noFieldsLeft(rest);
     if (groups.has(name)) {
       warnings.push(`Group ${quote(name)} is declared twice; the first declaration is used`);
@@ -46,21 +46,31 @@ export function readMemberships(config: HubConfig): Memberships {
       several: members.size > 1,
       tools,
       nameAsker,
+      access,
       incomplete: unknown.length > 0,
     });
   }
 
+  // In place of a group whose entry is not valid, and may have had a list: nobody but administrators.
+  const accessOf = (name: string) => (config.invalidGroups?.some((invalid) => invalid.name === name) ? [] : undefined);
   // Before the hints: a hint "default" must not reduce the default group to the servers with the hint.
-  if (!groups.has(DEFAULT_GROUP)) groups.set(DEFAULT_GROUP, everyServer(config));
+  if (!groups.has(DEFAULT_GROUP))
+    groups.set(DEFAULT_GROUP, { ...everyServer(config), access: accessOf(DEFAULT_GROUP) });
   for (const [name, members] of hints) {
     if (groups.has(name)) continue;
-    groups.set(name, { ...DEFAULTS, name, servers: [...members], several: members.size > 1 });
+    groups.set(name, { ...DEFAULTS, name, servers: [...members], several: members.size > 1, access: accessOf(name) });
   }
   return { memberships: [...groups.values()], warnings };
 }
 
 /** The settings of a group without an entry. */
-const DEFAULTS = { description: undefined, tools: [], nameAsker: undefined, incomplete: false } as const;
+const DEFAULTS = {
+  description: undefined,
+  tools: [],
+  nameAsker: undefined,
+  access: undefined,
+  incomplete: false,
+} as const;
 
 /** One server alone, in no group: a client of it is not one of a group. */
 export function onlyServer(server: string): Membership {

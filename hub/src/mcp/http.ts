@@ -23,6 +23,7 @@ import type { SessionRecords } from "../protocol/serve/session-records.ts";
 import { sessionIdIn, SseServer } from "../protocol/serve/sse-server.ts";
 import type { WebSocketServer } from "../protocol/serve/ws-server.ts";
 import type { LoginOffers } from "./client-requests/login-offers.ts";
+import { GroupRequesters } from "./group-requesters.ts";
 import { Endpoint, type SessionObserver } from "./endpoint.ts";
 import { toReply } from "./errors.ts";
 import type { LogLevels } from "./log-levels.ts";
@@ -45,6 +46,9 @@ export interface McpHttpOptions {
 
 /** One group over every transport. */
 interface GroupServers {
+  /** As it is now. Throws if it is gone. */
+  readonly group: () => Group;
+  readonly requesters: GroupRequesters;
   readonly endpoint: Endpoint;
   readonly http: StreamableHttpServer;
   readonly sse: SseServer;
@@ -102,7 +106,8 @@ export class McpHttp {
   /** Streamable HTTP of one group, for an edge that has paths of its own and knows the caller. `name` is not yet decoded. */
   serve(name: string, request: IncomingMessage, nodeResponse: ServerResponse, grant: Grant): void {
     const response = new NodeResponse(nodeResponse);
-    this.#find(name, grant, response)?.http.handle(request, response, grant);
+    const served = this.#find(name, grant, response);
+    served?.http.handle(request, response, served.requesters.of(grant));
   }
 
   /** The same for a POST of the fast path, whose paths have no `@`, so it is never `/mcp/@admin`. */
@@ -112,7 +117,8 @@ export class McpHttp {
     const caller = this.#options.authenticator.findMcp(request);
     // Refusals are left to Node's server, which knows where the request comes from.
     if (caller === undefined) return false;
-    this.#find(target.group, caller, response)?.http.handle(request, response, requesterOf(caller));
+    const served = this.#find(target.group, caller, response);
+    served?.http.handle(request, response, served.requesters.of(caller));
     return true;
   }
 
@@ -143,7 +149,10 @@ export class McpHttp {
   }
 
   catalogChanged(): void {
-    for (const { endpoint } of this.#groups.values()) endpoint.catalogChanged();
+    for (const { endpoint, requesters, group } of this.#groups.values()) {
+      requesters.check(groupNow(group));
+      endpoint.catalogChanged();
+    }
   }
 
   /** Cancels the calls that are suspended until their client sends input. */
@@ -181,7 +190,7 @@ export class McpHttp {
     const { authenticator } = this.#options;
     const enter = (caller: Grant) => {
       const served = this.#find(group, caller, response);
-      if (served !== undefined) use(served, requesterOf(caller));
+      if (served !== undefined) use(served, served.requesters.of(caller));
     };
     const source = request.socket.remoteAddress ?? "";
     const caller = authenticator.findMcp(request, source);
@@ -216,15 +225,20 @@ export class McpHttp {
     const group = readOnly ? () => find().readOnly : find;
     const endpoint = new Endpoint({ ...this.#options, group });
     const http = new StreamableHttpServer(endpoint, { records: sessionRecords?.(key) });
-    const made = { endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
+    const requesters = new GroupRequesters();
+    const made = { group: find, requesters, endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);
     return made;
   }
 }
 
-/** Programs without credentials of the hub are told apart by those that they send to others. */
-function requesterOf(caller: Grant): Requester | undefined {
-  return caller.kind === "anonymous" ? undefined : caller;
+/** Undefined: it is gone. */
+function groupNow(group: () => Group): Group | undefined {
+  try {
+    return group();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Tells a client which credentials are missing, or that its own are not valid. */

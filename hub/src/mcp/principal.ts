@@ -19,6 +19,11 @@ export function principalOf({ headers, requester }: Credentials): string {
   return createHash("sha256").update(authorization).digest("base64url");
 }
 
+/** Whom a session, task or suspended call belongs to: the user, and the client that acts for them. */
+export function ownerOf(incoming: Credentials): string {
+  return incoming.requester?.owner ?? principalOf(incoming);
+}
+
 type Origin = Pick<IncomingRequest, "headers" | "requester" | "session" | "era" | "capabilities" | "ask">;
 
 export function callerOf(incoming: Origin): Caller {
@@ -70,5 +75,5 @@ export function clientKey(incoming: Credentials & Pick<IncomingRequest, "session
   if (incoming.session !== undefined) return `session ${incoming.session.id}`;
   if (incoming.connection !== undefined) return `connection ${incoming.connection}`;
   const isKnown = incoming.requester !== undefined || incoming.headers["authorization"] !== undefined;
-  return isKnown ? `principal ${principalOf(incoming)}` : undefined;
+  return isKnown ? `principal ${ownerOf(incoming)}` : undefined;
 }

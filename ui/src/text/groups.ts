@@ -44,6 +44,10 @@ export const groupText = {
   delete: "Delete",
   description: "Description",
   descriptionHint: "Clients may show it.",
+  access: "Who may use it",
+  accessPlaceholder: "user:ann@example.com, team:eng, service:ci",
+  accessHint:
+    "Separated by commas; * for everyone with valid credentials, none for administrators only. Empty: as hub.json says.",
   declares:
     "Saving declares this group: then it has the servers ticked here, and new servers do not join it by themselves.",
   copyUrl: "the address",

@@ -14,6 +14,10 @@ export const group = component(
     unknown_servers: describe(z.array(z.string()), "The servers among them that are not configured"),
     tools: describe(z.array(z.string()), "Patterns of tools that are exposed, or hidden after `!`; empty: all"),
     name_asker: describe(z.nullable(z.boolean()), "Whether questions name the server that asks; null: default"),
+    access: describe(
+      z.nullable(z.array(z.string())),
+      "Who may use it: `user:`, `team:` or `service:` and a name, or `*`; null: as auth.default_access says",
+    ),
     declared: describe(z.boolean(), "False if no config file names the group: the default group, or one from a hint"),
     error: describe(z.nullable(errorBody), "Why the group in the file is invalid"),
     path: describe(z.string(), "Path of its MCP endpoint"),

@@ -13,6 +13,7 @@ interface GroupOptions extends GlobalOptions {
   readonly servers?: string;
   readonly tools?: string;
   readonly description?: string;
+  readonly access?: string;
 }
 
 export const groupCommand: Register = (program, { io }) => {
@@ -44,6 +45,10 @@ export const groupCommand: Register = (program, { io }) => {
         "tools to expose, separated by commas: tool, server.tool, * as wildcard, ! to exclude (default: all)",
       )
       .option("--description <text>", "description of the group")
+      .option(
+        "--access <names>",
+        "who may use it, separated by commas: user:EMAIL, team:NAME, service:NAME, * for everyone, none for administrators only",
+      )
       .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
   }
   group
@@ -79,6 +84,7 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
     ...(group.description === null ? [] : [[label("about"), group.description]]),
     [label("endpoint"), hub === undefined ? group.path : hub.url + group.path],
     [label("servers"), group.servers.join(" ") || "none"],
+    ...(group.access === null ? [] : [[label("access"), group.access.join(" ") || "administrators only"]]),
     [label("tools"), group.tools.length === 0 ? "all" : group.tools.join(" ")],
     ...(hub === undefined ? [] : [[label("offers"), count(tools.length, "tool")]]),
     ...tools.map((tool): Cell[] => [label(""), tool.name]),
@@ -130,11 +136,12 @@ async function save(
   out.changed(`${did} the group ${name} (${count(configured, "server")}) in ${file}`, { group, file });
 }
 
-function toInput({ servers, tools, description }: GroupOptions): GroupInput {
+function toInput({ servers, tools, description, access }: GroupOptions): GroupInput {
   return {
     ...(servers === undefined ? {} : { servers: parseList(servers) }),
     ...(tools === undefined ? {} : { tools: parseList(tools) }),
     ...(description === undefined ? {} : { description }),
+    ...(access === undefined ? {} : { access: access === "none" ? [] : parseList(access) }),
   };
 }
 

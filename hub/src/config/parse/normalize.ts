@@ -157,13 +157,14 @@ export function normalizeGroup(
   const named = isObject(json) && Array.isArray(json["servers"]) ? json["servers"] : undefined;
   const resolved = named?.map((server: unknown) => (typeof server === "string" && aliases.get(server)) || server);
   const given = named === undefined ? json : { ...(isObject(json) ? json : {}), servers: resolved };
-  const { description, servers = [], tools = [], name_asker: nameAsker } = parseWith(groupEntry, given);
+  const { description, servers = [], tools = [], name_asker: nameAsker, access } = parseWith(groupEntry, given);
   return fromFields<GroupConfig>({
     name,
     description: description || undefined,
     servers: [...new Set(servers)],
     tools: [...new Set(tools)],
     nameAsker,
+    access: access && [...new Set(access)],
   });
 }
 
@@ -174,6 +175,7 @@ export function toGroupEntry({
   servers,
   tools,
   nameAsker,
+  access,
   ...rest
 }: GroupConfig): GroupEntry {
   noFieldsLeft(rest);
@@ -182,5 +184,6 @@ export function toGroupEntry({
     servers: [...servers],
     tools: [...tools],
     name_asker: nameAsker,
+    access: access && [...access],
   });
 }

@@ -14,6 +14,8 @@ export const hubSettingsEntry = z.strictObject({
     z.strictObject({
       /** Whether the MCP endpoints need credentials. */
       mcp: z.optional(z.enum(["open", "required"], { error: 'mcp must be "open" or "required"' })),
+      /** Who may use a group that does not say so: everyone whose credentials are valid, or administrators only. */
+      default_access: z.optional(z.enum(["all", "none"], { error: 'default_access must be "all" or "none"' })),
       /** Users with the role admin, by verified email address or as `user:<id>`. */
       admins: z.optional(z.array(memberName)),
       /** Teams and their members, beside those that issuers name. */

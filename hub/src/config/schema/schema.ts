@@ -179,6 +179,8 @@ export const groupEntry = z.looseObject({
   tools: z.optional(z.array(rule.toolPattern).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
   /** Whether requests from servers to clients contain the server's name. */
   name_asker: z.optional(z.boolean()),
+  /** Who may use the group. Absent: as auth.default_access in hub.json says. */
+  access: z.optional(z.array(rule.accessEntry).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
 });
 
 export type GroupEntry = z.infer<typeof groupEntry>;

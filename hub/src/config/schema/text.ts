@@ -70,6 +70,14 @@ export const command = text("Command", { max: limits.COMMAND_MAX, oneLine: true 
 );
 
 /** An entry of a group's `tools`: `tool` or `server:tool`, with optional `*` and leading `!`. The limit applies to the tool part. */
+/** Who may use a group: `*`, or a user, team or program by name. */
+export const accessEntry = z.string().check(
+  z.regex(/^(?:\*|(?:user|team|service):\S.{0,255})$/, {
+    error: 'Access is given to "user:<email or id>", "team:<name>", "service:<name>" or "*"',
+  }),
+  z.refine((value) => !CONTROL.test(value), "Access entries must not contain control characters"),
+);
+
 export const toolPattern = z.string().check(
   z.refine((value) => value !== "" && value !== "!", "Tool name is required"),
   z.refine((value) => {

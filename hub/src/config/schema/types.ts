@@ -104,6 +104,8 @@ export interface GroupConfig {
   readonly tools: readonly string[];
   /** Whether requests from servers to clients contain the server's name. Undefined: if the group has several servers. */
   readonly nameAsker?: boolean;
+  /** Who may use it: `user:`, `team:`, `service:`, or `*`. Undefined: as the hub's default says. */
+  readonly access?: readonly string[];
 }
 
 /** A group in the file that is not valid. */

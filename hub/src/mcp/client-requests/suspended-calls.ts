@@ -8,7 +8,7 @@ import type { Reply } from "../../protocol/rpc/jsonrpc.ts";
 import type { IncomingRequest } from "../../protocol/serve/service.ts";
 import { inputRequired, readInputResponses } from "./input-required.ts";
 import { InteractiveCall, type Notify, type CallStep } from "./interactive-call.ts";
-import { principalOf } from "../principal.ts";
+import { ownerOf } from "../principal.ts";
 import { SealedState } from "./sealed-state.ts";
 
 export interface SuspendedCallsOptions {
@@ -99,7 +99,7 @@ export class SuspendedCalls {
     this.#suspended.set(id, { call, timer });
     const state = this.#seal.seal({
       id,
-      principal: principalOf(incoming),
+      principal: ownerOf(incoming),
       request: digestOf(incoming),
       expiresAt: Date.now() + this.#inputTimeoutMs,
     });
@@ -111,7 +111,7 @@ export class SuspendedCalls {
     const claims = typeof state === "string" ? this.#seal.open(state) : undefined;
     if (claims === undefined) throw refused("is invalid");
     const { id, principal, request, expiresAt } = claims;
-    if (principal !== principalOf(incoming)) throw refused("belongs to another client");
+    if (principal !== ownerOf(incoming)) throw refused("belongs to another client");
     if (request !== digestOf(incoming)) throw refused("belongs to another request");
     if (!(Number(expiresAt) > Date.now())) throw refused("has expired");
     return String(id);

@@ -8,7 +8,7 @@ import { failure, raw, RPC, type NotificationMessage, type Raw, type Reply } fro
 import { passesLevel } from "../../protocol/rpc/log-level.ts";
 import { RELATED_TASK, relatedTask } from "../../protocol/rpc/related-task.ts";
 import type { IncomingRequest, Session } from "../../protocol/serve/service.ts";
-import { principalOf } from "../principal.ts";
+import { ownerOf } from "../principal.ts";
 import { TaskIds, type TaskOrigin, type TaskOwner } from "./task-ids.ts";
 
 /** The extension of the modern era. */
@@ -49,7 +49,7 @@ export class Tasks {
   }
 
   findFor(id: unknown, incoming: IncomingRequest): Task | undefined {
-    const owner = ownerOf(incoming);
+    const owner = taskOwnerOf(incoming);
     const origin = this.#ids.open(id, owner);
     if (origin === undefined) return undefined;
     const known = this.find(origin.server, origin.taskId) ?? this.#add(origin, incoming);
@@ -59,7 +59,7 @@ export class Tasks {
 
   /** The tasks of the request's owner, newest first. */
   listFor(incoming: IncomingRequest): Task[] {
-    const owner = ownerOf(incoming);
+    const owner = taskOwnerOf(incoming);
     return [...this.#byId.values()].filter((task) => isOf(task, owner)).toReversed();
   }
 
@@ -73,7 +73,7 @@ export class Tasks {
     const taskId = relatedTask(params.value);
     if (taskId === undefined) return params;
     const task = this.find(server, taskId);
-    return task !== undefined && isOf(task, ownerOf(incoming)) ? withTaskId(params, task) : undefined;
+    return task !== undefined && isOf(task, taskOwnerOf(incoming)) ? withTaskId(params, task) : undefined;
   }
 
   /** A client's result with the server's task id. */
@@ -98,7 +98,7 @@ export class Tasks {
 
   #add(origin: TaskOrigin, incoming: IncomingRequest): Task {
     const { session, request } = incoming;
-    const owner = ownerOf(incoming);
+    const owner = taskOwnerOf(incoming);
     const meta = request.params?.value["_meta"];
     const token = isObject(meta) ? meta["progressToken"] : undefined;
     const progressToken = typeof token === "string" || typeof token === "number" ? token : undefined;
@@ -144,8 +144,8 @@ export function wrongTaskOwner(method: string): Reply {
 }
 
 /** Tasks differ between the eras, so a task is only for clients of the era that it was made in. */
-function ownerOf(incoming: IncomingRequest): TaskOwner {
-  return { era: incoming.era, principal: principalOf(incoming) };
+function taskOwnerOf(incoming: IncomingRequest): TaskOwner {
+  return { era: incoming.era, principal: ownerOf(incoming) };
 }
 
 function isOf(task: Task, { era, principal }: TaskOwner): boolean {

@@ -199,7 +199,7 @@ export class StreamableHttpServer {
 
   #initialize(message: RequestMessage, exchange: Exchange): void {
     const { request, response, requester } = exchange;
-    const init = { ...sessionInit(message.params?.value ?? {}), owner: requester?.principal };
+    const init = { ...sessionInit(message.params?.value ?? {}), owner: requester?.owner };
     const session = new HttpSession(init, this.#sessions.eventBuffer);
     if (!this.#sessions.add(session, requester)) {
       return refuse(response, 503, RPC.invalidRequest, TOO_MANY_SESSIONS, { "retry-after": RETRY_AFTER_S }, message.id);

@@ -210,7 +210,7 @@ export class HttpSessions {
   /** A session of another requester is unknown. */
   find(id: string, requester?: Requester): HttpSession | undefined {
     const session = this.#sessions.get(id) ?? this.#revive(id, requester);
-    if (session === undefined || session.owner !== requester?.principal) return undefined;
+    if (session === undefined || session.owner !== requester?.owner) return undefined;
     session.lastUsedAt = performance.now();
     session.lastUse = ++this.#uses;
     session.isUsed = true;
@@ -242,7 +242,7 @@ export class HttpSessions {
 
   #revive(id: string, requester: Requester | undefined): HttpSession | undefined {
     const record = this.#options.records?.find(id);
-    if (record === undefined || record.owner !== requester?.principal) return undefined;
+    if (record === undefined || record.owner !== requester?.owner) return undefined;
     const session = new HttpSession(record, this.eventBuffer);
     if (!this.add(session, requester)) return undefined;
     this.#options.onRevived?.(session);

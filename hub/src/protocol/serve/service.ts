@@ -34,8 +34,10 @@ export interface Session {
 
 /** Who makes a request, as the edge has authenticated them. */
 export interface Requester {
-  /** The person or program. A session, task or suspended call of one of them is unknown to all others. */
+  /** The person or program. */
   readonly principal: string;
+  /** The same, and the client that acts for it: a session, task or suspended call of one is unknown to all others. */
+  readonly owner: string;
   /** The name under which its calls are recorded, whatever the client calls itself. */
   readonly clientName?: string;
   /** Runs a function when the access ends: it was revoked, or has expired. Returns how to forget that. */

@@ -54,7 +54,7 @@ export class SseServer {
         stream.end();
       },
     });
-    this.#clients.set(id, { connection, stream, owner: requester?.principal });
+    this.#clients.set(id, { connection, stream, owner: requester?.owner });
     const release = requester?.onceEnded(() => {
       this.#clients.delete(id);
       connection.end();
@@ -78,7 +78,7 @@ export class SseServer {
     if (request.method !== "POST") return notAllowed(request, response, "POST");
     readPost(request, response, { accept: [] }, (body) => {
       const client = this.#clients.get(sessionId ?? "");
-      if (client === undefined || client.owner !== requester?.principal) {
+      if (client === undefined || client.owner !== requester?.owner) {
         return refuse(response, 404, RPC.invalidRequest, "Unknown session: open a new stream");
       }
       const message = readMessage(body, { maxDepth: MAX_DEPTH });

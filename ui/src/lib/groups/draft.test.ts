@@ -5,7 +5,7 @@ const tools = new Map([
   ["git", ["log", "push", "status"]],
   ["memory", ["read", "write"]],
 ]);
-const draft: GroupDraft = { description: "", servers: ["git"], rules: [] };
+const draft: GroupDraft = { description: "", servers: ["git"], rules: [], access: "" };
 
 describe("editing a group", () => {
   it("a server that is taken in has all its tools, whatever the rules were", () => {
@@ -14,9 +14,19 @@ describe("editing a group", () => {
   });
 
   it("a server that is taken out takes its rules along", () => {
-    const both: GroupDraft = { description: "", servers: ["git", "memory"], rules: ["git:log", "memory:*"] };
+    const both: GroupDraft = {
+      description: "",
+      servers: ["git", "memory"],
+      rules: ["git:log", "memory:*"],
+      access: "",
+    };
     expect(setServer(both, tools, "memory", false)).toEqual({ ...draft, rules: ["git:log"] });
-    expect(setServer(both, tools, "git", false)).toEqual({ description: "", servers: ["memory"], rules: [] });
+    expect(setServer(both, tools, "git", false)).toEqual({
+      description: "",
+      servers: ["memory"],
+      rules: [],
+      access: "",
+    });
   });
 
   it("a tool of another server brings its server, with this tool alone", () => {
@@ -39,7 +49,9 @@ describe("editing a group", () => {
 
   it("counts changes", () => {
     expect(countChanges(draft, draft)).toBe(0);
-    expect(countChanges(draft, { description: "x", servers: ["git", "memory"], rules: ["!git:push"] })).toBe(3);
+    expect(
+      countChanges(draft, { description: "x", servers: ["git", "memory"], rules: ["!git:push"], access: "" }),
+    ).toBe(3);
     expect(countChanges({ ...draft, servers: ["a", "b"] }, { ...draft, servers: ["b", "a"] })).toBe(1);
   });
 });

@@ -7,6 +7,8 @@ export interface GroupDraft {
   /** The order decides which server keeps the address of a resource that two of them have. */
   readonly servers: readonly string[];
   readonly rules: readonly string[];
+  /** Who may use it, as text. */
+  readonly access: string;
 }
 
 /** The tools of the servers that are in the group. */
@@ -61,7 +63,8 @@ export function countChanges(saved: GroupDraft, draft: GroupDraft): number {
     servers +
     Number(isReordered) +
     differing(saved.rules, draft.rules) +
-    Number(saved.description !== draft.description)
+    Number(saved.description !== draft.description) +
+    Number(saved.access !== draft.access)
   );
 }
 

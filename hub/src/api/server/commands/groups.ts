@@ -35,7 +35,7 @@ export class GroupCommands {
     const invalid = invalidGroups.find((group) => group.name === name);
     const group = invalid !== undefined && !catalog.groupNames.includes(name) ? NOTHING : catalog.groupOrSuggest(name);
     const declared = groups.find((candidate) => candidate.name === name);
-    const { name: _, description, servers, tools, nameAsker, ...rest } = declared ?? UNDECLARED;
+    const { name: _, description, servers, tools, nameAsker, access, ...rest } = declared ?? UNDECLARED;
     noFieldsLeft(rest);
     // Includes servers that are not configured: a client that writes the group back must not lose them.
     const unknown = servers.filter((server) => !supervisor.has(server));
@@ -46,6 +46,7 @@ export class GroupCommands {
       unknown_servers: unknown,
       tools: [...tools],
       name_asker: nameAsker ?? null,
+      access: access === undefined ? null : [...access],
       declared: declared !== undefined || invalid !== undefined,
       error: invalid?.error ?? null,
       path: groupPath(name),
