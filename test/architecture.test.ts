@@ -25,6 +25,8 @@ const IMPORTS: readonly (readonly [path: string, imported: string, verdict: "all
   ["hub/src/protocol/serve/ok.ts", "../../lib/json/json.ts", "allowed"],
   ["hub/src/http/a.ts", "../mcp/http.ts", "refused"],
   ["hub/src/http/ok.ts", "../protocol/serve/http-response.ts", "allowed"],
+  ["hub/src/network/a.ts", "../auth/grant.ts", "refused"],
+  ["hub/src/network/ok.ts", "../http/listener.ts", "allowed"],
   ["hub/src/catalog/a.ts", "../protocol/rpc/jsonrpc.ts", "refused"],
   ["hub/src/catalog/b.ts", "node:fs", "refused"],
   ["hub/src/catalog/ok.ts", "../config/schema/types.ts", "allowed"],

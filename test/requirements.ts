@@ -259,6 +259,11 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
       "The hub is an OAuth 2.1 resource server: metadata per group, JWTs and opaque tokens of an identity provider, and an authorization server of its own.",
     provenBy: "hub/src/auth/credential.test.ts",
   },
+  "AU-6": {
+    means:
+      "Where the hub listens and how it is reached comes from its settings, and wrong settings keep it from starting.",
+    provenBy: "hub/src/network/network.test.ts",
+  },
   "AU-7": {
     means: "Calls and rates are limited, and a flooding server slows no other.",
     provenBy: "hub/src/servers/resilience/call-limits.test.ts",

@@ -7,7 +7,6 @@ import { AuditLog } from "./auth/audit.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { ManagementToken, readManagementToken } from "./auth/management-token.ts";
 import { Users } from "./auth/users.ts";
-import { readHubSettings } from "./config/files/hub-settings.ts";
 import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
 import { toHubError } from "./errors.ts";
 import type { IdentityFile } from "./identity/identity-file.ts";
@@ -16,17 +15,15 @@ import type { Redactor } from "./redaction/redactor.ts";
 export interface AccessOptions {
   /** The data folder. */
   readonly data: string;
-  /** The folder of hub.json; undefined: the defaults apply. */
-  readonly settings: string | undefined;
+  readonly settings: HubSettingsEntry;
   readonly identity: Identity;
   readonly redactor: Redactor;
   readonly onWarning: (message: string) => void;
 }
 
 export async function openAuthenticator(options: AccessOptions): Promise<Authenticator> {
-  const { data, settings: folder, identity, redactor, onWarning } = options;
+  const { data, settings, identity, redactor, onWarning } = options;
   const { accessTokens: tokens, users } = identity;
-  const settings = folder === undefined ? {} : await readHubSettings(folder);
   const management = await ManagementToken.open(data);
   // The owner of the token may pass it to a tool by mistake.
   redactor.setSecrets(ManagementToken, [(await readManagementToken(data)) ?? ""]);

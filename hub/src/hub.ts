@@ -44,6 +44,7 @@ import { Endpoint } from "./mcp/endpoint.ts";
 import { LoginOffers } from "./mcp/client-requests/login-offers.ts";
 import { LogLevels } from "./mcp/log-levels.ts";
 import type { TaskIds } from "./mcp/tasks/task-ids.ts";
+import { toNetwork, type Network } from "./network/network.ts";
 import type { SecretStore } from "./secrets/store.ts";
 import { configuredSecretKey } from "./secrets/configured-key.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
@@ -83,12 +84,19 @@ interface Loaded {
   readonly config: LoadedConfig;
   readonly state: HubState;
   readonly tracing: LoadedTracing;
-  readonly settings: HubSettingsEntry;
+  readonly settings: ReadSettings;
+}
+
+/** What is wrong with hub.json is said when the hub listens: nothing else needs it. */
+interface ReadSettings {
+  readonly entry: HubSettingsEntry;
+  readonly error?: unknown;
 }
 
 export interface ListenOptions {
-  readonly host: string;
-  readonly port: number;
+  /** Default: `listen` of hub.json. */
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
   /** The folder of the web interface. Undefined: none is served. */
   readonly ui?: string | undefined;
   /** Extra edges, tried after the hub's own. */
@@ -135,18 +143,22 @@ export class Hub {
   readonly #catalog: LiveCatalog;
   #edges: HubEdges | undefined;
   #loginPages: HubLoginPages | undefined;
+  readonly #settings: ReadSettings;
+  #network: Network | undefined;
   #listener: Listener | undefined;
   /** Records of legacy sessions, for the next process. */
   #sessions: SessionFile | undefined;
   #stopping: Promise<void> | undefined;
   #pruning: Promise<void> | undefined;
 
-  private constructor(options: HubOptions, { store, config, state, tracing, settings }: Loaded) {
+  private constructor(options: HubOptions, { store, config, state, tracing, settings: read }: Loaded) {
     const { variables, paths, secrets, logins, callLog, lookup } = options;
     const { events } = this;
     const redactor = this.#redactor;
     this.#options = options;
     this.#state = state;
+    this.#settings = read;
+    const { entry: settings } = read;
     this.#ownWarnings = [...tracing.warnings, ...npmWarnings(variables)];
     this.#watchdog = new Watchdog({ instance: this.#instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: configuredSecretKey(variables) });
@@ -244,8 +256,7 @@ export class Hub {
     const [config, tracing, settings] = await Promise.all([
       store.load(),
       loadTracing(variables),
-      // What is wrong with the file is said when the hub listens: nothing else needs it.
-      options.store === undefined ? readHubSettings(paths.config).catch(() => ({})) : {},
+      options.store === undefined ? readSettings(paths.config) : { entry: {} },
     ]);
     const early: string[] = [];
     let warn: (message: string) => void = (message) => early.push(message);
@@ -266,6 +277,18 @@ export class Hub {
   /** The address of its listener; undefined if it does not listen. */
   get url(): string | undefined {
     return this.#listener?.url;
+  }
+
+  /** The address under which clients reach it, without a slash at the end; undefined if it does not listen. */
+  get publicUrl(): string | undefined {
+    return this.#network?.publicUrl ?? this.url;
+  }
+
+  /** The content of hub.json. Throws what is wrong with the file: a hub must not listen with other rules than those meant. */
+  get settings(): HubSettingsEntry {
+    const { entry, error } = this.#settings;
+    if (error !== undefined) throw error;
+    return entry;
   }
 
   get isStopping(): boolean {
@@ -290,9 +313,10 @@ export class Hub {
    */
   async listen({ host, port, ui, edges = [], fastPath }: ListenOptions): Promise<string> {
     const { paths, variables, home = homedir() } = this.#options;
+    const network = toNetwork(this.settings, { host, port });
     const authenticator = await openAuthenticator({
       data: paths.data,
-      settings: this.#options.store === undefined ? paths.config : undefined,
+      settings: this.settings,
       identity: this.#identity,
       redactor: this.#redactor,
       onWarning: (message) => this.#warn(message),
@@ -317,8 +341,7 @@ export class Hub {
     await this.supervisor.offerCached();
     this.#catalog.rebuild();
     this.#listener = await Listener.open({
-      host,
-      port,
+      ...network,
       edges: [...own.edges, ...(ui === undefined ? [] : [uiEdge(ui)]), ...edges],
       fastPath,
       onDrop: (limit) => this.#dropped.count(limit),
@@ -327,7 +350,8 @@ export class Hub {
     if (this.#state.listings !== undefined)
       this.#sessions = openSessionFile(paths, this.#listener.url, (message) => this.#warn(message));
     for (const endpoints of own.mcp) this.#subscribe(endpoints);
-    this.logins.baseUrl = this.#listener.url;
+    this.#network = network;
+    this.logins.baseUrl = { url: this.#listener.url, publicUrl: network.publicUrl };
     own.loginPages.listening(this.#listener.url);
     this.#loginPages = own.loginPages;
     return this.#listener.url;
@@ -339,11 +363,11 @@ export class Hub {
   }
 
   /** Serves only the pages of logins, for a command that logs in while no hub is running. */
-  async listenForLogins(address: Pick<ListenOptions, "host" | "port">): Promise<void> {
+  async listenForLogins(address: { readonly host: string; readonly port: number }): Promise<void> {
     const { logins, supervisor, events } = this;
     const onUnexpected = (error: unknown, requestId: string) => void this.reportUnexpected(error, requestId);
     this.#loginPages = new HubLoginPages({ logins, supervisor, events, onUnexpected });
-    this.logins.baseUrl = await this.#loginPages.serve(address);
+    this.logins.baseUrl = { url: await this.#loginPages.serve(address) };
   }
 
   /** One group as an MCP server, for a transport of the caller's. Lists wait for `settled`. */
@@ -431,4 +455,11 @@ export class Hub {
       this.#ownWarnings.push(message);
     this.events.emit("warning", { message });
   }
+}
+
+function readSettings(folder: string): Promise<ReadSettings> {
+  return readHubSettings(folder).then(
+    (entry) => ({ entry }),
+    (error: unknown) => ({ entry: {}, error }),
+  );
 }

@@ -159,7 +159,7 @@ beforeAll(async () => {
   };
   managed = await openManaged(servers, { variables: { npm_config_registry: registry.url } });
   await managed.hub.secrets.set("service", "v");
-  managed.hub.logins.baseUrl = managed.url;
+  managed.hub.logins.baseUrl = { url: managed.url };
   await managed.hub.start();
   document = JSON.parse((await request("GET", { path: "/openapi.json" })).body);
 });

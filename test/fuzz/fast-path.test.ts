@@ -48,7 +48,7 @@ function create(isFast: boolean): Server {
         response.send(200, undefined, says(url, headers.host, body));
         return true;
       },
-      waitMs,
+      { timeoutsMs: waitMs, headers: "" },
     );
   }
   return server.listen(0, "127.0.0.1");

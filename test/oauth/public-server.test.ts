@@ -49,7 +49,7 @@ beforeAll(async () => {
     },
     { lookup },
   );
-  running.hub.logins.baseUrl = "http://127.0.0.1:7777";
+  running.hub.logins.baseUrl = { url: "http://127.0.0.1:7777" };
 });
 
 beforeEach(() => {

@@ -41,8 +41,12 @@ export const GLOBAL_OPTIONS = {
 } as const satisfies OptionTable;
 
 export const UP_OPTIONS = {
-  port: { type: "string", value: "n", about: "port to listen on", default: "7430" },
-  host: { type: "string", value: "address", about: "loopback address to listen on", default: "127.0.0.1" },
+  port: { type: "string", value: "n", about: "port to listen on (default: listen.port of hub.json, or 7430)" },
+  host: {
+    type: "string",
+    value: "address",
+    about: "loopback address to listen on (default: listen.host of hub.json, or 127.0.0.1)",
+  },
   drain: {
     type: "string",
     value: "time",

@@ -13,6 +13,8 @@ export interface CallbackListenersOptions {
   readonly onWarning: (message: string) => void;
 }
 
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
 interface Address {
   readonly host: string;
   readonly port: number;
@@ -70,8 +72,10 @@ function isInUse({ kind }: HubError): boolean {
 }
 
 function addressesOf(redirectUri: string): Address[] {
-  const { hostname, port } = new URL(redirectUri);
+  const { protocol, hostname, port } = new URL(redirectUri);
   const hosts = hostname === "localhost" ? ["127.0.0.1", "::1"] : [hostname];
+  // The public address of a hub has a listener already.
+  if (protocol !== "http:" || !LOOPBACK.test(hostname)) return [];
   return hosts.map((host) => ({ host, port: Number(port) }));
 }
 

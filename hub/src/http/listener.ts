@@ -14,7 +14,7 @@ import type { WholeRequest } from "../protocol/serve/http-request.ts";
 import type { HttpResponse } from "../protocol/serve/http-response.ts";
 import { asksForWebSocket, Incoming, plainResponse } from "./upgrades.ts";
 import { FastPathFront } from "./fast-path/front.ts";
-import { isLinkedPage } from "./pages/linked-pages.ts";
+import { SiteRules, type Site } from "./site-rules.ts";
 
 /** A part of the hub that serves some paths. Each function returns false, without any effect, for a path of another edge. */
 export interface Edge {
@@ -32,7 +32,7 @@ export interface UpgradeParts {
   readonly response: () => ServerResponse;
 }
 
-export interface ListenerOptions {
+export interface ListenerOptions extends Site {
   readonly host: string;
   readonly port: number;
   readonly edges: readonly Edge[];
@@ -57,7 +57,6 @@ export interface ListenerTimeouts {
   readonly check: number;
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const MAX_SOCKETS = 2048;
 /** Node silently drops further headers, and the Origin may be among them: such a request is refused. */
 const MAX_HEADERS = 500;
@@ -80,14 +79,16 @@ export class Listener {
   static async open(given: ListenerOptions): Promise<Listener> {
     const { host, port, edges, fastPath = true, onDrop = () => undefined } = given;
     requireLoopback(host);
+    const rules = new SiteRules("http", given);
     const timeoutsMs = { ...TIMEOUTS, ...given.timeoutsMs };
     const options = { connectionsCheckingInterval: timeoutsMs.check, IncomingMessage: Incoming };
     const server = createServer(options, (request, response) => {
       endSlowExchange(request, response, timeoutsMs);
       // A WebSocket request before the end of an earlier response; Node has dropped the bytes that followed it.
       if (asksForWebSocket(request)) response.shouldKeepAlive = false;
-      const refusal = refuse(request);
+      const refusal = refuse(request, rules);
       if (refusal !== undefined) return answer(request, response, refusal);
+      if (rules.answerOrigin(request, response)) return;
       if (edges.some((edge) => edge(request, response))) return;
       answer(request, response, { status: 404, message: "There is nothing at this address" });
     });
@@ -95,12 +96,12 @@ export class Listener {
       // Ignore socket errors until an edge installs its own handler.
       socket.on("error", () => undefined);
       const response = () => plainResponse(request);
-      const refusal = refuse(request);
+      const refusal = refuse(request, rules);
       if (refusal !== undefined) return answer(request, response(), refusal);
       if (edges.some((edge) => edge.upgrade?.(request, socket, { head, response }) === true)) return;
       answer(request, response(), { status: 404, message: "There is no WebSocket at this address" });
     });
-    const front = fastPath ? openFastPath(server, edges, timeoutsMs) : undefined;
+    const front = fastPath ? openFastPath(server, { edges, rules, timeoutsMs }) : undefined;
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     setTimeouts(server, timeoutsMs);
     limitConnections(server, onDrop);
@@ -137,17 +138,26 @@ export class Listener {
   }
 }
 
+interface FastPathParts {
+  readonly edges: readonly Edge[];
+  readonly rules: SiteRules;
+  readonly timeoutsMs: ListenerTimeouts;
+}
+
 /** A request that has to be refused is not handled here: Node's server gets it, and refuses it. */
-function openFastPath(
-  server: Server,
-  edges: readonly Edge[],
-  { headers, unread }: ListenerTimeouts,
-): FastPathFront | undefined {
+function openFastPath(server: Server, { edges, rules, timeoutsMs }: FastPathParts): FastPathFront | undefined {
+  const { headers, unread } = timeoutsMs;
   const fast = edges.filter((edge) => edge.fast !== undefined);
   if (fast.length === 0) return undefined;
   const onRequest = (request: WholeRequest, response: HttpResponse) =>
-    hostProblem(request) === undefined && fast.some((edge) => edge.fast?.(request, response) === true);
-  return new FastPathFront(server, onRequest, { headers, unread, idle: KEEP_ALIVE_MS });
+    rules.problem(request) === undefined &&
+    !rules.isListedOrigin(request) &&
+    fast.some((edge) => edge.fast?.(request, response) === true);
+  const { strictTransport } = rules;
+  return new FastPathFront(server, onRequest, {
+    timeoutsMs: { headers, unread, idle: KEEP_ALIVE_MS },
+    headers: strictTransport === undefined ? "" : `strict-transport-security: ${strictTransport}\r\n`,
+  });
 }
 
 /** Node reads the limit for each new connection. One connection is always accepted, so that `plugboard status` can work. */
@@ -206,12 +216,8 @@ function requireLoopback(host: string): void {
   });
 }
 
-/**
- * Refuses requests of web pages. A page in the user's browser can reach loopback through its own host name that resolves to it
- * (checked by Host) or by a cross-origin request (checked by Origin, or by Sec-Fetch-Site for an embedded address, which has no
- * Origin). The Host is matched as text, since URL parsers accept `evil@localhost` and `127.1` as loopback too.
- */
-export function refuse(request: IncomingMessage): Refusal | undefined {
+/** Refuses what no edge should see. */
+function refuse(request: IncomingMessage, rules: SiteRules): Refusal | undefined {
   if (request.rawHeaders.length >= 2 * MAX_HEADERS) {
     return { status: 431, message: `Too many headers: a request must have fewer than ${MAX_HEADERS}` };
   }
@@ -221,34 +227,7 @@ export function refuse(request: IncomingMessage): Refusal | undefined {
     return { status: 400, message: "Only one Authorization header is allowed" };
   }
   if (request.url?.startsWith("/") !== true) return { status: 400, message: "The request must name a path" };
-  return hostProblem(request);
-}
-
-function hostProblem({
-  headers,
-  url,
-  method,
-}: Pick<IncomingMessage, "headers" | "url" | "method">): Refusal | undefined {
-  const { host, origin } = headers;
-  if (host === undefined || host === "") return { status: 400, message: "One Host header is needed" };
-  if (!LOOPBACK.test(host)) return { status: 403, message: "This Host is not allowed" };
-  if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
-    return { status: 403, message: "This Origin is not allowed" };
-  }
-  const site = headers["sec-fetch-site"];
-  if (site !== undefined && site !== "same-origin" && site !== "none" && !isLink(headers, url, method)) {
-    return { status: 403, message: "Pages of other sites may not use the hub" };
-  }
-  return undefined;
-}
-
-/**
- * A link to one of the hub's pages, as the whole page of a tab. The home page has no effect and shows nothing private;
- * authorization servers send the browser back to the callback, which has no effect without its secret state.
- */
-function isLink(headers: IncomingMessage["headers"], url: string | undefined, method: string | undefined): boolean {
-  if (headers["sec-fetch-mode"] !== "navigate" || headers["sec-fetch-dest"] !== "document") return false;
-  return url === "/" || (method === "GET" && isLinkedPage(url?.split("?", 1)[0] ?? ""));
+  return rules.problem(request);
 }
 
 /** `rawHeaders` has alternating names and values. */

@@ -11,7 +11,7 @@ import { fromBody } from "../input/error-body.ts";
 import type { EntryOptions } from "../input/given-entry.ts";
 import type { Given } from "../input/given-target.ts";
 import type { GlobalOptions, Io } from "../io.ts";
-import { UP_OPTIONS } from "../options.ts";
+import { DEFAULT_PORT } from "../../network/defaults.ts";
 import { askYes, canAsk } from "../terminal/ask.ts";
 import type { Output } from "../terminal/output.ts";
 import { waiting } from "../terminal/spinner.ts";
@@ -138,7 +138,7 @@ async function offerLogin(io: Io, access: Access, server: Server, options: AddOp
   if (!canAsk(io, options) || !(await askYes(io, `Log in to ${name} now?`))) {
     return access.out.note(`Log in: plugboard auth ${name}`);
   }
-  await logInAndConnect(io, access, { server, request: {}, port: Number(UP_OPTIONS.port.default) }, options);
+  await logInAndConnect(io, access, { server, request: {}, port: DEFAULT_PORT }, options);
 }
 
 /** Fails unless the server works, or only needs a login. */

@@ -10,7 +10,7 @@ import type { Register } from "../command.ts";
 import { withAccess, type Access } from "../hub-access/hub-access.ts";
 import { logIn, type LoginOptions } from "../hub-access/login.ts";
 import type { GlobalOptions, Io } from "../io.ts";
-import { UP_OPTIONS } from "../options.ts";
+import { DEFAULT_PORT } from "../../network/defaults.ts";
 import { readHidden } from "../terminal/read-hidden.ts";
 import { waiting } from "../terminal/spinner.ts";
 import { table } from "../terminal/table.ts";
@@ -39,7 +39,7 @@ export const authCommand: Register = (program, context) => {
     .option("--client-id <id>", "the client id, if the authorization server registers none by itself")
     .option("--client-secret-stdin", "read its client secret from stdin, or prompt for it")
     .option("--issuer <url>", "the authorization server, if the server names several")
-    .option("--port <n>", "port for the browser to come back to, if no hub is running", UP_OPTIONS.port.default)
+    .option("--port <n>", "port for the browser to come back to, if no hub is running", String(DEFAULT_PORT))
     .action(async (server: string | undefined, options: AuthOptions) => {
       // The time limit is that of the login, not of the requests for it.
       const { timeout: _, ...others } = options;

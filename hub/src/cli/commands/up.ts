@@ -8,6 +8,7 @@ import type { Hub } from "../../hub.ts";
 import type { Edge } from "../../http/listener.ts";
 import { startFileLog } from "../../log/log.ts";
 import { packagePath } from "../../lib/package-path.ts";
+import { toNetwork, type NetworkFlags } from "../../network/network.ts";
 import { VERSION } from "../../version.ts";
 import { UncaughtErrors } from "../uncaught.ts";
 import { findLocalHub } from "../hub-access/find-hub.ts";
@@ -31,8 +32,8 @@ import { groupPath } from "../../http/group-path.ts";
 const RECORD_MS = 15_000;
 
 export interface UpOptions extends GlobalOptions {
-  readonly port: string;
-  readonly host: string;
+  readonly port?: string;
+  readonly host?: string;
   readonly drain: string;
   /** False for --no-fast-path. */
   readonly fastPath: boolean;
@@ -50,7 +51,10 @@ export const upCommand: Register = (program, { io, done }) => {
 };
 
 export async function up(io: Io, options: UpOptions): Promise<number> {
-  const port = parsePort(options.port);
+  const flags: NetworkFlags = {
+    host: options.host,
+    port: options.port === undefined ? undefined : parsePort(options.port),
+  };
   const folders = hubFoldersOf(io, options);
   const steps = new StartSteps(io);
   // Writing a first token takes about as long as loading the hub, so both run at once.
@@ -68,7 +72,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
   });
   const isFirst = !hasConfig(folders);
   const edges = [proof, homePageEdge({ version: VERSION, hasUi: options.ui })];
-  const url = await steps.wait("the port", listen(io, hub, { options, port, edges }));
+  const url = await steps.wait("the port", listen(io, hub, { options, flags, edges }));
   try {
     // Not earlier: if the hub cannot listen, only that error should be shown.
     printWarnings(io, hub);
@@ -109,13 +113,15 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
 async function listen(
   io: Io,
   hub: Hub,
-  { options, port, edges }: { options: UpOptions; port: number; edges: readonly Edge[] },
+  { options, flags, edges }: { options: UpOptions; flags: NetworkFlags; edges: readonly Edge[] },
 ): Promise<string> {
   try {
     const ui = options.ui ? packagePath("dist/ui") : undefined;
-    return await hub.listen({ host: options.host, port, ui, edges, fastPath: options.fastPath });
+    return await hub.listen({ ...flags, ui, edges, fastPath: options.fastPath });
   } catch (error) {
     await hub.stop();
+    if (!(error instanceof HubError) || error.kind !== "PortInUse") throw error;
+    const { port } = toNetwork(hub.settings, flags);
     const running = await findLocalHub(io, options).catch(() => undefined); // the error about the port is shown instead
     if (running === undefined || new URL(running.record.url).port !== String(port)) throw error;
     const { url, pid } = running.record;

@@ -1,6 +1,7 @@
-// Who may use the hub: `hub.json`. Read once, at the start: a hub whose access changes while it runs is hard to reason about.
+// Where the hub is reached and who may use it: `hub.json`. Read once, at the start: a hub whose access changes while it runs is hard to reason about.
 
 import * as z from "zod/mini";
+import { listenSettings } from "./listen-settings.ts";
 
 const memberName = z
   .string()
@@ -10,6 +11,7 @@ const teamName = z.string().check(z.regex(/^[^\s*:]{1,64}$/, "the name of a team
 /** Strict: an unknown key is a typing error, and a rule that does not apply is a hole. */
 export const hubSettingsEntry = z.strictObject({
   $schema: z.optional(z.string()),
+  ...listenSettings,
   auth: z.optional(
     z.strictObject({
       /** Whether the MCP endpoints need credentials. */

@@ -40,7 +40,7 @@ const WAIT: FastPathTimeouts = { headers: 60_000, idle: 60_000, unread: 60_000 }
 
 async function serve(handler: Handler, waitMs: Partial<FastPathTimeouts> = {}) {
   const server = createServer(nodeEcho);
-  const front = new FastPathFront(server, handler, { ...WAIT, ...waitMs });
+  const front = new FastPathFront(server, handler, { timeoutsMs: { ...WAIT, ...waitMs }, headers: "" });
   await listen(server);
   ends.push(
     () => new Promise((resolve) => server.close(resolve)),

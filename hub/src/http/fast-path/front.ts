@@ -5,11 +5,17 @@ import type { Socket } from "node:net";
 import { HeadCache } from "./request-head.ts";
 import { FastConnection, type FastConnectionOptions, type FastPathTimeouts } from "./fast-connection.ts";
 
+export interface FrontOptions {
+  readonly timeoutsMs: FastPathTimeouts;
+  /** Lines for every response, each with its end. */
+  readonly headers: string;
+}
+
 export class FastPathFront {
   readonly #connections = new Set<FastConnection>();
 
-  constructor(server: Server, onRequest: FastConnectionOptions["onRequest"], timeoutsMs: FastPathTimeouts) {
-    const common = new CommonHeaders(timeoutsMs.idle);
+  constructor(server: Server, onRequest: FastConnectionOptions["onRequest"], { timeoutsMs, headers }: FrontOptions) {
+    const common = new CommonHeaders(timeoutsMs.idle, headers);
     const heads = new HeadCache();
     // Node's documentation allows to emit "connection" with any socket; its own listeners are what that event would call.
     const nodeListeners = server.listeners("connection");
@@ -39,11 +45,13 @@ export class FastPathFront {
 /** The header lines of every response. Formats the date once a second. */
 class CommonHeaders {
   readonly #keepAlive: string;
+  readonly #close: string;
   #second = 0;
   #date = "";
 
-  constructor(idleMs: number) {
-    this.#keepAlive = `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(idleMs / 1000)}\r\n`;
+  constructor(idleMs: number, more: string) {
+    this.#close = `${more}connection: close\r\n`;
+    this.#keepAlive = `${more}connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(idleMs / 1000)}\r\n`;
   }
 
   lines(isLast: boolean): string {
@@ -52,6 +60,6 @@ class CommonHeaders {
       this.#second = second;
       this.#date = `date: ${new Date(second * 1000).toUTCString()}\r\n`;
     }
-    return `${this.#date}${isLast ? "connection: close\r\n" : this.#keepAlive}`;
+    return `${this.#date}${isLast ? this.#close : this.#keepAlive}`;
   }
 }

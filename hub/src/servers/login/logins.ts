@@ -48,6 +48,13 @@ const MAX_TRIALS = 10;
 /** Nothing is sent to it. */
 const REDIRECT_ANYWHERE = "http://localhost/oauth/callback";
 
+/** Where browsers reach the hub. */
+export interface HubAddress {
+  /** Of its listener. */
+  readonly url: string;
+  readonly publicUrl?: string | undefined;
+}
+
 export class Logins {
   readonly #options: LoginsOptions;
   /** By the id of the server's entry. */
@@ -57,7 +64,7 @@ export class Logins {
   /** The last logins of entries that were tried out: what they received stays secret for a while. */
   readonly #trials: ServerLogin[] = [];
   #isRunning = false;
-  #baseUrl: string | undefined;
+  #baseUrl: HubAddress | undefined;
 
   constructor(options: LoginsOptions) {
     this.#options = options;
@@ -76,9 +83,9 @@ export class Logins {
     return this.#attempts;
   }
 
-  /** The address of the hub's listener, for the redirect. */
-  set baseUrl(url: string | undefined) {
-    this.#baseUrl = url;
+  /** Where the browser comes back to. */
+  set baseUrl(address: HubAddress | undefined) {
+    this.#baseUrl = address;
   }
 
   /** Renews logins in the background from now on. */
@@ -265,7 +272,9 @@ export class Logins {
   }
 
   #loginUrl(server: string): string | undefined {
-    return this.#baseUrl === undefined ? undefined : `${this.#baseUrl}/connect/${encodeURIComponent(server)}`;
+    return this.#baseUrl === undefined
+      ? undefined
+      : `${this.#baseUrl.publicUrl ?? this.#baseUrl.url}/connect/${encodeURIComponent(server)}`;
   }
 
   /** Authorization servers compare it as text with what was registered, so it does not depend on how the hub is reached. */
@@ -275,7 +284,11 @@ export class Logins {
         hint: "Start the hub: plugboard up",
       });
     }
-    const port = auth?.redirectPort ?? new URL(this.#baseUrl).port;
+    const { url, publicUrl } = this.#baseUrl;
+    // A server that wants a certain address was registered with it.
+    const isFixed = auth?.redirectPort !== undefined || auth?.redirectHost !== undefined;
+    if (publicUrl !== undefined && !isFixed) return `${publicUrl}/oauth/callback`;
+    const port = auth?.redirectPort ?? new URL(url).port;
     return `http://${auth?.redirectHost ?? "localhost"}:${port}/oauth/callback`;
   }
 
