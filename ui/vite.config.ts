@@ -1,5 +1,6 @@
 // Builds the web UI into hub/dist/ui, from where the hub serves it.
 
+import { join } from "node:path";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 import { precompress } from "./build/precompress.ts";
@@ -8,7 +9,8 @@ export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   // Relative, so that the UI works under any prefix: the hub inserts <base href>.
   base: "./",
-  plugins: [svelte(), precompress()],
+  // Named, since Vitest runs from another folder.
+  plugins: [svelte({ configFile: join(import.meta.dirname, "svelte.config.js") }), precompress()],
   // Tests of stores run in Node, with Svelte's browser code.
   ...(mode === "test" ? { resolve: { conditions: ["browser"] } } : {}),
   worker: { format: "es" },

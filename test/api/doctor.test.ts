@@ -14,6 +14,7 @@ it("reports the machine, the hub, the config and servers that do not work, witho
   const own = await open({
     echo: fixture("echo"),
     broken: { ...failing("API_KEY"), env: { API_KEY: OWN_SECRET } },
+    unset: { ...fixture("echo"), env: { TOKEN: { secretRef: "not-stored", required: true } } },
     lost: { command: "no-such-program", enabled: true },
   });
   await own.hub.start();
@@ -23,6 +24,9 @@ it("reports the machine, the hub, the config and servers that do not work, witho
   expect(of("hub")).toMatchObject([{ section: "hub", status: "ok", message: `running at ${own.url}` }]);
   expect(of("config")[0]).toMatchObject({ section: "config", status: "ok" });
   expect(of("broken")).toMatchObject([{ section: "servers", status: "problem", message: expect.any(String) }]);
+  expect(of("unset")).toMatchObject([
+    { section: "servers", status: "problem", fix: "plugboard secret set not-stored" },
+  ]);
   expect(of("no-such-program")).toMatchObject([
     { section: "machine", status: "problem", message: "not found, needed by lost" },
   ]);

@@ -62,13 +62,17 @@ const PATIENCE_MS = 5000;
 export async function examine(examined: Examined, known: readonly Pick<CheckResult, "name">[]): Promise<CheckResult[]> {
   const { user, folders } = examined;
   const servers = (await readServers(folders.config)).filter(({ enabled }) => enabled);
-  // Running servers have their variables, even if they are not set here: the hub may have another environment.
-  const up = await runningServers(examined);
+  // What the hub says of a server that runs or failed there holds: it may have other variables than this environment.
+  const { up, broken } = await serversOf(examined);
   const others = servers.filter(({ name }) => !up.has(name));
   const groups = await Promise.all([
     checkConfig(folders),
     checkPrograms(user, folders, others),
-    checkCredentials(user, folders, others),
+    checkCredentials(
+      user,
+      folders,
+      others.filter(({ name }) => !broken.has(name)),
+    ),
     known.some(({ name }) => name === "secrets") ? [] : checkSecrets(user, folders),
     checkPackages(folders),
     checkFolders(folders),
@@ -78,10 +82,13 @@ export async function examine(examined: Examined, known: readonly Pick<CheckResu
   return [checkNode(), ...groups.flat()];
 }
 
-async function runningServers({ hub }: Examined): Promise<ReadonlySet<string>> {
+/** The servers that run in the hub, and those that `checkHub` reports. */
+async function serversOf({ hub }: Examined): Promise<Readonly<Record<"up" | "broken", ReadonlySet<string>>>> {
   const found = await hub().catch(() => undefined); // checkHub reports the reason
   const servers = (await found?.listServers().catch(() => undefined)) ?? [];
-  return new Set(servers.filter(({ status }) => status === "running").map(({ config }) => config.name));
+  const named = (is: (status: string) => boolean) =>
+    new Set(servers.filter(({ status }) => is(status)).map(({ config }) => config.name));
+  return { up: named((status) => status === "running"), broken: named(isBroken) };
 }
 
 function checkNode(): CheckResult {

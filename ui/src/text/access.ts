@@ -4,8 +4,12 @@ import { and, plural } from "../lib/text/format.ts";
 
 export const access = {
   title: "Access",
-  heading: (browsers: number, logins: number) =>
-    `${plural(browsers, "browser is", "browsers are")} signed in${logins === 0 ? "" : `; ${plural(logins, "login")} at servers`}`,
+  heading: (browsers: number, logins: number, needed: number) =>
+    [
+      `${plural(browsers, "browser is", "browsers are")} signed in`,
+      ...(logins === 0 ? [] : [`the hub is logged in at ${plural(logins, "server")}`]),
+      ...(needed === 0 ? [] : [`${plural(needed, "server needs", "servers need")} a login`]),
+    ].join("; "),
   logins: "Logins at servers",
   loginsHint: "The hub keeps the tokens encrypted, renews them, and never shows them.",
   noLogins: "No server needs a login.",
@@ -64,6 +68,8 @@ export const access = {
   tokenText: "Programs use the API with this token. It opens everything that this page can do.",
   tokenFile: "Only you can read its file, which is named token and in the data folder of the hub.",
   tokenNew: "To replace it, delete the file and restart the hub.",
+  exportToken: (folder: string) =>
+    `export PLUGBOARD_TOKEN=$(cat ${/^[\w./~-]+$/.test(folder) ? `${folder}/token` : `'${folder}/token'`})`,
   useIt: "Use it in a shell",
   listen: "Address",
   listenText: (address: string) => `The hub answers at ${address}.`,

@@ -34,6 +34,13 @@ export const common = {
   reload: "Reload",
   noPage: "There is no such page",
   toOverview: "Go to the overview",
+  /** "36 calls, 1 failed, 6 tool errors": on every page the same words for the same figures. */
+  callsSentence: (calls: number, failed: number, toolErrors: number) =>
+    [
+      plural(calls, "call"),
+      ...(failed === 0 ? [] : [`${count(failed)} failed`]),
+      ...(toolErrors === 0 ? [] : [plural(toolErrors, "tool error")]),
+    ].join(", "),
   changedLines: (added: number, removed: number) =>
     added + removed === 0 ? "No difference" : `${plural(added, "line")} added, ${count(removed)} removed`,
   sameLines: (n: number) => plural(n, "unchanged line"),

@@ -9,8 +9,6 @@ export const overview = {
     if (working < all) return `${count(working)} of ${plural(all, "server")} ${working === 1 ? "works" : "work"}`;
     return all === 1 ? "The server works" : `All ${count(all)} servers work`;
   },
-  calls: (total: number, failed: number) =>
-    failed === 0 ? plural(total, "call") : `${plural(total, "call")}, ${count(failed)} failed`,
   latency: (p50: number, p95: number) => `half of them under ${ms(p50)}, 95 % under ${ms(p95)}`,
   clients: (n: number) => (n === 0 ? "no client connected" : `${plural(n, "client")} connected`),
   noCalls: (range: string) => `No calls in the last ${range}. Connect a client, or try a tool.`,
@@ -36,10 +34,11 @@ export const overview = {
   stop: "Stop",
   lastCalls: "Last calls",
   callsOver: "Calls",
-  failedOver: "Failed",
+  failedOver: "Errors",
   p95Over: "p95",
   callsCurve: (total: number, range: string) => `${plural(total, "call")} in the last ${range}`,
-  failedCurve: (failed: number, range: string) => `${plural(failed, "failed call")} in the last ${range}`,
+  failedCurve: (failed: number, toolErrors: number, range: string) =>
+    `${plural(failed, "failed call")} and ${plural(toolErrors, "tool error")} in the last ${range}`,
   p95Curve: (range: string) => `95th percentile of the duration in the last ${range}`,
   peak: (value: string) => `peak ${value}`,
   busiest: "Busiest tools",

@@ -73,7 +73,6 @@ export const serverText = {
   latency: "Calls in 24 h",
   searchCalls: "Search and filter them",
   noCalls: "No calls in the last 24 h.",
-  callsLine: (total: string, failed: string) => `${total} calls, ${failed} failed`,
   latencyLine: (p50: string, p95: string) => `p50 ${p50}, p95 ${p95}`,
   about: "What it says of itself",
   capabilities: "Capabilities",

@@ -4,9 +4,10 @@ import { and, count, plural } from "../lib/text/format.ts";
 
 export const serversText = {
   title: "Servers",
-  sentence: (all: number, running: number, attention: number, off: number) => {
+  sentence: (all: number, running: number, starting: number, attention: number, off: number) => {
     const parts = [
       running > 0 ? `${count(running)} running` : "",
+      starting > 0 ? `${count(starting)} starting` : "",
       attention > 0 ? `${count(attention)} ${attention === 1 ? "needs" : "need"} attention` : "",
       off > 0 ? `${count(off)} off` : "",
     ].filter(Boolean);

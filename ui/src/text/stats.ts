@@ -4,8 +4,7 @@ import { compact, count, ms, percent, plural } from "../lib/text/format.ts";
 
 export const stats = {
   title: "Stats",
-  heading: (n: number, failed: number) =>
-    n === 0 ? "No calls in this time" : `${plural(n, "call")}, ${failed === 0 ? "none" : count(failed)} failed`,
+  noCalls: "No calls in this time",
   none: "No calls in this time. Choose a longer one, or call a tool.",
   range: "Time",
   presets: {

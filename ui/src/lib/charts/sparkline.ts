@@ -14,8 +14,7 @@ export function barPath(values: readonly (number | null)[], width: number, heigh
 }
 
 export function linePath(values: readonly (number | null)[], width: number, height: number): string {
-  const most = Math.max(1e-9, ...values.map((value) => value ?? 0));
-  const step = width / Math.max(1, values.length - 1);
+  const place = placeIn(values, width, height);
   let isGap = true;
   return values
     .flatMap((value, index) => {
@@ -24,13 +23,28 @@ export function linePath(values: readonly (number | null)[], width: number, heig
         return [];
       }
       const command = isGap ? "M" : "L";
-      const [x, y] = [round(index * step), round(height - 1 - (value / most) * (height - 2))];
-      // A point alone between two gaps: a line of no length has a round end.
-      const dot = isGap && (values[index + 1] ?? null) === null ? "h0.01" : "";
       isGap = false;
-      return [`${command}${x} ${y}${dot}`];
+      return [`${command}${place(value, index)}`];
     })
     .join("");
+}
+
+/** Values alone between two gaps: lines of no length, which a round end makes dots. */
+export function dotPath(values: readonly (number | null)[], width: number, height: number): string {
+  const place = placeIn(values, width, height);
+  const isGap = (index: number) => (values[index] ?? null) === null;
+  return values
+    .flatMap((value, index) =>
+      value === null || !isGap(index - 1) || !isGap(index + 1) ? [] : [`M${place(value, index)}h0.01`],
+    )
+    .join("");
+}
+
+function placeIn(values: readonly (number | null)[], width: number, height: number) {
+  const most = Math.max(1e-9, ...values.map((value) => value ?? 0));
+  const step = width / Math.max(1, values.length - 1);
+  return (value: number, index: number) =>
+    `${round(index * step)} ${round(height - 1 - (value / most) * (height - 2))}`;
 }
 
 const round = (value: number) => Math.round(value * 100) / 100;

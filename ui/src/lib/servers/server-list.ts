@@ -41,7 +41,7 @@ const VALUES: Readonly<Record<string, (server: Server) => string | number>> = {
   calls: ({ calls_24h: calls }) => calls?.total ?? -1,
   p50: ({ calls_24h: calls }) => calls?.p50_ms ?? -1,
   p95: ({ calls_24h: calls }) => calls?.p95_ms ?? -1,
-  errors: ({ calls_24h: calls }) => (calls === null ? -1 : (calls.errors + calls.tool_errors) / calls.total),
+  errors: ({ calls_24h: calls }) => (calls === null ? -1 : calls.errors / calls.total),
   since: ({ status, since }) => (status === "running" && since !== null ? -Date.parse(since) : 0),
 };
 
