@@ -37,6 +37,7 @@ export const ERRORS = {
   LoginRequired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   LoginExpired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   ScopeRequired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
+  SecretRequired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   ClientIdRequired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   LoginFailed: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   Forbidden: { code: "FORBIDDEN", http: 403, rpc: -31403, exit: 3 },

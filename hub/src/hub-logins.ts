@@ -4,6 +4,7 @@ import type { LookupFunction } from "node:net";
 import type { HubEvents } from "./events.ts";
 import { HubError } from "./errors.ts";
 import type { LoginStore } from "./secrets/login-store.ts";
+import type { PersonalSecrets } from "./secrets/personal.ts";
 import type { SecretStore } from "./secrets/store.ts";
 import { SYSTEM_CLOCK } from "./servers/login/clock.ts";
 import { Logins } from "./servers/login/logins.ts";
@@ -15,6 +16,7 @@ import type { Supervisor } from "./servers/supervisor.ts";
 export interface HubLoginsOptions {
   readonly store: LoginStore;
   readonly secrets: SecretStore;
+  readonly personalSecrets: PersonalSecrets;
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** The base of relative paths. */
   readonly configFolder: string | undefined;
@@ -25,16 +27,16 @@ export interface HubLoginsOptions {
 }
 
 export function createLogins(options: HubLoginsOptions): Logins {
-  const { store, secrets, variables, configFolder, redactor, lookup, events, supervisor } = options;
-  const sources = { variables, secrets, ...(configFolder === undefined ? {} : { configFolder }) };
+  const { store, secrets, personalSecrets, variables, configFolder, redactor, lookup, events, supervisor } = options;
+  const sources = { variables, secrets, personalSecrets, ...(configFolder === undefined ? {} : { configFolder }) };
   return new Logins({
     store,
     clock: SYSTEM_CLOCK,
     lookup,
     setSecrets: (owner, values) => redactor.setSecrets(owner, values),
-    resolveAuth: (config) => resolveAuth(config, sources),
-    urlOf: async (config) => {
-      const { transport } = await resolveServer(config, sources);
+    resolveAuth: (config, principal) => resolveAuth(config, { ...sources, principal }),
+    urlOf: async (config, principal) => {
+      const { transport } = await resolveServer(config, { ...sources, principal });
       if (transport.type !== "stdio" && URL.canParse(transport.url)) return new URL(transport.url);
       throw new HubError("InvalidConfig", `The url of "${config.name}" is not an address`, { field: "url" });
     },
@@ -44,6 +46,7 @@ export function createLogins(options: HubLoginsOptions): Logins {
         .start()
         .catch(() => undefined);
     },
+    onEnded: (server, principal) => supervisor().endInstancesOf(principal, server),
     onEvent: (event) => events.emit("login", event),
     onCompleted: (server) => {
       if (supervisor().has(server)) supervisor().get(server).loggedIn();

@@ -10,7 +10,15 @@ import { StartLimiter } from "./servers/process/start-limiter.ts";
 import type { Resilience } from "./servers/resilience/resilience.ts";
 import { Supervisor } from "./servers/supervisor.ts";
 
-type Given = "variables" | "secrets" | "watchdog" | "instance" | "redactor" | "authorizationFor";
+type Given =
+  | "variables"
+  | "secrets"
+  | "personalSecrets"
+  | "listerOf"
+  | "watchdog"
+  | "instance"
+  | "redactor"
+  | "authorizationFor";
 
 export interface HubServersOptions extends Pick<ServerContext, Given> {
   /** The folder of the config files; undefined if the config is in memory. */

@@ -51,8 +51,10 @@ import { FileSecrets } from "./secrets/file-store.ts";
 import { LoginFiles } from "./secrets/login-files.ts";
 import type { LoginStore } from "./secrets/login-store.ts";
 import { MemoryLogins } from "./secrets/memory-logins.ts";
+import { findLister, openPersonalSecrets } from "./hub-personal.ts";
+import type { PersonalSecrets } from "./secrets/personal.ts";
 import { createLogins } from "./hub-logins.ts";
-import type { Logins } from "./servers/login/logins.ts";
+import { ownerOf, type Logins } from "./servers/login/logins.ts";
 import { Watchdog } from "./servers/process/watchdog.ts";
 import type { Supervisor } from "./servers/supervisor.ts";
 import { SqliteCallLog } from "./call-log/sqlite/sqlite-call-log.ts";
@@ -116,6 +118,7 @@ export class Hub {
   readonly callLog: CallLog;
   readonly latency = new Latency();
   readonly secrets: SecretStore;
+  readonly personalSecrets: PersonalSecrets;
   readonly logins: Logins;
   readonly users: Users;
   readonly accessTokens: AccessTokens;
@@ -162,6 +165,7 @@ export class Hub {
     this.#ownWarnings = [...tracing.warnings, ...npmWarnings(variables)];
     this.#watchdog = new Watchdog({ instance: this.#instance });
     this.secrets = secrets ?? new FileSecrets(paths.data, { key: configuredSecretKey(variables) });
+    this.personalSecrets = openPersonalSecrets(secrets === undefined ? paths.data : undefined, variables);
     this.logins = createLogins({
       store:
         logins ??
@@ -169,6 +173,7 @@ export class Hub {
           ? new LoginFiles(paths.data, { key: configuredSecretKey(variables) })
           : new MemoryLogins()),
       secrets: this.secrets,
+      personalSecrets: this.personalSecrets,
       variables,
       configFolder: options.store === undefined ? paths.config : undefined,
       redactor,
@@ -180,6 +185,8 @@ export class Hub {
       variables,
       configFolder: options.store === undefined ? paths.config : undefined,
       secrets: this.secrets,
+      personalSecrets: this.personalSecrets,
+      listerOf: (server) => findLister(server, this),
       watchdog: this.#watchdog,
       instance: this.#instance,
       redactor,
@@ -190,7 +197,10 @@ export class Hub {
       onOffer: () => this.#catalog.scheduleRebuild(),
     });
     const logLevels = new LogLevels(this.supervisor);
-    const loginOffers = new LoginOffers();
+    const loginOffers = new LoginOffers({
+      ownerOf: (server, principal) =>
+        this.supervisor.has(server) ? ownerOf(this.supervisor.get(server).config, principal) : principal,
+    });
     this.#shared = { taskIds: state.taskIds, logLevels, loginOffers, sessions: this.sessions };
     const onWarning = (message: string) => this.#warn(message);
     this.#identity = openIdentity(options.store === undefined ? paths.data : undefined, settings, onWarning);
@@ -246,7 +256,7 @@ export class Hub {
       defaultAccess: settings.auth?.default_access === "none" ? [] : undefined,
     });
     events.on("catalog.changed", () => logLevels.catalogChanged());
-    events.on("login", ({ server, what }) => loginOffers.onLogin(server, what));
+    events.on("login", ({ server, principal, what }) => loginOffers.onLogin(server, principal, what));
   }
 
   /** Loads the config and builds the hub. Nothing runs yet. */

@@ -30,7 +30,9 @@ const SERVERS = {
   auth: {
     url,
     auth: {
-      type: "enterprise",
+      type: "oauth",
+      per: "user",
+      list_as: "user:1",
       client_id: "a",
       client_secret: { secretRef: "s" },
       scopes: ["read"],

@@ -162,7 +162,7 @@ describe("LC-2 a process for each session", () => {
   it("RS-2 an instance that hangs is replaced and opens the circuit; short timeouts set by a caller do neither", async () => {
     const entry = { ...resilience({ breaker_failures: 2 }), timeouts: { request_ms: 2000 } };
     const { hub } = await open(stateful(entry));
-    const caller = { session: "a", principal: () => "somebody" };
+    const caller = { session: "a", principal: () => "somebody", credentialsOf: () => "somebody" };
     const pid = () => callText(hub, "it", "pid", {}, { caller });
     const hang = (timeoutMs?: number) => callTool(hub, "it", "hang", {}, { caller, timeoutMs });
     const silent = { kind: "Timeout", message: expect.stringContaining("No answer") };

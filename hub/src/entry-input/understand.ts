@@ -3,7 +3,7 @@
 import { translate, type Translated } from "../client-configs/import/translate.ts";
 import { readForeign } from "../client-configs/import/foreign.ts";
 import type { PlatformContext } from "../config/files/system-folders.ts";
-import { referencesIn } from "../config/parse/expand.ts";
+import { personalName, referencesIn } from "../config/parse/expand.ts";
 import { parseDockerRun } from "../config/parse/docker-flags.ts";
 import { normalizeServer } from "../config/parse/normalize.ts";
 import { toPlainJson, type JsonObject } from "../config/parse/plain-object.ts";
@@ -100,7 +100,8 @@ function namesIn({ url, headers, command, args, auth }: JsonObject): string[] {
   const passed = (isContainer ? (parseDockerRun(words)?.options ?? []) : []).flatMap(({ name, value }) =>
     name === "env" && value !== undefined && !value.includes("=") ? [value] : [],
   );
-  return [...passed, ...referencesIn(JSON.stringify([url ?? "", headers ?? {}, auth ?? {}, words]))];
+  const named = referencesIn(JSON.stringify([url ?? "", headers ?? {}, auth ?? {}, words]));
+  return [...passed, ...named.filter((name) => personalName(name) === undefined)];
 }
 
 function describe(transport: Transport): string {

@@ -24,6 +24,11 @@ export function ownerOf(incoming: Credentials): string {
   return incoming.requester?.owner ?? principalOf(incoming);
 }
 
+/** Credentials that nobody has verified give no access to a person's logins: as without any, the hub's owner calls. */
+export function credentialsOf({ requester }: Pick<IncomingRequest, "requester">): string {
+  return requester?.principal ?? LOCAL.credentialsOf();
+}
+
 type Origin = Pick<IncomingRequest, "headers" | "requester" | "session" | "era" | "capabilities" | "ask">;
 
 export function callerOf(incoming: Origin): Caller {
@@ -52,6 +57,10 @@ class ClientCaller implements Caller {
 
   principal(): string {
     return principalOf(this.#incoming);
+  }
+
+  credentialsOf(): string {
+    return credentialsOf(this.#incoming);
   }
 
   get askSession(): AskClient | undefined {

@@ -16,8 +16,8 @@ export const hideAll: Hide = () => MASK;
 
 /** Words that mean a credential in settings (`GITHUB_PAT`, `?key=`), but not necessarily in tool data. */
 const CREDENTIAL_WORD = /(?:^|[-_.])(?:key|auth|pass|pat|sig|signature|pin|dsn)(?:$|[-_.])|(?:tok|creds?)$/i;
-/** `${NAME}` and `${NAME:-default}`: the name may be shown; the default may be a secret. */
-const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-([^}]*)(\}|$))/g;
+/** `${NAME}`, `${user:NAME}` and `${NAME:-default}`: the name may be shown; the default may be a secret. */
+const REFERENCE = /\$\{(?:user:)?[A-Za-z_][A-Za-z0-9_]*(?:\}|:-([^}]*)(\}|$))/g;
 const SCHEME = /^(?:Bearer|Basic|Token)(?=\s|$)/i;
 const USERINFO = /:\/\/([^\s/?#]*)@/g;
 /** `name=value` in a query, a connection string or an option. */

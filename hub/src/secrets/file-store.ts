@@ -13,7 +13,14 @@ import { makePrivateFolder, removeFile } from "../lib/files/private-file.ts";
 import { keyIdOf, openWithAny, sealRecord } from "./record.ts";
 import { rotateKey } from "./rotation.ts";
 import { requireSecret } from "./rules.ts";
-import { readSealedFiles, readSecretFiles, removeTempFiles, secretPath, type SecretFile } from "./secret-files.ts";
+import {
+  readSealedFiles,
+  readSecretFiles,
+  removeTempFiles,
+  secretPath,
+  type SecretFile,
+  type SecretKind,
+} from "./secret-files.ts";
 import type { SecretStore } from "./store.ts";
 import { damagedSecret, missingKey, wrongKey } from "./unreadable.ts";
 
@@ -29,6 +36,7 @@ const SETTLED_MS = 2000;
  */
 export class FileSecrets implements SecretStore {
   readonly #folder: string;
+  readonly #kind: SecretKind;
   readonly #keys: KeyRing;
   /** The last queued change. Changes run one at a time, so that two never create two files for one name. */
   #changes: Promise<unknown> = Promise.resolve();
@@ -36,8 +44,12 @@ export class FileSecrets implements SecretStore {
   /** Cached result of `values`, valid until a file of the folder is added, replaced or removed. */
   #cachedValues: { readonly changedAt: bigint; readonly values: readonly string[] } | undefined;
 
-  constructor(dataDir: string, { key }: { key?: string | undefined } = {}) {
+  constructor(
+    dataDir: string,
+    { key, kind = "key" }: { readonly key?: string | undefined; readonly kind?: SecretKind } = {},
+  ) {
     this.#folder = join(dataDir, "secrets");
+    this.#kind = kind;
     this.#keys = new KeyRing(this.#folder, key);
   }
 
@@ -55,11 +67,11 @@ export class FileSecrets implements SecretStore {
   }
 
   async #get(name: string): Promise<string | undefined> {
-    for (let attempt = 1, files = await readSecretFiles(this.#folder); ; attempt++) {
+    for (let attempt = 1, files = await readSecretFiles(this.#folder, this.#kind); ; attempt++) {
       try {
         return await this.#find(name, files);
       } catch (error) {
-        const now = await readSecretFiles(this.#folder);
+        const now = await readSecretFiles(this.#folder, this.#kind);
         // If the files differ now, another process rotated the key during the read: the old files need the old key.
         if (attempt === MAX_READS || isSame(files, now)) throw error;
         files = now;
@@ -84,14 +96,14 @@ export class FileSecrets implements SecretStore {
   }
 
   async list(): Promise<string[]> {
-    const files = await readSecretFiles(this.#folder);
+    const files = await readSecretFiles(this.#folder, this.#kind);
     const names = files.flatMap(({ record }) => (record === undefined ? [] : [record.name]));
     return [...new Set(names)].toSorted();
   }
 
   /** A file is written when its secret is set; a new key keeps the time of the file. */
   async times(): Promise<ReadonlyMap<string, number>> {
-    const files = await readSecretFiles(this.#folder);
+    const files = await readSecretFiles(this.#folder, this.#kind);
     const times = await Promise.all(
       files.map(async ({ path, record }): Promise<[string, number][]> => {
         const info = await stat(path).catch(() => undefined); // deleted meanwhile
@@ -124,24 +136,24 @@ export class FileSecrets implements SecretStore {
 
   async #write(name: string, value: string): Promise<void> {
     await removeTempFiles(this.#folder);
-    const files = await readSecretFiles(this.#folder);
+    const files = await readSecretFiles(this.#folder, this.#kind);
     const isFirst = (await readSealedFiles(this.#folder)).length === 0;
     const keys = await this.#keys.resolve({ create: true, isFirst });
     if (keys === undefined) throw missingKey(this.#folder);
     const uuid = files.find(({ record }) => record?.name === name)?.uuid ?? randomUUID();
     const text = sealRecord(uuid, { name, value, key: keys.sealing });
-    await writeFileAtomic(secretPath(this.#folder, uuid), text, { mode: 0o600 });
+    await writeFileAtomic(secretPath(this.#folder, uuid, this.#kind), text, { mode: 0o600 });
   }
 
   async #remove(name: string): Promise<boolean> {
-    const files = (await readSecretFiles(this.#folder)).filter(({ record }) => record?.name === name);
+    const files = (await readSecretFiles(this.#folder, this.#kind)).filter(({ record }) => record?.name === name);
     for (const { path } of files) await removeFile(path);
     return files.length > 0;
   }
 
   /** Omits secrets that cannot be decrypted; `get` reports the reason. */
   async #openAll(): Promise<readonly string[]> {
-    const files = await readSecretFiles(this.#folder);
+    const files = await readSecretFiles(this.#folder, this.#kind);
     const keys = files.length === 0 ? undefined : await this.#keys.resolve();
     if (keys === undefined) return [];
     return files.flatMap(({ uuid, record }) => {

@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { parseJson } from "@plugboard/shared/lenient";
 import { HubError } from "../errors.ts";
 import { writeFileAtomic } from "../lib/files/atomic.ts";
 import { withLock } from "../lib/files/lock.ts";
@@ -24,6 +25,14 @@ export class LoginFiles implements LoginStore {
   constructor(dataDir: string, { key }: { key?: string | undefined } = {}) {
     this.#folder = join(dataDir, "secrets");
     this.#keys = new KeyRing(this.#folder, key);
+  }
+
+  async principals(server: string): Promise<string[]> {
+    const files = await readSealedFiles(this.#folder);
+    const keys = files.flatMap(({ kind, record }) =>
+      kind === "oauth" && record !== undefined ? keyOf(record.name) : [],
+    );
+    return keys.flatMap((key) => (key.server === server ? [key.principal] : [])).toSorted();
   }
 
   async read(key: LoginKey): Promise<LoginRecord | undefined> {
@@ -73,6 +82,12 @@ export class LoginFiles implements LoginStore {
 
 function nameOf({ server, principal }: LoginKey): string {
   return JSON.stringify(["login", server, principal]);
+}
+
+function keyOf(name: string): LoginKey[] {
+  const parts = parseJson(name);
+  const [kind, server, principal] = Array.isArray(parts) ? parts : [];
+  return kind === "login" && typeof server === "string" && typeof principal === "string" ? [{ server, principal }] : [];
 }
 
 /** The digest in the form of a uuid. */

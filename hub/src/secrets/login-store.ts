@@ -68,6 +68,8 @@ export interface LoginSlot {
 
 /** Methods throw HubError if the store fails. */
 export interface LoginStore {
+  /** Who has a login at the server, sorted. Reads no token. */
+  principals(server: string): Promise<string[]>;
   /** Without a lock: writes are atomic. */
   read(key: LoginKey): Promise<LoginRecord | undefined>;
   /** Runs `edit` while no other process or caller can change the record. Rejects with Locked after 20 s of waiting. */

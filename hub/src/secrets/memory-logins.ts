@@ -7,6 +7,11 @@ export class MemoryLogins implements LoginStore {
   /** The last queued edit of each record. */
   readonly #edits = new Map<string, Promise<unknown>>();
 
+  async principals(server: string): Promise<string[]> {
+    const records = [...this.#records.values()];
+    return records.flatMap((record) => (record.server === server ? [record.principal] : [])).toSorted();
+  }
+
   async read(key: LoginKey): Promise<LoginRecord | undefined> {
     return this.#records.get(idOf(key));
   }

@@ -54,7 +54,7 @@ async function endIfComplete(folder: string): Promise<number | undefined> {
   const [keys, files] = [await requireKeys(folder), await readSealedFiles(folder)];
   if (files.some(({ record }) => record?.keyId !== keyIdOf(keys.sealing))) return undefined;
   await endKeyChange(folder);
-  return files.filter(({ kind }) => kind === "key").length;
+  return files.filter(({ kind }) => kind !== "oauth").length;
 }
 
 async function requireKeys(folder: string): Promise<Keys> {

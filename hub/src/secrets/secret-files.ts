@@ -5,10 +5,13 @@ import { removeStaleTemps } from "@plugboard/shared/files/atomic";
 import { listPrivateFolder, readPrivateFile } from "../lib/files/private-file.ts";
 import { parseRecord, type SecretRecord } from "./record.ts";
 
-const FILE_NAME = /^mcp_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(key|oauth)$/;
+const FILE_NAME = /^mcp_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(key|user|oauth)$/;
 
-/** `key`: a secret of the user. `oauth`: the login at a remote server. Both are encrypted with the same key. */
-export type SecretKind = "key" | "oauth";
+/**
+ * `key`: a secret of the hub. `user`: a secret of one person. `oauth`: the login at a remote server. All are encrypted with the
+ * same key.
+ */
+export type SecretKind = "key" | "user" | "oauth";
 
 export interface SecretFile {
   readonly path: string;
@@ -27,9 +30,9 @@ export function secretPath(folder: string, uuid: string, kind: SecretKind = "key
   return join(folder, `mcp_${uuid}.${kind}`);
 }
 
-/** The files of the user's secrets. Not cached: another process may change the files, and there are few. */
-export async function readSecretFiles(folder: string): Promise<SecretFile[]> {
-  return (await readSealedFiles(folder)).filter(({ kind }) => kind === "key");
+/** The files of one kind. Not cached: another process may change the files, and there are few. */
+export async function readSecretFiles(folder: string, kind: SecretKind): Promise<SecretFile[]> {
+  return (await readSealedFiles(folder)).filter((file) => file.kind === kind);
 }
 
 /** The files of all kinds. */
@@ -38,7 +41,7 @@ export async function readSealedFiles(folder: string): Promise<SecretFile[]> {
   for (const fileName of await listPrivateFolder(folder)) {
     const [, uuid, kind] = FILE_NAME.exec(fileName) ?? [];
     if (uuid === undefined) continue;
-    const file = await readSecretFile(folder, uuid, kind === "oauth" ? "oauth" : "key");
+    const file = await readSecretFile(folder, uuid, kind === "oauth" || kind === "user" ? kind : "key");
     if (file !== undefined) files.push(file);
   }
   return files;

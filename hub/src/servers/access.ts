@@ -2,7 +2,7 @@
 // and forwards them. lifecycle.ts starts and stops the server.
 
 import { HubError, toHubError } from "../errors.ts";
-import type { Reply } from "../protocol/rpc/jsonrpc.ts";
+import { failure, RPC, type Reply } from "../protocol/rpc/jsonrpc.ts";
 import type { ForwardRequest } from "./connection/upstream.ts";
 import type { OnUpdate, UpstreamSubscriptions } from "./connection/upstream-subscriptions.ts";
 import type { Instances } from "./instances/instances.ts";
@@ -53,6 +53,7 @@ export class Access {
 
   /** Reports changes of a resource until it is released. Starts a server on standby and keeps it running. */
   async watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
+    if (this.#state.isPerUser) return { reply: NOT_PER_USER, release: () => undefined };
     const { opened, release } = this.#parts.subscriptions.add(uri, onUpdate);
     try {
       await this.#parts.lifecycle.resume();
@@ -67,6 +68,7 @@ export class Access {
 
   /** A subscription stream of one client. It stays open, so it occupies no slot. */
   async listen(request: Pick<ForwardRequest, "params" | "signal" | "onNotification">): Promise<Reply> {
+    if (this.#state.isPerUser) return NOT_PER_USER;
     const { upstream } = this.#state;
     if (upstream === undefined) throw this.#parts.lifecycle.unavailable();
     return upstream.forward({ ...request, method: "subscriptions/listen", timeoutMs: 0 });
@@ -76,6 +78,10 @@ export class Access {
   sessionEnded(session: string): void {
     this.#parts.instances.sessionEnded(session);
     this.#parts.router.sessionEnded(session);
+  }
+
+  endInstancesOf(principal: string): void {
+    this.#parts.instances.endOf(principal);
   }
 
   async setLogLevel(level: string): Promise<void> {
@@ -94,10 +100,28 @@ export class Access {
     return this.#parts.lifecycle.connect(limited, this.#state.requestMs(limited));
   }
 
+  /** The main connection shows that the server works at all. That its own login is missing says nothing about the caller's. */
+  async #requireUsable(request: ForwardRequest, startedAt: number): Promise<void> {
+    const { status } = this.#state;
+    if (this.#state.isPerUser && status.state === "unauthenticated") return;
+    try {
+      await this.#connect(request, startedAt);
+    } catch (error) {
+      if (!this.#state.isPerUser || !isAuthError(toHubError(error))) throw error;
+    }
+  }
+
+  #credentialsOf({ caller }: ForwardRequest): { readonly principal?: string } {
+    if (!this.#state.isPerUser) return {};
+    if (caller === undefined) throw new HubError("Unexpected", "A call without a caller has no credentials here");
+    return { principal: caller.credentialsOf() };
+  }
+
   async #forwardRouted(request: ForwardRequest, startedAt: number): Promise<Reply> {
     const { router, offer } = this.#parts;
     // The route depends on the server's revision.
-    if (this.#state.connected === undefined && offer.info === undefined) await this.#connect(request, startedAt);
+    if (!this.#state.isPerUser && this.#state.connected === undefined && offer.info === undefined)
+      await this.#connect(request, startedAt);
     const since = performance.now();
     let route = router.route(request);
     for (let wait = router.wait(route, request, since); wait !== undefined; wait = router.wait(route, request, since)) {
@@ -118,15 +142,22 @@ export class Access {
 
   async #forwardVia(route: Route, request: ForwardRequest, startedAt: number): Promise<Reply> {
     if (route.to === "main") {
+      // It has the credentials of one of the people.
+      if (this.#state.isPerUser)
+        throw new HubError("Unexpected", "A call was about to use another caller's credentials");
       const upstream = this.#state.connected ?? (await this.#connect(request, startedAt));
       return upstream.forward(this.#withTimeLeft(request, startedAt));
     }
     const { instances, router, lifecycle } = this.#parts;
     // An open instance answers even if others have failed. A new one is opened only if the server works at all.
     const isOpen = route.to === "instance" && instances.has(route.key);
-    if (!isOpen && this.#state.connected === undefined) await this.#connect(request, startedAt);
+    if (!isOpen && this.#state.connected === undefined) await this.#requireUsable(request, startedAt);
     const limited = this.#withTimeLeft(request, startedAt);
-    const options = { limitMs: this.#state.requestMs(limited), legacyOnly: route.legacyOnly };
+    const options = {
+      limitMs: this.#state.requestMs(limited),
+      legacyOnly: route.legacyOnly,
+      ...this.#credentialsOf(request),
+    };
     const fallback = (error: HubError) =>
       router.mayTryAnother(route, error)
         ? this.#forwardVia(router.nextRoute(route, request), request, startedAt)
@@ -148,6 +179,12 @@ export class Access {
     return reply;
   }
 }
+
+/** A subscription would be that of whoever lists the resources. */
+const NOT_PER_USER: Reply = failure({
+  code: RPC.methodNotFound,
+  message: "There are no subscriptions at a server where each caller has credentials of its own",
+});
 
 /** Never 0, which would mean no limit. */
 function timeLeft(limitMs: number, startedAt: number): number {

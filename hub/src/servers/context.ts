@@ -1,6 +1,7 @@
 // The dependencies that all managed servers share.
 
 import type { LookupFunction } from "node:net";
+import type { PersonalSecrets } from "../secrets/personal.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { EraMemory } from "./connection/era-memory.ts";
 import type { Identity } from "./connection/handshake.ts";
@@ -24,6 +25,9 @@ export interface ServerContext {
   /** The base of relative paths in the config. Without it: the working directory. */
   readonly configFolder?: string;
   readonly secrets: SecretStore;
+  readonly personalSecrets?: PersonalSecrets;
+  /** Whose credentials list what a server offers, if each caller has credentials of its own. Without it: the owner's. */
+  readonly listerOf?: (config: ServerConfig) => Promise<string>;
   readonly watchdog: Watchdog;
   readonly eras: EraMemory;
   readonly instance: string;
@@ -44,6 +48,6 @@ export interface ServerContext {
   readonly authorizationFor?: (
     config: ServerConfig,
     url: URL,
-    options?: { readonly isTrial: boolean },
+    options?: { readonly isTrial?: boolean; readonly principal?: string },
   ) => Authorization | undefined;
 }

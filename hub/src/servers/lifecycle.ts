@@ -207,7 +207,7 @@ export class Lifecycle {
   /** An instance that the config asks for counts as a use: it has a separate idle limit. */
   get #isInUse(): boolean {
     const { limits, subscriptions, instances } = this.#parts;
-    const hasInstances = this.#state.config.isolation !== undefined && instances.size > 0;
+    const hasInstances = this.#state.isolation !== undefined && instances.size > 0;
     return limits.taken > 0 || subscriptions.size > 0 || hasInstances;
   }
 

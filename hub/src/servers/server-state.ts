@@ -1,7 +1,8 @@
 // The facts about one managed server that its life cycle changes and that others read. Every change of the status and of the
 // standby goes through this class, which reports it.
 
-import type { ServerConfig } from "../config/schema/types.ts";
+import { isolationOf, isPerUser } from "../config/parse/per-user.ts";
+import type { Isolation, ServerConfig } from "../config/schema/types.ts";
 import type { ToolChange } from "../catalog/tool-changes.ts";
 import type { NotificationMessage } from "../protocol/rpc/jsonrpc.ts";
 import type { ForwardRequest, Upstream } from "./connection/upstream.ts";
@@ -39,6 +40,8 @@ export class ServerState {
   readonly events: ServerEvents;
   readonly redact: Redact;
   #config: ServerConfig;
+  #isPerUser: boolean;
+  #isolation: Isolation | undefined;
   #resilience: Resilience;
   #status: Status;
   #standby: Standby = "none";
@@ -56,6 +59,8 @@ export class ServerState {
 
   constructor(config: ServerConfig, context: ServerContext, events: ServerEvents) {
     this.#config = config;
+    this.#isPerUser = isPerUser(config);
+    this.#isolation = isolationOf(config);
     this.context = context;
     this.events = events;
     this.redact = createRedact(context.redactor);
@@ -69,7 +74,18 @@ export class ServerState {
 
   set config(config: ServerConfig) {
     this.#config = config;
+    this.#isPerUser = isPerUser(config);
+    this.#isolation = isolationOf(config);
     this.#resilience = resilienceOf(config.resilience);
+  }
+
+  /** Each caller uses credentials of its own. The main connection, with those of one person, only lists what there is. */
+  get isPerUser(): boolean {
+    return this.#isPerUser;
+  }
+
+  get isolation(): Isolation | undefined {
+    return this.#isolation;
   }
 
   get resilience(): Resilience {

@@ -269,6 +269,11 @@ export class ManagedServer {
     this.#access.sessionEnded(session);
   }
 
+  /** The credentials of a principal have changed or ended. */
+  endInstancesOf(principal: string): void {
+    this.#access.endInstancesOf(principal);
+  }
+
   get logLevel(): string | undefined {
     return this.#state.logLevel;
   }

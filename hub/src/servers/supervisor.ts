@@ -166,6 +166,11 @@ export class Supervisor {
     await Promise.all([this.companions.closeAll(), ...[...this.#all].map((server) => server.stop())]);
   }
 
+  /** The credentials of a principal at a server have changed or ended: nothing that uses the old ones stays open. */
+  endInstancesOf(principal: string, name: string): void {
+    for (const server of this.#all) if (server.name === name) server.endInstancesOf(principal);
+  }
+
   /** A client's session has ended for good: its instances are ended. */
   sessionEnded(session: string): void {
     for (const server of this.#all) server.sessionEnded(session);
@@ -198,7 +203,8 @@ export class Supervisor {
     const { listings: _, ...context } = {
       ...this.#context,
       ...(authorizationFor && {
-        authorizationFor: (each: ServerConfig, url: URL) => authorizationFor(each, url, { isTrial: true }),
+        authorizationFor: (each: ServerConfig, url: URL, own: object = {}) =>
+          authorizationFor(each, url, { ...own, isTrial: true }),
       }),
     };
     const server = new ManagedServer({ ...config, resilience, enabled: true }, context, observer);

@@ -4,7 +4,7 @@
 
 import { HubError } from "../../errors.ts";
 import { textsInAuth } from "./auth-entry.ts";
-import { referencesIn } from "./expand.ts";
+import { personalName, referencesIn } from "./expand.ts";
 import { normalizeServer } from "./normalize.ts";
 import type { ServerConfig } from "../schema/types.ts";
 
@@ -51,7 +51,7 @@ export function findUndeclaredVariables(
   for (const [field, text] of fields) {
     for (const name of referencesIn(text)) {
       const isKnown = (isLocal && NOT_SECRET.test(name)) || allowed.some((pattern) => matches(name, pattern));
-      if (!isKnown && !found.has(name)) found.set(name, { name, field });
+      if (!isKnown && personalName(name) === undefined && !found.has(name)) found.set(name, { name, field });
     }
   }
   return [...found.values()];

@@ -15,6 +15,8 @@ export interface AuthWriter {
 export function toAuthEntry({ idp, scopes, ...auth }: ServerAuth, writer: AuthWriter): AuthFields | false {
   const {
     type,
+    per,
+    listAs,
     clientId,
     clientSecret,
     issuer,
@@ -40,6 +42,8 @@ export function toAuthEntry({ idp, scopes, ...auth }: ServerAuth, writer: AuthWr
   const { text, secret } = writing(writer, "auth");
   const entry = fromFields<AuthFields>({
     type,
+    per,
+    list_as: listAs,
     client_id: text(clientId, "client_id"),
     client_secret: secret(clientSecret, "client_secret"),
     scopes: scopes?.map((scope, index) => writer.text(scope, `auth.scopes.${index}`)),

@@ -80,6 +80,8 @@ function fromMembers(entry: AuthFields): ServerAuth {
   const words = typeof scopes === "string" ? scopes.split(/\s+/).filter((word) => word !== "") : scopes;
   return fromFields<ServerAuth>({
     type: given.type ?? "oauth",
+    per: given.per,
+    listAs: given.list_as,
     clientId: given.client_id,
     clientSecret: toSecret(given.client_secret),
     scopes: words === undefined ? undefined : [...new Set(words)],
@@ -125,7 +127,19 @@ function toSecret(given: SecretEntry | undefined): SecretValue | undefined {
 
 /** Refuses a login that could never succeed because something is missing. */
 function requireComplete(auth: ServerAuth): void {
-  const { type } = auth;
+  const { type, per, listAs } = auth;
+  if (per === "user" && type !== "oauth") {
+    throw new HubError("InvalidConfig", `auth.per "user" is for logins by people, not for auth of type "${type}"`, {
+      field: "auth.per",
+      hint: 'Remove auth.per, or use type "oauth"',
+    });
+  }
+  if (listAs !== undefined && per !== "user") {
+    throw new HubError("InvalidConfig", 'auth.list_as needs auth.per "user"', {
+      field: "auth.list_as",
+      hint: 'Add "per": "user" to auth, or remove list_as',
+    });
+  }
   if (type === "none") return;
   const what = `auth of type "${type}"`;
   if (type === "client_credentials" || type === "private_key_jwt") {

@@ -1,4 +1,4 @@
-// Expands `${NAME}` and `${NAME:-default}` when a server starts. The caller chooses variables and fields. Expanded values are
+// Expands `${NAME}`, `${NAME:-default}` and `${user:NAME}` when a server starts. The caller chooses variables and fields. Expanded values are
 // never written to a file.
 
 import { HubError } from "../../errors.ts";
@@ -9,7 +9,8 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export type OnExpanded = (name: string, value: string) => void;
 
 /** An unterminated reference matches to the end of the text, which keeps matching linear. */
-const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\}|:-([^}]*)(\}|$))/g;
+const REFERENCE = /\$\{((?:user:)?[A-Za-z_][A-Za-z0-9_]*)(?:\}|:-([^}]*)(\}|$))/g;
+const PERSONAL_PREFIX = "user:";
 
 /**
  * Expands one text in one pass: values are not expanded again.
@@ -38,6 +39,20 @@ export function expandText(text: string, variables: Variables, field: string, on
 /** The names of all variables that a text refers to. */
 export function referencesIn(text: string): string[] {
   return [...text.matchAll(REFERENCE)].flatMap(([, name]) => name ?? []);
+}
+
+/** The name of a personal secret in `${user:NAME}`; undefined: the reference is to a variable. */
+export function personalName(reference: string): string | undefined {
+  return reference.startsWith(PERSONAL_PREFIX) ? reference.slice(PERSONAL_PREFIX.length) : undefined;
+}
+
+/** The name under which `expandText` looks for a personal secret. */
+export function personalVariable(name: string): string {
+  return PERSONAL_PREFIX + name;
+}
+
+export function isPersonalName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
 }
 
 /** Expands a list. Errors have a field such as `args.3`. */

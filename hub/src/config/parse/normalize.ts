@@ -5,6 +5,7 @@ import { fromFields, noFieldsLeft } from "@plugboard/shared/fields";
 import { toAuth } from "./auth.ts";
 import { toEnv } from "./env.ts";
 import { readForeignOAuth } from "./foreign-oauth.ts";
+import { requireSeparateCallers } from "./per-user.ts";
 import { toPlainJson, type JsonObject } from "./plain-object.ts";
 import { isObject } from "../../lib/json/json.ts";
 import { toNetwork } from "../schema/network.ts";
@@ -43,7 +44,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
   const startMs = timeouts?.start_ms ?? timeouts?.startMs;
   const installMs = timeouts?.install_ms ?? timeouts?.installMs;
   const requestMs = timeouts?.request_ms ?? timeouts?.requestMs ?? timeout;
-  return fromFields<ServerConfig>({
+  const server = fromFields<ServerConfig>({
     id: id ?? name,
     name,
     // Set by the reader of the file.
@@ -65,6 +66,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     network,
     groups: [...new Set(groups)],
   });
+  return requireSeparateCallers(server);
 }
 
 /** As clients do, an Authorization header of the entry is used instead. */

@@ -10,6 +10,8 @@ export type SecretValue = { readonly value: string } | { readonly secretRef: str
 
 export const AUTH_TYPES = ["none", "oauth", "client_credentials", "private_key_jwt", "workload", "enterprise"] as const;
 
+const PER = ["hub", "user"] as const;
+
 const METHODS = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
 
 const ALGORITHMS = [
@@ -38,6 +40,10 @@ export interface IdentityProvider {
 export interface ServerAuth {
   /** `none`: the hub never logs in. Without `auth`: OAuth if the server asks for it and the entry sets no Authorization header. */
   readonly type: (typeof AUTH_TYPES)[number];
+  /** `user`: each caller uses a login of its own; `hub`, the default: all callers use that of the hub's owner. */
+  readonly per?: (typeof PER)[number];
+  /** The principal whose login lists what the server offers, if each caller has one of its own. */
+  readonly listAs?: string;
   readonly clientId?: string;
   readonly clientSecret?: SecretValue;
   readonly scopes?: readonly string[];
@@ -116,6 +122,8 @@ const oneOf = <const T extends readonly string[]>(what: string, values: T) =>
 
 const fieldsWith = <T extends z.ZodMiniType>(idp: T) => ({
   type: z.optional(oneOf("auth.type", AUTH_TYPES)),
+  per: z.optional(oneOf("auth.per", PER)),
+  list_as: z.optional(line("auth.list_as")),
   client_id: z.optional(line("auth.client_id")),
   client_secret: z.optional(secret),
   scopes: z.optional(

@@ -66,7 +66,7 @@ export class InteractiveForwarder {
     const retry = isModern ? readLoginRetry(request.params) : undefined;
     try {
       if (!isModern) return await forwardLegacy(request, send);
-      if (retry !== undefined) await this.#options.loginOffers.resume(server, retry, incoming.signal);
+      if (retry !== undefined) await this.#options.loginOffers.resume(incoming, server, retry, incoming.signal);
       const resumed = retry === undefined ? request : { ...request, params: retry.params };
       const reply = await this.#forwardModern(incoming, server, resumed, send);
       return group.namesAsker ? withServerLabels(reply, server) : reply;

@@ -87,12 +87,14 @@ describe("a repeated call", () => {
   it.each([["decline"], ["cancel"], [undefined]])("AU-1 with the answer %s is refused", async (action) => {
     const offers = new LoginOffers();
     const retry = retryOf(offers.reply(incoming(), "notes", needed), { login: { action } });
-    await expect(offers.resume("notes", retry, incoming().signal)).rejects.toMatchObject({ kind: "ClientRefused" });
+    await expect(offers.resume(incoming(), "notes", retry, incoming().signal)).rejects.toMatchObject({
+      kind: "ClientRefused",
+    });
   });
 
   it.each<[string, (offers: LoginOffers, client: AbortController) => void]>([
-    ["the login is completed", (offers) => offers.onLogin("notes", "completed")],
-    ["the login fails", (offers) => offers.onLogin("notes", "failed")],
+    ["the login is completed", (offers) => offers.onLogin("notes", "local", "completed")],
+    ["the login fails", (offers) => offers.onLogin("notes", "local", "failed")],
     ["the client leaves", (_, client) => client.abort()],
     ["the hub stops", (offers) => offers.close()],
   ])("AU-1 waits until %s", async (_, end) => {
@@ -100,9 +102,9 @@ describe("a repeated call", () => {
     const client = new AbortController();
     const retry = retryOf(offers.reply(incoming(), "notes", needed));
     let isOver = false;
-    const waiting = offers.resume("notes", retry, client.signal).then(() => (isOver = true));
-    offers.onLogin("notes", "started");
-    offers.onLogin("other", "completed");
+    const waiting = offers.resume(incoming(), "notes", retry, client.signal).then(() => (isOver = true));
+    offers.onLogin("notes", "local", "started");
+    offers.onLogin("other", "local", "completed");
     await Promise.resolve();
     expect(isOver).toBe(false);
     end(offers, client);
@@ -112,11 +114,11 @@ describe("a repeated call", () => {
   it("AU-1 waits no longer than its limit, and not after a login that has failed", async () => {
     const offers = new LoginOffers({ waitMs: 1 });
     const retry = retryOf(offers.reply(incoming(), "notes", needed));
-    await expect(offers.resume("notes", retry, incoming().signal)).resolves.toBeUndefined();
+    await expect(offers.resume(incoming(), "notes", retry, incoming().signal)).resolves.toBeUndefined();
     const patient = new LoginOffers();
     patient.reply(incoming(), "notes", needed);
-    patient.onLogin("notes", "failed");
-    await expect(patient.resume("notes", retry, incoming().signal)).resolves.toBeUndefined();
+    patient.onLogin("notes", "local", "failed");
+    await expect(patient.resume(incoming(), "notes", retry, incoming().signal)).resolves.toBeUndefined();
   });
 });
 
@@ -127,8 +129,8 @@ describe("a legacy client", () => {
     const replies = [one, ended].map((each) => offers.reply(each, "notes", needed));
     expect(replies[0]).toEqual(replies[1]);
     if (ended.session !== undefined) offers.endSession(ended.session);
-    offers.onLogin("notes", "completed");
-    offers.onLogin("notes", "completed");
+    offers.onLogin("notes", "local", "completed");
+    offers.onLogin("notes", "local", "completed");
     const told = [one, ended].map(({ session }) => (session as ReturnType<typeof sessionOf>).told);
     expect(told).toEqual([[expect.stringMatching(/^notifications\/elicitation\/complete \{"elicitationId":"/)], []]);
   });

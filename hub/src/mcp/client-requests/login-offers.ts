@@ -9,6 +9,7 @@ import { editObject, isObject, type JsonObject } from "../../lib/json/json.ts";
 import { LEGACY_VERSIONS, URL_ELICITATION_REQUIRED } from "../../protocol/revisions/era.ts";
 import { failure, raw, rawParams, type RawParams, type Reply } from "../../protocol/rpc/jsonrpc.ts";
 import type { IncomingRequest, Session } from "../../protocol/serve/service.ts";
+import { credentialsOf } from "../principal.ts";
 import { missingCapability } from "./client-capabilities.ts";
 import { inputRequired, readInputResponses } from "./input-required.ts";
 import { SealedState } from "./sealed-state.ts";
@@ -26,7 +27,7 @@ const STATE_PREFIX = "plugboard-login.";
 /** The first revision that has the error -32042. */
 const [FIRST_WITH_URL_ERROR] = LEGACY_VERSIONS;
 
-/** A login that is offered to all calls of a server, until it is completed. */
+/** A login that is offered to all calls that would use it, until it is completed. */
 interface Offer {
   readonly elicitationId: string;
   /** Legacy clients that are notified when it is completed. */
@@ -46,13 +47,23 @@ export interface LoginRetry {
   readonly isAccepted: boolean;
 }
 
+/** Whose login a request of a principal uses at a server. */
+type OwnerOf = (server: string, principal: string) => string;
+
+export interface LoginOffersOptions {
+  readonly waitMs?: number;
+  readonly ownerOf?: OwnerOf;
+}
+
 export class LoginOffers {
-  /** By server. */
+  /** By server and principal. */
   readonly #offers = new Map<string, Offer>();
   readonly #waitMs: number;
+  readonly #ownerOf: OwnerOf;
 
-  constructor({ waitMs = WAIT_MS }: { readonly waitMs?: number } = {}) {
+  constructor({ waitMs = WAIT_MS, ownerOf = (_, principal) => principal }: LoginOffersOptions = {}) {
     this.#waitMs = waitMs;
+    this.#ownerOf = ownerOf;
   }
 
   /** The offer as a reply to a request that failed with `error`. Undefined: the client gets the error. */
@@ -62,22 +73,27 @@ export class LoginOffers {
     const params = { mode: "url", message: `${error.message}. Log in on the page at this address.`, url };
     if (missingCapability({ method: "elicitation/create", params }, incoming.capabilities) !== undefined)
       return undefined;
-    if (incoming.era === "legacy") return this.#legacyReply(incoming.session, server, error, params);
+    if (incoming.era === "legacy") return this.#legacyReply(incoming, server, error, params);
     const asked = (retry?.asked ?? 0) + 1;
     if (asked > MAX_ASKED) return undefined;
-    this.#offerOf(server).hasFailed = false;
+    this.#offerOf(this.#keyFor(server, incoming)).hasFailed = false;
     const request = { method: "elicitation/create", params };
     return inputRequired(new Map([[KEY, request]]), stateOf(asked, retry?.params ?? incoming.request.params));
   }
 
   /** Waits, within limits, for the login that a repeated call was answered with. Throws if the person declined it. */
-  async resume(server: string, { isAccepted }: LoginRetry, signal: Cancellation): Promise<void> {
+  async resume(
+    incoming: Pick<IncomingRequest, "requester">,
+    server: string,
+    { isAccepted }: LoginRetry,
+    signal: Cancellation,
+  ): Promise<void> {
     if (!isAccepted) {
       throw new HubError("ClientRefused", `Server "${server}" needs a login, and the client declined it`, {
         hint: `plugboard auth ${server}`,
       });
     }
-    const offer = this.#offers.get(server);
+    const offer = this.#offers.get(this.#keyFor(server, incoming));
     if (offer === undefined || offer.hasFailed || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -92,16 +108,17 @@ export class LoginOffers {
     });
   }
 
-  /** A login at the server has begun, succeeded or failed. */
-  onLogin(server: string, what: string): void {
-    const offer = this.#offers.get(server);
+  /** A login of a principal at the server has begun, succeeded or failed. */
+  onLogin(server: string, principal: string, what: string): void {
+    const key = keyOf(server, principal);
+    const offer = this.#offers.get(key);
     if (offer === undefined) return;
     if (what === "started") offer.hasFailed = false;
     if (what === "failed") {
       offer.hasFailed = true;
       wake(offer);
     }
-    if (what === "completed") this.#completed(server, offer);
+    if (what === "completed") this.#completed(key, offer);
   }
 
   endSession(session: Session): void {
@@ -115,9 +132,10 @@ export class LoginOffers {
   }
 
   /** The id is the same for all calls, so that a client shows one question. */
-  #legacyReply(session: Session | undefined, server: string, error: HubError, params: JsonObject): Reply | undefined {
+  #legacyReply(incoming: IncomingRequest, server: string, error: HubError, params: JsonObject): Reply | undefined {
+    const { session } = incoming;
     if (session === undefined || session.version < FIRST_WITH_URL_ERROR) return undefined;
-    const { elicitationId, sessions } = this.#offerOf(server);
+    const { elicitationId, sessions } = this.#offerOf(this.#keyFor(server, incoming));
     sessions.add(session);
     return failure({
       code: URL_ELICITATION_REQUIRED,
@@ -126,8 +144,12 @@ export class LoginOffers {
     });
   }
 
-  #offerOf(server: string): Offer {
-    const known = this.#offers.get(server);
+  #keyFor(server: string, incoming: Pick<IncomingRequest, "requester">): string {
+    return keyOf(server, this.#ownerOf(server, credentialsOf(incoming)));
+  }
+
+  #offerOf(key: string): Offer {
+    const known = this.#offers.get(key);
     if (known !== undefined) return known;
     const offer = {
       elicitationId: randomUUID(),
@@ -135,17 +157,21 @@ export class LoginOffers {
       waiting: new Set<() => void>(),
       hasFailed: false,
     };
-    this.#offers.set(server, offer);
+    this.#offers.set(key, offer);
     evictOldest(this.#offers, MAX_OFFERS);
     return offer;
   }
 
-  #completed(server: string, offer: Offer): void {
-    this.#offers.delete(server);
+  #completed(key: string, offer: Offer): void {
+    this.#offers.delete(key);
     wake(offer);
     const params = raw({ elicitationId: offer.elicitationId });
     for (const session of offer.sessions) session.notify("notifications/elicitation/complete", params);
   }
+}
+
+function keyOf(server: string, principal: string): string {
+  return JSON.stringify([server, principal]);
 }
 
 /** Undefined if the request is not the repetition of one that was answered with an offer. */

@@ -6,6 +6,7 @@ import { delimiter } from "node:path";
 import { HubError, toHubError } from "../../errors.ts";
 import { childEnvironment } from "../process/environment.ts";
 import { watchDownload } from "../process/download-watch.ts";
+import { LOCAL } from "../instances/caller.ts";
 import { launchCommand } from "../process/command-line.ts";
 import { openStdio } from "./link.ts";
 import type { PackageInUse, Packaged, Packages, Preparing, Renewal, LaunchPlan } from "../npm/packages.ts";
@@ -39,6 +40,8 @@ export interface Dialing extends Pick<
   readonly onFlood: () => void;
   /** Its secrets are known to the redactor for as long as the owner exists. */
   readonly owner: object;
+  /** On whose behalf, if callers have credentials of their own. Default: the one whose credentials list what there is. */
+  readonly principal?: string;
   /** The last part of the start, within the same time limit. */
   readonly ready?: (upstream: Upstream, signal: AbortSignal) => Promise<void>;
 }
@@ -55,7 +58,7 @@ export class Dialer {
   }
 
   /** Rejects with the reason. Nothing of the attempt is left then. */
-  async open({ owner, ready, onPackage, ...role }: Dialing): Promise<Upstream> {
+  async open({ owner, ready, onPackage, principal: given, ...role }: Dialing): Promise<Upstream> {
     const { config, context } = this.#state;
     const { signal } = role;
     const limits = this.#limits;
@@ -69,7 +72,8 @@ export class Dialer {
     let release: (() => void) | undefined;
     let plan: LaunchPlan | undefined;
     try {
-      const resolved = await resolveServer(config, context);
+      const principal = given ?? (await this.#lister());
+      const resolved = await resolveServer(config, { ...context, principal });
       context.redactor.setSecrets(owner, resolved.secrets);
       plan = await this.#prepare(resolved, { signal: either, onStage });
       onPackage?.(plan?.by === "node" ? plan.inUse : undefined);
@@ -77,6 +81,7 @@ export class Dialer {
       onStage("launching");
       upstream = await this.#connect(resolved, plan, {
         ...role,
+        principal,
         onStage,
         signal: either,
         timeoutMs: this.#handshakeMs,
@@ -98,10 +103,16 @@ export class Dialer {
     }
   }
 
+  #lister(): Promise<string> {
+    const { config, context } = this.#state;
+    const owner = LOCAL.credentialsOf();
+    return this.#state.isPerUser && context.listerOf !== undefined ? context.listerOf(config) : Promise.resolve(owner);
+  }
+
   /** Installs the newest version that the entry allows. The next start runs it. */
   async renewPackage(packages: Packages, signal: AbortSignal): Promise<Renewal> {
     const { config, context } = this.#state;
-    const resolved = await resolveServer(config, context);
+    const resolved = await resolveServer(config, { ...context, principal: await this.#lister() });
     const packaged = this.#packagedOf(resolved);
     if (packaged === undefined) throw new HubError("InvalidArgument", "Only a server that is a package can be updated");
     const clock = new StartClock(this.#limits);
@@ -140,7 +151,7 @@ export class Dialer {
     resolved: ResolvedServer,
     plan: LaunchPlan | undefined,
     role: Omit<ConnectOptions, "known" | "probeMs" | "requestMs" | "open" | "onStage" | "onLogMessage"> &
-      Pick<Dialing, "onStage" | "onFlood">,
+      Pick<Dialing, "onStage" | "onFlood"> & { readonly principal: string },
   ) {
     const { config, context, redact, resilience } = this.#state;
     const inflow = { perSecond: resilience.messagesPerSecond, onFlood: role.onFlood };
@@ -156,7 +167,7 @@ export class Dialer {
         const { transport } = resolved;
         if (transport.type !== "stdio") {
           const { lookup, variables, authorizationFor } = context;
-          const authorize = (url: URL) => authorizationFor?.(config, url);
+          const authorize = (url: URL) => authorizationFor?.(config, url, { principal: role.principal });
           return openRemote(resolved, handlers, { lookup, inflow, variables, authorize });
         }
         const { instance, watchdog, variables } = context;

@@ -14,7 +14,7 @@ function call(client: string, { name = "tool", wasAsked = false } = {}): Forward
     answer: () => Promise.reject(new Error("not asked")),
     completed: () => undefined,
   };
-  const caller = { principal: () => client, capabilities: responder.capabilities };
+  const caller = { principal: () => client, credentialsOf: () => client, capabilities: responder.capabilities };
   return { method: "tools/call", params: rawParams({ name }), responder, caller };
 }
 

@@ -11,6 +11,8 @@ export interface Caller {
   readonly session?: string | undefined;
   /** The user behind it. Computed on demand, since most servers need no instances. */
   principal(): string;
+  /** Whose logins and personal secrets its requests use: its principal if that was authenticated, else the owner of the hub. */
+  credentialsOf(): string;
   /** The era of the client. Undefined for the hub's own edges, which support both. */
   readonly era?: Era;
   /** The client's capabilities. */
@@ -22,7 +24,12 @@ export interface Caller {
 }
 
 /** The local user: a client without credentials, the command line, the management API, a program that embeds the hub. */
-export const LOCAL: Caller = { principal: () => "local" };
+export const LOCAL: Caller = callerFor("local");
+
+/** A caller of the hub's own edges. */
+export function callerFor(principal: string): Caller {
+  return { principal: () => principal, credentialsOf: () => principal };
+}
 
 /** Callers with the same key share an instance. Callers without a session are distinguished by user only. */
 export function instanceKey(caller: Caller, isolation: Exclude<Isolation, "shared" | "per-call">): string {

@@ -8,6 +8,8 @@ import type { PooledInstance } from "./instance-pool.ts";
 import type { ForwardRequest, Upstream } from "../connection/upstream.ts";
 
 export interface InstanceOptions {
+  /** Whose credentials it uses, if callers have credentials of their own. */
+  readonly principal?: string | undefined;
   open(signal: AbortSignal): Promise<Upstream>;
   idleMs(): number;
   /** After this many timeouts in a row it counts as hung and is ended. */
@@ -36,6 +38,10 @@ export class Instance implements PooledInstance {
 
   constructor(options: InstanceOptions) {
     this.#options = options;
+  }
+
+  get principal(): string | undefined {
+    return this.#options.principal;
   }
 
   get pid(): number | undefined {

@@ -44,7 +44,7 @@ async function manage(name: string, instancePool: InstancePool, secrets = new Me
       await server.forward({
         method: "tools/call",
         params: rawParams({ name: tool, arguments: args }),
-        caller: { session, principal: () => "somebody" },
+        caller: { session, principal: () => "somebody", credentialsOf: () => "somebody" },
       }),
     );
   return { server, call, secrets, redactor: context.redactor };
@@ -90,7 +90,7 @@ describe("instances", () => {
   it("a caller that leaves while its instance starts does not wait, and the next one uses it", async () => {
     const { server, call } = await manage("it", new InstancePool("The hub", () => 9));
     const gone = new AbortController();
-    const caller = { session: "a", principal: () => "somebody" };
+    const caller = { session: "a", principal: () => "somebody", credentialsOf: () => "somebody" };
     const asked = server.forward({
       method: "tools/call",
       params: rawParams({ name: "pid" }),

@@ -27,6 +27,8 @@ export interface InstancePurpose {
   readonly legacyOnly?: boolean;
   /** The only client that will use it, if there is only one. */
   readonly client?: Caller;
+  /** Whose credentials it uses, if callers have credentials of their own. */
+  readonly principal?: string;
 }
 
 interface InstanceRequest extends InstancePurpose {
@@ -85,6 +87,9 @@ export class Instances {
   async forward(key: string, request: ForwardRequest, options: InstanceRequest, fallback: Fallback): Promise<Reply> {
     const { limitMs, mayCallBack = true, ...purpose } = options;
     const known = this.#byKey.get(key);
+    if (known !== undefined && known.principal !== options.principal) {
+      throw new HubError("Unexpected", "A connection with the credentials of another caller was chosen");
+    }
     // Its session may have ended too, and nothing would end an instance that is opened for it now.
     if (known === undefined && request.signal?.aborted === true) throw noLongerWaits();
     return this.#attempt(
@@ -132,8 +137,10 @@ export class Instances {
   }
 
   /** A spare that is open, or else one that is opening: it is ready before a new one would be. */
-  #takeSpare({ legacyOnly }: InstancePurpose): Instance | undefined {
-    const spares = [...this.#spares].flatMap(([spare, purpose]) => (purpose.legacyOnly === legacyOnly ? [spare] : []));
+  #takeSpare({ legacyOnly, principal }: InstancePurpose): Instance | undefined {
+    const spares = [...this.#spares].flatMap(([spare, purpose]) =>
+      purpose.legacyOnly === legacyOnly && purpose.principal === principal ? [spare] : [],
+    );
     const ready = spares.find(({ idleSince }) => idleSince !== undefined);
     if (ready === undefined) this.#wantedSpares = Math.min(this.#wantedSpares + 1, MAX_SPARES);
     const spare = ready ?? spares[0];
@@ -155,6 +162,11 @@ export class Instances {
     void this.#byKey.get(sessionKey(session))?.end();
   }
 
+  /** Ends all that use the credentials of a principal. */
+  endOf(principal: string): void {
+    for (const instance of this.all) if (instance.principal === principal) void instance.end();
+  }
+
   /** Resolves when nothing of any of them is left. */
   async endAll(): Promise<void> {
     for (const instance of this.all) void instance.end();
@@ -173,6 +185,7 @@ export class Instances {
   #create(purpose: InstancePurpose): Instance {
     const options = this.#options;
     const instance: Instance = new Instance({
+      principal: purpose.principal,
       open: async (signal) => {
         await room;
         signal.throwIfAborted();

@@ -21,7 +21,7 @@ export interface InstanceConnection extends InstancePurpose {
 const ignore = () => undefined;
 
 export async function openInstance(connection: InstanceConnection): Promise<Upstream> {
-  const { state, dialer, signal, owner, onClientRequest, legacyOnly, client } = connection;
+  const { state, dialer, signal, owner, onClientRequest, legacyOnly, client, principal } = connection;
   const only = client === undefined ? undefined : new InstanceClient(client);
   const upstream = await dialer.open({
     signal,
@@ -36,6 +36,7 @@ export async function openInstance(connection: InstanceConnection): Promise<Upst
     onStage: ignore,
     ...(legacyOnly === true ? { legacyOnly } : {}),
     ...(only === undefined ? {} : { client: only }),
+    ...(principal === undefined ? {} : { principal }),
   });
   // Before its first call, so that its logs have the level. Nothing else depends on it.
   if (state.logLevel !== undefined) await upstream.setLogLevel(state.logLevel).catch(() => undefined);

@@ -63,7 +63,7 @@ export class Router {
   route(request: ForwardRequest): Route {
     const { caller = LOCAL } = request;
     const info = this.#state.upstream?.info ?? this.#offer.info;
-    const { isolation } = this.#state.config;
+    const { isolation } = this.#state;
     const legacyOnly = this.#needsLegacy(caller, info?.era);
     if (isolation === "per-call") return { to: "once", legacyOnly, isShared: false };
     if (isolation === "per-session" || isolation === "per-principal") {
@@ -96,7 +96,7 @@ export class Router {
 
   /** Whether calls of this route have to be tracked with `begin` and `end`. */
   tracks(route: Route): boolean {
-    return route.isShared || (this.#state.config.isolation === undefined && route.to !== "main");
+    return route.isShared || (this.#state.isolation === undefined && route.to !== "main");
   }
 
   begin(request: ForwardRequest, route: Route): TrackedCall {
@@ -140,7 +140,7 @@ export class Router {
   nextRoute(failed: Route & { to: "instance" | "once" }, request: ForwardRequest): Route {
     const next = this.route(request);
     const isSame = next.to === failed.to && next.legacyOnly === failed.legacyOnly;
-    return isSame ? MAIN : next;
+    return isSame && this.#state.isolation === undefined ? MAIN : next;
   }
 
   #learn(feature: ClientFeature, caller: Caller | undefined): void {

@@ -1,21 +1,30 @@
 // The errors of a server that needs a login, each with what to do about it.
 
 import { HubError, type ErrorKind } from "../../errors.ts";
+import { quoted } from "../../lib/quoted.ts";
 
-/** Kinds that a person ends by logging in. */
+/** Kinds that a person ends by logging in, or by storing a secret of their own. */
 const LOGIN_KINDS: ReadonlySet<string> = new Set<ErrorKind>([
   "LoginRequired",
   "LoginExpired",
   "ScopeRequired",
   "ClientIdRequired",
+  "SecretRequired",
 ]);
 
 export function isLoginError({ kind }: { readonly kind: string }): boolean {
   return LOGIN_KINDS.has(kind);
 }
 
+/** The option of commands for a person other than the owner of the hub. */
+export function asPrincipal(principal: string | undefined): string {
+  return principal === undefined || principal === "local" ? "" : ` --as ${quoted(principal)}`;
+}
+
 interface Where {
   readonly server: string;
+  /** Whose login it is. */
+  readonly principal?: string | undefined;
   /** A page of the hub where a person can log in. Undefined if the hub does not listen. */
   readonly loginUrl?: string | undefined;
   readonly detail?: string | undefined;
@@ -69,10 +78,10 @@ export function renewalDelayed({ server, retryAfterMs, detail, cause }: Where & 
   });
 }
 
-function loginError(kind: ErrorKind, message: string, { server, loginUrl, detail, cause }: Where): HubError {
+function loginError(kind: ErrorKind, message: string, { server, principal, loginUrl, detail, cause }: Where): HubError {
   return new HubError(kind, message, {
     delivery: "rejected",
-    hint: `plugboard auth ${server}`,
+    hint: `plugboard auth ${server}${asPrincipal(principal)}`,
     ...(loginUrl === undefined ? {} : { loginUrl }),
     ...(detail === undefined ? {} : { detail }),
     ...(cause === undefined ? {} : { cause }),

@@ -9,7 +9,8 @@ import type { ServerLogin } from "./server-login.ts";
 
 const LIFETIME_MS = 600_000;
 const MAX_PENDING = 100;
-const MAX_PER_SERVER = 5;
+/** At one server, by one principal. */
+const MAX_PER_LOGIN = 5;
 
 export type LoginFlow =
   | { readonly flow: "browser"; readonly request: AuthorizationRequest }
@@ -112,12 +113,13 @@ export class PendingLogins {
     return [...this.#byId.values()].filter(({ progress }) => progress.state === "pending");
   }
 
-  /** A server's oldest attempt gives way to a new one: its person has probably closed the page. */
+  /** The oldest attempt of a person at a server gives way to a new one: its person has probably closed the page. */
   #requireRoom(login: ServerLogin): void {
     const open = this.open;
-    const ofServer = open.filter((pending) => pending.login.config.id === login.config.id);
-    const [oldest] = ofServer;
-    if (ofServer.length >= MAX_PER_SERVER && oldest !== undefined) this.end(oldest.id, cancelled(login));
+    const { server, principal } = login.key;
+    const same = open.filter(({ login: { key } }) => key.server === server && key.principal === principal);
+    const [oldest] = same;
+    if (same.length >= MAX_PER_LOGIN && oldest !== undefined) this.end(oldest.id, cancelled(login));
     else if (open.length >= MAX_PENDING) {
       throw new HubError("RateLimited", `More than ${MAX_PENDING} logins wait for their callback`, {
         retryAfterMs: LIFETIME_MS,

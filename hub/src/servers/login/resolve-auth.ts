@@ -14,6 +14,7 @@ import {
   requirePresent,
   resolveEnv,
   resolvePath,
+  withPersonalSecrets,
   type ResolvedEnv,
   type ResolveSources,
 } from "../process/resolve-values.ts";
@@ -34,13 +35,14 @@ export interface ResolvedAuth extends Filled<Omit<ServerAuth, "idp" | "tokenFile
  * The settings for logging in to a server. One without `auth` is logged in by OAuth, unless it cannot be or its entry sends
  * credentials of its own.
  */
-export async function resolveAuth(config: ServerConfig, sources: ResolveSources): Promise<ResolvedAuth> {
+export async function resolveAuth(config: ServerConfig, given: ResolveSources): Promise<ResolvedAuth> {
   const { transport } = config;
   if (config.auth === undefined) {
     const sendsOwn = transport.type === "stdio" || Object.keys(transport.headers).some(isAuthorization);
     return { type: sendsOwn ? "none" : "oauth", secrets: [] };
   }
   const secrets = new Set<string>();
+  const sources = await withPersonalSecrets(config, given, secrets);
   const onFilled = noteSecrets(config, secrets);
   const env = await resolveEnv(config.env, sources, onFilled);
   return new Filling(sources, { env, onFilled, secrets }).fill(config.auth);
@@ -77,12 +79,15 @@ class Filling {
     const values = new Map<SecretValue, string>();
     for (const [field, secret] of secretsInAuth(auth)) values.set(secret, await this.#secret(field, secret));
     const secretOf = (secret: SecretValue | undefined) => (secret === undefined ? undefined : values.get(secret));
-    const { type, pkce, dpop, redirectHost, redirectPort, tokenEndpointAuthMethod, algorithm, ...rest } = auth;
+    const { type, per, listAs, pkce, dpop, redirectHost, redirectPort, tokenEndpointAuthMethod, algorithm, ...rest } =
+      auth;
     const { clientId, clientSecret, scopes, issuer, resource, clientMetadataUrl, key, keyId, ...more } = rest;
     const { tokenFile, tokenEnv, idp, refreshScope, allowPrivate, authorizationUrl, tokenUrl, ...left } = more;
     noFieldsLeft(left);
     const filled = fromFields<ResolvedAuth>({
       type,
+      per,
+      listAs,
       clientId: this.#text("client_id", clientId),
       clientSecret: secretOf(clientSecret),
       scopes: scopes?.flatMap((scope) => words(this.#text("scopes", scope))),

@@ -24,7 +24,7 @@ import type { ResolvedAuth } from "./resolve-auth.ts";
 import { RenewalTimer, type Renewable } from "./renewal-timer.ts";
 import { StepUps } from "./step-ups.ts";
 
-/** The only principal while the hub has no users. */
+/** Whose login all callers of a server share, unless each has one of its own. */
 export const LOCAL = "local";
 
 export interface LoginContext {
@@ -33,10 +33,12 @@ export interface LoginContext {
   readonly lookup?: LookupFunction | undefined;
   /** The values are secret from now on. The previous ones of this owner stay secret for a while. */
   readonly onSecrets: (owner: object, values: readonly string[]) => void;
-  readonly resolveAuth: (config: ServerConfig) => Promise<ResolvedAuth>;
+  readonly resolveAuth: (config: ServerConfig, principal: string) => Promise<ResolvedAuth>;
   /** A page of the hub where a person can log in; undefined if the hub does not listen. */
   readonly loginUrl: (server: string) => string | undefined;
   readonly onEvent: (login: ServerLogin, what: LoginEventName) => void;
+  /** Whose login it is. */
+  readonly principal: string;
 }
 
 /** A moment that is past on both clocks. */
@@ -64,7 +66,7 @@ export class ServerLogin implements Authorization {
   constructor(config: ServerConfig, url: URL, context: LoginContext) {
     this.config = config;
     this.url = httpUrl(url);
-    this.key = { server: config.id, principal: LOCAL };
+    this.key = { server: config.id, principal: context.principal };
     this.#context = context;
     this.#isMachine = config.auth !== undefined && config.auth.type !== "oauth";
     this.#token = new CurrentToken(context.clock);
@@ -199,7 +201,7 @@ export class ServerLogin implements Authorization {
   async #createRequests(): Promise<OAuthRequests> {
     const { resolveAuth, clock, lookup, onSecrets } = this.#context;
     const [auth, { OAuthRequests: Requests }] = await Promise.all([
-      resolveAuth(this.config),
+      resolveAuth(this.config, this.key.principal),
       import("./oauth-client.ts"),
     ]);
     if (this.#isMachine) onSecrets(this, auth.secrets);
@@ -228,6 +230,7 @@ export class ServerLogin implements Authorization {
     const { name } = this.config;
     const where = {
       server: name,
+      principal: this.key.principal,
       loginUrl: this.#context.loginUrl(name),
       detail: cause?.detail ?? cause?.message,
       cause,
@@ -336,7 +339,10 @@ export class ServerLogin implements Authorization {
   async #renewMachine(): Promise<void> {
     const requests = await this.requests();
     const { tokens, scopes, dpop } = await requests.machineToken(this.#challenge, this.stepUps.scopes);
-    this.#context.onSecrets(this, [...(await this.#context.resolveAuth(this.config)).secrets, tokens.access]);
+    this.#context.onSecrets(this, [
+      ...(await this.#context.resolveAuth(this.config, this.key.principal)).secrets,
+      tokens.access,
+    ]);
     const granted = tokens.scope === undefined ? scopes : tokens.scope.split(" ");
     this.#hold({ ...tokens, dpop, scopes: granted, receivedAt: this.#context.clock.now() });
   }
@@ -374,7 +380,7 @@ export class ServerLogin implements Authorization {
     }
     const loginUrl = this.#context.loginUrl(name);
     this.#context.onEvent(this, "required");
-    throw scopeRequired({ server: name, loginUrl, missing, cause: error });
+    throw scopeRequired({ server: name, principal: this.key.principal, loginUrl, missing, cause: error });
   }
 
   #next(): Renewable | undefined {

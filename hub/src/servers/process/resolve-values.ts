@@ -2,9 +2,12 @@
 
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
-import { expandText, type OnExpanded, type Variables } from "../../config/parse/expand.ts";
+import { expandText, personalVariable, type OnExpanded, type Variables } from "../../config/parse/expand.ts";
+import { personalSecretsOf } from "../../config/parse/per-user.ts";
 import type { EnvEntry, ServerConfig } from "../../config/schema/types.ts";
 import { HubError } from "../../errors.ts";
+import { quoted } from "../../lib/quoted.ts";
+import type { PersonalSecrets } from "../../secrets/personal.ts";
 import type { SecretStore } from "../../secrets/store.ts";
 
 export interface ResolveSources {
@@ -12,6 +15,39 @@ export interface ResolveSources {
   /** The base of relative paths. Without it they stay as they are. */
   readonly configFolder?: string;
   readonly secrets: Pick<SecretStore, "get">;
+  readonly personalSecrets?: Pick<PersonalSecrets, "get">;
+  /** On whose behalf: the owner of the personal secrets that are filled in. Default: the owner of the hub. */
+  readonly principal?: string;
+}
+
+/** Adds the personal secrets that an entry uses to the variables. Throws SecretRequired if the person has not stored one. */
+export async function withPersonalSecrets(
+  server: Pick<ServerConfig, "name" | "transport" | "env">,
+  sources: ResolveSources,
+  secrets: Set<string>,
+): Promise<ResolveSources> {
+  const names = personalSecretsOf(server);
+  if (names.length === 0) return sources;
+  const { personalSecrets, principal = OWNER } = sources;
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value = await personalSecrets?.get(principal, name);
+    if (value === undefined) throw secretRequired(server.name, name, principal);
+    found[personalVariable(name)] = value;
+    secrets.add(value);
+  }
+  return { ...sources, variables: { ...sources.variables, ...found } };
+}
+
+/** The principal of the hub's owner. */
+const OWNER = "local";
+
+function secretRequired(server: string, name: string, principal: string): HubError {
+  return new HubError("SecretRequired", `Server "${server}" needs your personal secret ${name}`, {
+    delivery: "rejected",
+    detail: `The entry uses \${user:${name}}, and ${principal} has stored no such secret`,
+    hint: `plugboard secret set ${name} --for ${quoted(principal)}`,
+  });
 }
 
 export interface ResolvedEnv {

@@ -1,4 +1,4 @@
-// Fills in a server's config (LC-2): `${NAME}` from the hub's environment, secrets from their store. Done at each start and
+// Fills in a server's config (LC-2): `${NAME}` from the hub's environment, secrets from their stores. Done at each start and
 // never written back.
 
 import { sep } from "node:path";
@@ -7,7 +7,14 @@ import type { NetworkConfig } from "../../config/schema/network.ts";
 import type { ServerConfig, Transport } from "../../config/schema/types.ts";
 import { noteSecrets, resolveAuth } from "../login/resolve-auth.ts";
 import { secretsOf } from "../server-secrets.ts";
-import { requirePresent, resolveEnv, resolvePath, type ResolvedEnv, type ResolveSources } from "./resolve-values.ts";
+import {
+  requirePresent,
+  resolveEnv,
+  resolvePath,
+  withPersonalSecrets,
+  type ResolvedEnv,
+  type ResolveSources,
+} from "./resolve-values.ts";
 
 export interface ResolvedServer {
   readonly name: string;
@@ -20,17 +27,18 @@ export interface ResolvedServer {
 
 const CONFIG_VARIABLE = "MCP_SERVER_CONFIG";
 
-export async function resolveServer(config: ServerConfig, sources: ResolveSources): Promise<ResolvedServer> {
+export async function resolveServer(config: ServerConfig, given: ResolveSources): Promise<ResolvedServer> {
   const secrets = new Set(secretsOf(config));
+  const sources = await withPersonalSecrets(config, given, secrets);
   const onFilled = noteSecrets(config, secrets);
-  const given = await resolveEnv(config.env, sources, onFilled);
-  const transport = resolveTransport(config.transport, sources, given, onFilled);
-  const network = resolveNetwork(config.network, sources, given, onFilled);
+  const filled = await resolveEnv(config.env, sources, onFilled);
+  const transport = resolveTransport(config.transport, sources, filled, onFilled);
+  const network = resolveNetwork(config.network, sources, filled, onFilled);
   const auth = await resolveAuth(config, sources);
-  const entries = Object.entries(config.env).map(([name, entry]) => [name, { ...entry, value: given.env[name] }]);
+  const entries = Object.entries(config.env).map(([name, entry]) => [name, { ...entry, value: filled.env[name] }]);
   for (const secret of secretsOf({ transport, env: Object.fromEntries(entries), network })) secrets.add(secret);
   for (const secret of auth.secrets) secrets.add(secret);
-  const env = { ...given.env };
+  const env = { ...filled.env };
   if (config.config !== undefined) env[CONFIG_VARIABLE] ??= JSON.stringify(config.config);
   return { name: config.name, transport, env, network, secrets: [...secrets] };
 }
