@@ -269,6 +269,11 @@ export class ManagedServer {
     this.#access.sessionEnded(session);
   }
 
+  /** Credentials that it may have waited for are there. */
+  credentialsChanged(): void {
+    this.#lifecycle.loggedIn();
+  }
+
   /** The credentials of a principal have changed or ended. */
   endInstancesOf(principal: string): void {
     this.#access.endInstancesOf(principal);

@@ -6,6 +6,7 @@ import { CallsClient } from "./calls-client.ts";
 import { ChatsClient } from "./chats-client.ts";
 import { ConfigClient } from "./config-client.ts";
 import { Connection, type ConnectionOptions, type RequestOptions } from "./connection.ts";
+import { ConnectionsClient } from "./connections-client.ts";
 import { LoginsClient } from "./logins-client.ts";
 import { MachineClient } from "./machine-client.ts";
 import { type EditOptions, groupPath, ifMatch, serverPath } from "./request-parts.ts";
@@ -80,6 +81,8 @@ export class HubClient {
   /** The config as a whole, and its files. */
   readonly config: ConfigClient;
   /** Logins at remote servers. */
+  /** The logins and personal secrets of one person. */
+  readonly connections: ConnectionsClient;
   readonly logins: LoginsClient;
   /** Other MCP clients on the hub's machine, and their files. */
   readonly machine: MachineClient;
@@ -92,6 +95,7 @@ export class HubClient {
     this.calls = new CallsClient(this.#hub);
     this.chats = new ChatsClient(this.#hub);
     this.config = new ConfigClient(this.#hub);
+    this.connections = new ConnectionsClient(this.#hub);
     this.logins = new LoginsClient(this.#hub);
     this.machine = new MachineClient(this.#hub);
     this.secrets = new SecretsClient(this.#hub);

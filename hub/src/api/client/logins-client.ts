@@ -4,6 +4,11 @@ import type { Login, LoginAttempt, LoginInput, Logout, TakenLogin } from "../sch
 import type { Connection } from "./connection.ts";
 import { serverPath } from "./request-parts.ts";
 
+/** Somebody other than the caller, which needs the role admin. */
+export interface OnBehalf {
+  readonly as?: string | undefined;
+}
+
 export class LoginsClient {
   readonly #hub: Connection;
 
@@ -17,12 +22,12 @@ export class LoginsClient {
   }
 
   /** Revokes the tokens if that is possible, and forgets them. */
-  logout(id: string): Promise<Logout> {
-    return this.#hub.request(`${serverPath(id)}/login`, { method: "DELETE" });
+  logout(id: string, { as }: OnBehalf = {}): Promise<Logout> {
+    return this.#hub.request(`${serverPath(id)}/login`, { method: "DELETE", query: { as } });
   }
 
-  refresh(id: string): Promise<Login> {
-    return this.#hub.request(`${serverPath(id)}/login/refresh`, { method: "POST" });
+  refresh(id: string, { as }: OnBehalf = {}): Promise<Login> {
+    return this.#hub.request(`${serverPath(id)}/login/refresh`, { method: "POST", query: { as } });
   }
 
   /** Continues the login of another program, which used the client of the entry. */

@@ -38,6 +38,15 @@ export const login = component(
 );
 export type Login = z.infer<typeof login>;
 
+/** Somebody other than the caller, which needs the role admin. */
+export const onBehalf = (what: string) =>
+  describe(
+    z.optional(z.string().check(z.minLength(1))),
+    `${what}: a user by address or id, \`local\`, or the name of a program. Default: the caller`,
+  );
+
+export const onBehalfQuery = z.strictObject({ as: onBehalf("Whose login") });
+
 /** Each member is optional: what is not given comes from the entry, or from the server. */
 export const loginInput = component(
   "LoginInput",
@@ -46,6 +55,7 @@ export const loginInput = component(
     client_id: z.optional(z.string().check(z.minLength(1))),
     client_secret: z.optional(z.string().check(z.minLength(1))),
     issuer: z.optional(z.url()),
+    as: onBehalf("Whose login it becomes, where each caller has one of its own"),
     flow: describe(
       z.optional(z.enum(["browser", "device"])),
       "`device`: the person enters a code in a browser on any machine",
@@ -66,6 +76,7 @@ export type TakenLogin = z.infer<typeof takenLogin>;
 const attempt = {
   id: z.string(),
   server: z.string(),
+  principal: describe(z.string(), "Whose login it becomes"),
   state: z.enum(["pending", "completed", "failed"]),
   error: describe(z.nullable(errorBody), "Why it failed"),
   issuer: z.string(),

@@ -121,6 +121,11 @@ export const server = component(
     ),
     groups: describe(z.array(z.string()), "Groups that contain the server"),
     login: describe(z.nullable(login), "The login at the server; null if the hub does not log in there"),
+    logins: describe(
+      z.optional(z.array(login)),
+      "Where each caller has a login of its own: all of them; `login` is that of the hub's owner",
+    ),
+    personal_secrets: describe(z.optional(z.array(z.string())), "Personal secrets that each caller needs"),
     package: describe(z.nullable(packageInUse), "The npm package that runs; null if npx or no package runs it"),
     launcher: describe(
       z.enum(["node", "npx", "uvx", "docker", "program", "remote"]),

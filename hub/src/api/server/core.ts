@@ -12,6 +12,7 @@ import type { LiveConfig } from "../../live-config.ts";
 import type { LiveHistory } from "../../live-history.ts";
 import type { LiveSessions } from "../../live-sessions.ts";
 import type { HubEvents } from "../../events.ts";
+import type { PersonalSecrets } from "../../secrets/personal.ts";
 import type { SecretStore } from "../../secrets/store.ts";
 import type { Logins } from "../../servers/login/logins.ts";
 import type { Supervisor } from "../../servers/supervisor.ts";
@@ -22,6 +23,7 @@ export interface Core {
   readonly configuration: LiveConfig;
   readonly calls: Calls;
   readonly secrets: SecretStore;
+  readonly personalSecrets: PersonalSecrets;
   readonly logins: Logins;
   readonly users: Users;
   readonly accessTokens: AccessTokens;

@@ -39,12 +39,22 @@ const OPERATOR: ReadonlySet<string> = new Set([
   "getSeries",
   "getLatency",
   "examine",
-  "listLogins",
-  "getLoginAttempt",
 ]);
 
 /** What everyone with a token may do. */
-const USER: ReadonlySet<string> = new Set<string>([]);
+const USER: ReadonlySet<string> = new Set<string>([
+  // About the caller's own logins and secrets; the commands refuse those of others.
+  "beginLogin",
+  "logout",
+  "refreshLogin",
+  "listLogins",
+  "getLoginAttempt",
+  "finishLogin",
+  "cancelLogin",
+  "getConnections",
+  "setPersonalSecret",
+  "deletePersonalSecret",
+]);
 
 export function roleOf(operationId: string): Role {
   if (USER.has(operationId)) return "user";

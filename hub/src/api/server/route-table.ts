@@ -7,6 +7,7 @@ import { ChatCommands } from "./commands/chats.ts";
 import { ClientCommands } from "./commands/clients.ts";
 import { ConfigFileCommands } from "./commands/config-files.ts";
 import { ConfigCommands } from "./commands/config.ts";
+import { ConnectionCommands } from "./commands/connections.ts";
 import { DiagnosticCommands } from "./commands/diagnostics.ts";
 import { DoctorCommands } from "./commands/doctor.ts";
 import { GroupPreviews } from "./commands/group-previews.ts";
@@ -31,6 +32,7 @@ import { activityRoutes } from "./routes/activity.ts";
 import { chatRoutes } from "./routes/chats.ts";
 import { clientRoutes } from "./routes/clients.ts";
 import { configRoutes } from "./routes/config.ts";
+import { connectionRoutes } from "./routes/connections.ts";
 import { diagnosticRoutes } from "./routes/diagnostics.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -60,6 +62,7 @@ export function createRoutes(managed: Managed, streams: EventStreams, browser: B
     ...serverRoutes(servers, new ParseCommands(managed)),
     ...lifecycleRoutes(new LifecycleCommands(managed, servers)),
     ...loginRoutes(logins),
+    ...connectionRoutes(new ConnectionCommands(managed)),
     ...toolRoutes(new ToolCommands(managed, tokens)),
     ...groupRoutes(groups, new GroupPreviews(managed)),
     ...chatRoutes(new ChatCommands(managed)),

@@ -4,6 +4,7 @@
 import * as z from "zod/mini";
 import type { ServerResponse } from "node:http";
 import type { Grant } from "../../auth/grant.ts";
+import { HubError } from "../../errors.ts";
 import type { UiSession } from "../../auth/ui-sessions.ts";
 import type { EditOptions } from "../../config/files/config-store.ts";
 import { describe } from "../schemas/docs.ts";
@@ -117,6 +118,12 @@ function declare(tag: string, method: Route["method"]) {
 }
 
 const segment = () => z.string().check(z.minLength(1));
+
+/** Of a route that is not open. */
+export function rightsOf({ grant }: Pick<Call<unknown, unknown, unknown>, "grant">): Grant {
+  if (grant !== undefined) return grant;
+  throw new HubError("Unauthenticated", "This address needs credentials");
+}
 
 export const idParam = z.strictObject({ id: describe(segment(), "Id or name of a server") });
 export const nameParam = z.strictObject({ name: segment() });

@@ -2,6 +2,7 @@
 
 import { basename } from "node:path/posix";
 import type { TokenCounts } from "../../catalog/tokens.ts";
+import { personalSecretsOf } from "../../config/parse/per-user.ts";
 import { secretRefsOf } from "../../config/parse/secret-refs.ts";
 import type { EntryTime } from "../../config/files/entry-times.ts";
 import type { Transport } from "../../config/schema/types.ts";
@@ -25,6 +26,8 @@ export interface ServerContext {
   readonly groups: readonly string[];
   readonly warnings: readonly string[];
   readonly login: Login | null;
+  /** Of everyone, where each caller has a login of its own. */
+  readonly logins: readonly Login[];
   /** Hidden if an entry repeats them. */
   readonly secrets: KnownSecrets;
   readonly tokens: TokenCounts;
@@ -33,9 +36,10 @@ export interface ServerContext {
 }
 
 export function toServer(server: ManagedServer, context: ServerContext): Server {
-  const { times, groups, warnings, login, secrets, tokens, recent } = context;
+  const { times, groups, warnings, login, logins, secrets, tokens, recent } = context;
   const { config, status, listing, isOffered, info: hello, pid, instances, circuit, nextTry, package: inUse } = server;
   const { transport } = config;
+  const personal = config.invalid === undefined ? personalSecretsOf(config) : [];
   const offered = isOffered ? listing : undefined;
   return {
     config: toShown(config, secrets),
@@ -63,6 +67,8 @@ export function toServer(server: ManagedServer, context: ServerContext): Server 
     secret_refs: secretRefsOf(config),
     groups: [...groups],
     login,
+    ...(config.auth?.per === "user" ? { logins: [...logins] } : {}),
+    ...(personal.length === 0 ? {} : { personal_secrets: personal }),
     package: inUse === undefined ? null : toPackage(inUse),
     launcher: launcherOf(transport),
     prompt_count: offered?.prompts.length ?? 0,

@@ -3,6 +3,7 @@
 
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
+import type { OnBehalf } from "../../api/client/logins-client.ts";
 import type { Login } from "../../api/schemas/login.ts";
 import type { Server } from "../../api/schemas/server.ts";
 import { HubError, toHubError } from "../../errors.ts";
@@ -23,6 +24,7 @@ interface AuthOptions extends LoginOptions {
   readonly clientId?: string;
   readonly clientSecretStdin?: boolean;
   readonly issuer?: string;
+  readonly as?: string;
   readonly port: string;
 }
 
@@ -39,6 +41,10 @@ export const authCommand: Register = (program, context) => {
     .option("--client-id <id>", "the client id, if the authorization server registers none by itself")
     .option("--client-secret-stdin", "read its client secret from stdin, or prompt for it")
     .option("--issuer <url>", "the authorization server, if the server names several")
+    .option(
+      "--as <user>",
+      "whose login it becomes, where each caller has one: an address, id or program (default: yours)",
+    )
     .option("--port <n>", "port for the browser to come back to, if no hub is running", String(DEFAULT_PORT))
     .action(async (server: string | undefined, options: AuthOptions) => {
       // The time limit is that of the login, not of the requests for it.
@@ -57,14 +63,17 @@ function serverCommand(
   name: string,
   description: string,
   { io }: Parameters<Register>[1],
-  run: (access: Access, server: string) => Promise<void>,
+  run: (access: Access, server: string, whose: OnBehalf) => Promise<void>,
 ): void {
   auth
     .command(name)
     .description(description)
     .argument("<server>")
-    .action(async (server: string, options: GlobalOptions) => {
-      await withAccess(io, options, (access) => run(access, server));
+    .option("--as <user>", "whose login, where each caller has one: an address, id or program (default: yours)")
+    .action(async (server: string, _: GlobalOptions, command: Command) => {
+      // Both `auth` and its subcommands have the option.
+      const options = command.optsWithGlobals<GlobalOptions & OnBehalf>();
+      await withAccess(io, options, (access) => run(access, server, { as: options.as }));
     });
 }
 
@@ -73,7 +82,7 @@ function collect(value: string, all: readonly string[]): string[] {
 }
 
 async function logInAt(io: Io, access: Access, id: string, options: AuthOptions): Promise<void> {
-  const { scope, clientId, issuer, device, paste } = options;
+  const { scope, clientId, issuer, device, paste, as } = options;
   if (device === true && paste === true) {
     throw new HubError("InvalidArgument", "Use either --device or --paste", { field: "paste" });
   }
@@ -87,6 +96,7 @@ async function logInAt(io: Io, access: Access, id: string, options: AuthOptions)
     ...(clientId === undefined ? {} : { client_id: clientId }),
     ...(secret === undefined ? {} : { client_secret: secret }),
     ...(issuer === undefined ? {} : { issuer }),
+    ...(as === undefined ? {} : { as }),
   };
   await logInAndConnect(io, access, { server, request, port: parsePort(options.port) }, options);
 }
@@ -107,10 +117,11 @@ export async function logInAndConnect(
   const { api, out } = access;
   const { id, name, enabled } = server.config;
   await access.listenForLogins(port).catch((error: unknown) => Promise.reject(withPortHint(error, name, port)));
-  await logIn(io, access, { server: name, request }, options);
+  const principal = await logIn(io, access, { server: name, request }, options);
   const problem = enabled ? await connect(io, access, id, name) : undefined;
   const connected = await api.getServer(id);
-  const login = connected.login ?? undefined;
+  const own = connected.logins?.find((each) => each.principal === principal);
+  const login = own ?? connected.login ?? undefined;
   const account = login?.account === undefined ? "" : ` as ${login.account}`;
   const result = { server: name, login: login ?? null, status: connected.status, tool_count: connected.tool_count };
   if (problem === undefined && enabled)
@@ -178,10 +189,12 @@ async function listLogins(access: Access): Promise<void> {
   if (out.json) return out.data(logins);
   const shown = logins.filter(({ state }) => state !== "none");
   if (shown.length === 0) return out.note("No logins. If a server needs one: plugboard auth SERVER");
+  const isShared = shown.every(({ principal }) => principal === "local");
   out.table([
-    ["SERVER", "STATE", "ACCOUNT", "SCOPES", "EXPIRES", "RENEWED"],
-    ...shown.map(({ server, state, account, scopes, expires_at, renewed_at }) => [
+    ["SERVER", ...(isShared ? [] : ["WHOSE"]), "STATE", "ACCOUNT", "SCOPES", "EXPIRES", "RENEWED"],
+    ...shown.map(({ server, principal, state, account, scopes, expires_at, renewed_at }) => [
       server,
+      ...(isShared ? [] : [principal]),
       LOGIN_STATES[state],
       account ?? "-",
       scopes?.join(" ") ?? "-",
@@ -197,20 +210,29 @@ function remaining(time: string): string {
   return ms <= 0 ? "expired" : `in ${span(ms)}`;
 }
 
-async function loginAt({ api }: Access, id: string): Promise<Login> {
+async function loginAt({ api }: Access, id: string, { as }: OnBehalf): Promise<Login> {
   const { config, login } = await api.getServer(id);
+  if (as !== undefined) {
+    const { logins } = await api.connections.get({ for: as });
+    const found = logins.find(({ server }) => server === config.name);
+    if (found !== undefined) return found;
+    throw new HubError("InvalidArgument", `All callers of "${config.name}" share one login, or it has none`, {
+      hint: `plugboard auth show ${config.name}`,
+    });
+  }
   if (login !== null) return login;
   throw new HubError("InvalidArgument", `The hub does not log in at "${config.name}"`, {
     hint: `plugboard get ${config.name}`,
   });
 }
 
-async function show(access: Access, id: string): Promise<void> {
+async function show(access: Access, id: string, whose: OnBehalf): Promise<void> {
   const { out } = access;
-  const login = await loginAt(access, id);
+  const login = await loginAt(access, id, whose);
   if (out.json) return out.data(login);
   const rows: [string, string | undefined][] = [
     ["server", login.server],
+    ["whose", login.principal === "local" ? undefined : login.principal],
     ["state", LOGIN_STATES[login.state]],
     ["account", login.account],
     ["scopes", login.scopes?.join(" ")],
@@ -245,14 +267,14 @@ const REGISTERED = {
   registered: "registered by the hub",
 } as const;
 
-async function refresh({ api, out }: Access, id: string): Promise<void> {
-  const login = await api.logins.refresh(id);
+async function refresh({ api, out }: Access, id: string, whose: OnBehalf): Promise<void> {
+  const login = await api.logins.refresh(id, whose);
   const until = login.expires_at === undefined ? "" : `, expires ${remaining(login.expires_at)}`;
   out.changed(`${login.server}: renewed${until}`, login);
 }
 
-async function logout({ api, out }: Access, id: string): Promise<void> {
-  const result = await api.logins.logout(id);
+async function logout({ api, out }: Access, id: string, whose: OnBehalf): Promise<void> {
+  const result = await api.logins.logout(id, whose);
   const { server, found, revoked } = result;
   out.changed(found ? `${server}: logged out` : `${server}: there was no login`, result);
   if (found && !revoked)

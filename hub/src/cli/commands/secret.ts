@@ -2,22 +2,38 @@
 // which every user of the machine could read, and is never shown.
 
 import { text as readAll } from "node:stream/consumers";
+import type { Connections } from "../../api/schemas/connection.ts";
 import { HubError } from "../../errors.ts";
 import { withAccess } from "../hub-access/hub-access.ts";
 import type { GlobalOptions, Io } from "../io.ts";
 import type { Register } from "../command.ts";
 import { readHidden } from "../terminal/read-hidden.ts";
+import type { Output } from "../terminal/output.ts";
 import { count } from "../terminal/text.ts";
+
+interface PersonalOptions extends GlobalOptions {
+  readonly for?: string;
+}
+
+/** Personal secrets are apart from those of the hub. */
+const FOR = ["--for <user>", "a personal secret: of an address, id or program, or `me`"] as const;
 
 export const secretCommand: Register = (program, { io }) => {
   const secret = program.command("secret").description("manage secrets for servers: ls, set, rm, rotate-key");
   secret
     .command("set")
     .description("store a secret; prompts for the value, or reads it from stdin")
-    .argument("<name>", "the name that secretRef uses")
-    .action(async (name: string, options: GlobalOptions) => {
+    .argument("<name>", "the name that secretRef uses, or with --for the name in ${user:NAME}")
+    .option(...FOR)
+    .action(async (name: string, options: PersonalOptions) => {
       const value = await readValue(io, name, options);
       await withAccess(io, options, async ({ api, out }) => {
+        if (options.for !== undefined) {
+          const stored = await api.connections.setSecret(name, value, options);
+          const users = stored.used_by.length === 0 ? "" : `, which ${stored.used_by.join(", ")} will use`;
+          out.changed(`Stored the secret ${name} of ${stored.principal}${users}`, stored);
+          return;
+        }
         const { used_by, starting = [] } = await api.secrets.set(name, value);
         const later = used_by.filter((server) => !starting.includes(server));
         const notes = [
@@ -31,8 +47,10 @@ export const secretCommand: Register = (program, { io }) => {
     .command("ls")
     .alias("list")
     .description("list the names of all secrets, and the servers that use them")
-    .action(async (options: GlobalOptions) => {
+    .option(...FOR)
+    .action(async (options: PersonalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
+        if (options.for !== undefined) return showPersonal(out, await api.connections.get(options));
         const secrets = await api.secrets.list();
         if (out.json) out.data(secrets);
         else if (secrets.length === 0) out.note("No secrets. Store one: plugboard secret set NAME");
@@ -45,8 +63,14 @@ export const secretCommand: Register = (program, { io }) => {
     .description("delete a secret")
     .argument("<name>")
     .option("--force", "even if servers use it")
-    .action(async (name: string, options: GlobalOptions & { readonly force?: boolean }) => {
+    .option(...FOR)
+    .action(async (name: string, options: PersonalOptions & { readonly force?: boolean }) => {
       await withAccess(io, options, async ({ api, out }) => {
+        if (options.for !== undefined) {
+          await api.connections.deleteSecret(name, options);
+          out.changed(`Deleted the secret ${name} of ${options.for}`, { removed: name, for: options.for });
+          return;
+        }
         const users = (await api.secrets.list()).find((known) => known.name === name)?.used_by ?? [];
         await api.secrets.delete(name, { force: options.force });
         out.changed(`Deleted the secret ${name}`, { removed: name, used_by: users });
@@ -65,6 +89,15 @@ export const secretCommand: Register = (program, { io }) => {
       });
     });
 };
+
+function showPersonal(out: Output, { principal, secrets }: Connections): void {
+  if (out.json) return out.data(secrets);
+  if (secrets.length === 0) return out.note(`${principal} has no personal secrets, and no server needs one`);
+  out.table([
+    ["NAME", "STATE", "USED BY"],
+    ...secrets.map(({ name, is_set, used_by }) => [name, is_set ? "stored" : "missing", used_by.join(" ") || "-"]),
+  ]);
+}
 
 const PIPED = "printf %s VALUE | plugboard secret set NAME";
 

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CallsClient } from "../../api/client/calls-client.ts";
 import type { HubClient } from "../../api/client/client.ts";
 import type { ConfigClient } from "../../api/client/config-client.ts";
+import type { ConnectionsClient } from "../../api/client/connections-client.ts";
 import type { LoginsClient } from "../../api/client/logins-client.ts";
 import type { SecretsClient } from "../../api/client/secrets-client.ts";
 import type { TokensClient } from "../../api/client/tokens-client.ts";
@@ -45,6 +46,7 @@ export type Api = Pick<
   | "changeSettings"
 > & {
   readonly secrets: Pick<SecretsClient, "list" | "set" | "delete" | "rotateKey">;
+  readonly connections: Pick<ConnectionsClient, keyof ConnectionsClient>;
   readonly tokens: Pick<TokensClient, keyof TokensClient>;
   readonly logins: Pick<LoginsClient, keyof LoginsClient>;
   readonly config: Pick<ConfigClient, "get">;

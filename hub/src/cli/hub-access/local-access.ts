@@ -8,6 +8,8 @@ import { toCallResult } from "../../api/server/call-result.ts";
 import { ConfigCommands } from "../../api/server/commands/config.ts";
 import { GroupCommands } from "../../api/server/commands/groups.ts";
 import { LifecycleCommands } from "../../api/server/commands/lifecycle.ts";
+import { ConnectionCommands } from "../../api/server/commands/connections.ts";
+import { OWNER_RIGHTS } from "../../api/server/commands/on-behalf.ts";
 import { LoginCommands } from "../../api/server/commands/logins.ts";
 import { SecretCommands } from "../../api/server/commands/secrets.ts";
 import { ServerCommands } from "../../api/server/commands/servers.ts";
@@ -134,6 +136,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const secrets = new SecretCommands(managed);
   const tokens = new TokenCommands(managed);
   const logins = new LoginCommands(managed);
+  const connections = new ConnectionCommands(managed);
   const config = new ConfigCommands(managed);
   const settings = new SettingsCommands(managed);
   const stats = new StatsCommands(managed);
@@ -170,14 +173,19 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
       revoke: async (name) => void (await tokens.revoke(name, OWNER)),
     },
     logins: {
-      begin: (id, input) => logins.begin(id, input),
-      getAttempt: async (id) => logins.find(id),
-      finish: (id, url) => logins.callback(id, url),
-      cancel: async (id) => logins.cancel(id),
-      list: () => logins.list(),
-      refresh: (id) => logins.refresh(id),
-      import: (id, taken) => logins.takeOver(id, taken),
-      logout: (id) => logins.logout(id),
+      begin: (id, input) => logins.begin(id, OWNER_RIGHTS, input),
+      getAttempt: async (id) => logins.find(id, OWNER_RIGHTS),
+      finish: (id, url) => logins.callback(id, OWNER_RIGHTS, url),
+      cancel: async (id) => logins.cancel(id, OWNER_RIGHTS),
+      list: () => logins.list(OWNER_RIGHTS),
+      refresh: (id, whose) => logins.refresh(id, OWNER_RIGHTS, whose?.as),
+      import: (id, taken) => logins.takeOver(id, OWNER_RIGHTS, taken),
+      logout: (id, whose) => logins.logout(id, OWNER_RIGHTS, whose?.as),
+    },
+    connections: {
+      get: (whose) => connections.show(OWNER_RIGHTS, whose?.for),
+      setSecret: (name, value, whose) => connections.setSecret(OWNER_RIGHTS, name, value, whose?.for),
+      deleteSecret: (name, whose) => connections.deleteSecret(OWNER_RIGHTS, name, whose?.for),
     },
     config: { get: async () => config.show() },
     calls: { stats: (query) => stats.of({ server: query?.server, since: toTime(query?.since) }) },

@@ -29,8 +29,8 @@ export interface WantedLogin {
 
 const TIMEOUT_MS = 300_000;
 
-/** Resolves when the login is stored. */
-export async function logIn(io: Io, access: Access, wanted: WantedLogin, options: LoginOptions): Promise<void> {
+/** Resolves when the login is stored, with its principal. */
+export async function logIn(io: Io, access: Access, wanted: WantedLogin, options: LoginOptions): Promise<string> {
   const { api, out } = access;
   const { server } = wanted;
   const timeoutMs = timeoutOf(options) ?? TIMEOUT_MS;
@@ -56,8 +56,14 @@ export async function logIn(io: Io, access: Access, wanted: WantedLogin, options
     throw ended.signal.reason;
   };
   try {
-    const { state, error } = await waiting(io, out, () => (isAsking ? undefined : "waiting for the login"), run());
+    const { state, error, principal } = await waiting(
+      io,
+      out,
+      () => (isAsking ? undefined : "waiting for the login"),
+      run(),
+    );
     if (state === "failed") throw fromBody({ hint: `plugboard auth ${server}`, ...error });
+    return principal;
   } catch (error) {
     if (attempt?.state === "pending") await api.logins.cancel(attempt.id).catch(() => undefined); // it ends by itself
     throw error;

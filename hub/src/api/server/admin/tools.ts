@@ -1,10 +1,12 @@
 // The management commands as MCP tools: name, schema and handler.
 
+import type { Rights } from "../../../auth/policy.ts";
 import { HubError } from "../../../errors.ts";
 import { isObject, type JsonObject } from "../../../lib/json/json.ts";
 import { rawParams } from "../../../protocol/rpc/jsonrpc.ts";
 import type { IncomingRequest } from "../../../protocol/serve/service.ts";
 import { toCallResult } from "../call-result.ts";
+import { OWNER_RIGHTS } from "../commands/on-behalf.ts";
 import { LoginCommands } from "../commands/logins.ts";
 import { LifecycleCommands } from "../commands/lifecycle.ts";
 import { ServerCommands } from "../commands/servers.ts";
@@ -82,7 +84,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       "The logins at servers: state, account, scopes, expiry",
       {},
       {
-        run: () => logins.list(),
+        run: (_, exchange) => logins.list(rightsOf(exchange)),
         reads: true,
       },
     ),
@@ -91,7 +93,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       "Begin a login at a server. A person has to open the `url` of the answer and log in there",
       ID,
       {
-        run: (args) => logins.begin(text(args, "id")),
+        run: (args, exchange) => logins.begin(text(args, "id"), rightsOf(exchange)),
       },
     ),
     tool(
@@ -99,12 +101,12 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       "Progress of a login that was begun: pending, completed or failed",
       { login: TEXT },
       {
-        run: (args) => logins.find(text(args, "login")),
+        run: (args, exchange) => logins.find(text(args, "login"), rightsOf(exchange)),
         reads: true,
       },
     ),
     tool("end_mcp_login", "Log out at a server: revoke its tokens and forget them", ID, {
-      run: (args) => logins.logout(text(args, "id")),
+      run: (args, exchange) => logins.logout(text(args, "id"), rightsOf(exchange)),
       destroys: true,
     }),
   ];
@@ -177,9 +179,15 @@ async function callTool(tools: ToolCommands, args: JsonObject, exchange: Incomin
   const outcome = await tools.callOnServer(text(args, "server_name"), text(args, "tool_name"), rawParams(given), {
     signal: exchange.signal,
     arrival: exchange,
+    principal: exchange.requester?.principal,
     workflowId: workflow_id === undefined ? undefined : text(args, "workflow_id"),
   });
   return JSON.parse(toCallResult(outcome).toString());
+}
+
+/** The endpoint is for administrators; each has logins of their own. */
+function rightsOf({ requester }: IncomingRequest): Rights {
+  return { ...OWNER_RIGHTS, principal: requester?.principal ?? OWNER_RIGHTS.principal };
 }
 
 function text(args: JsonObject, key: string): string {

@@ -16,6 +16,7 @@ import type { Managed } from "../core.ts";
 import { toEntry } from "../entry/entry.ts";
 import type { ConfigCommands } from "./config.ts";
 import type { GroupCommands } from "./groups.ts";
+import { OWNER_RIGHTS } from "./on-behalf.ts";
 import type { LoginCommands } from "./logins.ts";
 import type { SecretCommands } from "./secrets.ts";
 import type { ServerCommands } from "./servers.ts";
@@ -44,7 +45,7 @@ export class ImportCommands {
         delete: (name) => secrets.delete(name),
       },
       createServer: (entry) => servers.create(entry),
-      logins: { import: (id, tokens) => logins.takeOver(id, tokens) },
+      logins: { import: (id, tokens) => logins.takeOver(id, OWNER_RIGHTS, tokens) },
       setGroup: (name, entry) => groups.set(name, entry),
     };
     this.#editing = (edit) => ({

@@ -22,7 +22,7 @@ import { othersOf, rewriteEntry } from "../entry/rewrite.ts";
 import type { Server, TestResult } from "../../schemas/server.ts";
 import type { Figures24h, RecentCalls } from "../recent-calls.ts";
 import { toServer, toTestResult } from "../view.ts";
-import { loginOf } from "./logins.ts";
+import { loginOf, loginsAt } from "./logins.ts";
 
 export interface ServerCommandsOptions {
   /** Without them, servers are shown without the calls of the last 24 hours. */
@@ -142,6 +142,7 @@ export class ServerCommands {
 
   async #view(server: ManagedServer, { secrets, recent, view }: Shown): Promise<Server> {
     const login = await loginOf(this.#managed.hub, server.config);
+    const logins = server.config.auth?.per === "user" ? await loginsAt(this.#managed.hub, server.config) : [];
     const { catalog, configuration } = this.#managed.hub;
     const groups = catalog.groupNames.filter((group) => catalog.group(group).servers.includes(server.name));
     const times = configuration.timesOf(server.config.id);
@@ -150,6 +151,7 @@ export class ServerCommands {
       groups,
       warnings: configuration.warningsOf(server.config),
       login,
+      logins,
       secrets,
       tokens: this.#tokens,
       recent: recent?.get(server.name) ?? null,

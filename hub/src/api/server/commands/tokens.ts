@@ -1,10 +1,10 @@
 // Access tokens for clients of the hub. A token is shown once, when it is made.
 
-import { OWNER } from "../../../auth/grant.ts";
 import { servicePrincipal } from "../../../auth/users.ts";
 import type { StoredToken } from "../../../auth/token-store.ts";
 import type { AccessToken, AccessTokenInput, NewAccessToken } from "../../schemas/token.ts";
 import type { Managed } from "../core.ts";
+import { principalNamed } from "./on-behalf.ts";
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 90;
@@ -27,7 +27,7 @@ export class TokenCommands {
     // An unknown group is a typing error; one that is added later is not meant.
     if (groups !== "*") for (const group of groups) this.#managed.hub.catalog.groupOrSuggest(group);
     const expiresAt = days === null ? undefined : Date.now() + days * DAY_MS;
-    const principal = holder === undefined ? servicePrincipal(name) : await this.#principalOf(holder);
+    const principal = holder === undefined ? servicePrincipal(name) : await principalNamed(this.#managed.hub, holder);
     const given = { name, principal, role, groups, readOnly, expiresAt };
     const { token, stored } = await this.#managed.hub.accessTokens.make(given, by);
     return { ...toView(stored), token };
@@ -36,16 +36,6 @@ export class TokenCommands {
   /** By id or name. */
   async revoke(idOrName: string, by: string): Promise<AccessToken> {
     return toView(await this.#managed.hub.accessTokens.revoke(idOrName, by));
-  }
-
-  /** A user by address or id, `local`, or the name of a program. */
-  async #principalOf(holder: string): Promise<string> {
-    const { users } = this.#managed.hub;
-    if (holder === OWNER || holder.startsWith(servicePrincipal(""))) return holder;
-    const isUser = holder.includes("@") || holder.startsWith("user:");
-    if (isUser) return (await users.get(holder)).principal;
-    await users.reload();
-    return users.find(holder)?.principal ?? servicePrincipal(holder);
   }
 }
 

@@ -9,7 +9,7 @@ import { MAX_NAME_LENGTH } from "../../../catalog/repair.ts";
 import { TokenCounts } from "../../../catalog/tokens.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../../../errors.ts";
-import { LOCAL } from "../../../servers/instances/caller.ts";
+import { callerFor, LOCAL } from "../../../servers/instances/caller.ts";
 import type { ClientResponder } from "../../../servers/connection/client-responder.ts";
 import type { Arrival } from "../../../telemetry/tracing.ts";
 import { isObject, type JsonObject } from "../../../lib/json/json.ts";
@@ -36,6 +36,8 @@ export interface RequestOptions {
   readonly arrival?: Arrival | undefined;
   readonly signal?: Cancellation | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Whose logins and personal secrets the call uses. Default: those of the hub's owner. */
+  readonly principal?: string | undefined;
   /** For the call log. */
   readonly workflowId?: string | undefined;
 }
@@ -292,9 +294,10 @@ function toServerRequest({
   signal,
   timeoutMs,
   arrival,
+  principal,
 }: RequestOptions): Pick<ServerRequest, "caller" | "signal" | "timeoutMs" | "arrival"> {
   return {
-    caller: LOCAL,
+    caller: principal === undefined ? LOCAL : callerFor(principal),
     arrival,
     ...(signal === undefined ? {} : { signal }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

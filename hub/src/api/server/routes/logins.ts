@@ -2,9 +2,17 @@
 
 import * as z from "zod/mini";
 import { describe } from "../../schemas/docs.ts";
-import { login, loginAttempt, loginCallback, loginInput, logoutResult, takenLogin } from "../../schemas/login.ts";
+import {
+  login,
+  loginAttempt,
+  loginCallback,
+  loginInput,
+  logoutResult,
+  onBehalfQuery,
+  takenLogin,
+} from "../../schemas/login.ts";
 import type { LoginCommands } from "../commands/logins.ts";
-import { BASE_PATH, idParam, routesOf, type Route } from "../route.ts";
+import { BASE_PATH, idParam, rightsOf, routesOf, type Route } from "../route.ts";
 
 const { get, post, remove } = routesOf("logins");
 const attemptParam = z.strictObject({
@@ -22,8 +30,9 @@ export function loginRoutes(logins: LoginCommands): Route[] {
         body: loginInput,
         status: 201,
         answer: loginAttempt,
-        run: async ({ params, body, setHeader }) => {
-          const begun = await logins.begin(params.id, body);
+        run: async (call) => {
+          const { params, body, setHeader } = call;
+          const begun = await logins.begin(params.id, rightsOf(call), body);
           setHeader("location", `${BASE_PATH}/logins/${begun.id}`);
           return begun;
         },
@@ -35,14 +44,16 @@ export function loginRoutes(logins: LoginCommands): Route[] {
       "Revoke the tokens of a login if the authorization server can, and forget them",
       {
         params: idParam,
+        query: onBehalfQuery,
         answer: logoutResult,
-        run: ({ params }) => logins.logout(params.id),
+        run: (call) => logins.logout(call.params.id, rightsOf(call), call.query.as),
       },
     ),
     post("/servers/{id}/login/refresh", "refreshLogin", "Get new tokens now", {
       params: idParam,
+      query: onBehalfQuery,
       answer: login,
-      run: ({ params }) => logins.refresh(params.id),
+      run: (call) => logins.refresh(call.params.id, rightsOf(call), call.query.as),
     }),
     post(
       "/servers/{id}/login/import",
@@ -52,17 +63,18 @@ export function loginRoutes(logins: LoginCommands): Route[] {
         params: idParam,
         body: takenLogin,
         answer: login,
-        run: ({ params, body }) => logins.takeOver(params.id, body),
+        query: onBehalfQuery,
+        run: (call) => logins.takeOver(call.params.id, rightsOf(call), call.body, call.query.as),
       },
     ),
-    get("/logins", "listLogins", "The logins at all servers", {
+    get("/logins", "listLogins", "The logins at all servers; a caller with the role user gets its own", {
       answer: z.array(login),
-      run: () => logins.list(),
+      run: (call) => logins.list(rightsOf(call)),
     }),
     get("/logins/{login}", "getLoginAttempt", "Progress of one attempt to log in", {
       params: attemptParam,
       answer: loginAttempt,
-      run: ({ params }) => logins.find(params.login),
+      run: (call) => logins.find(call.params.login, rightsOf(call)),
     }),
     post(
       "/logins/{login}/callback",
@@ -72,12 +84,12 @@ export function loginRoutes(logins: LoginCommands): Route[] {
         params: attemptParam,
         body: loginCallback,
         answer: loginAttempt,
-        run: ({ params, body }) => logins.callback(params.login, body.url),
+        run: (call) => logins.callback(call.params.login, rightsOf(call), call.body.url),
       },
     ),
     remove("/logins/{login}", "cancelLogin", "Cancel an attempt", {
       params: attemptParam,
-      run: ({ params }) => logins.cancel(params.login),
+      run: (call) => logins.cancel(call.params.login, rightsOf(call)),
     }),
   ];
 }

@@ -126,11 +126,19 @@ const MAX_CLIENT = 128;
 const UI_CLIENT = "ui";
 const TRACE_HEADERS = ["traceparent", "tracestate", "baggage"] as const;
 
-function toOptions({ body, signal, header, session, response }: Call<unknown, unknown, CallBody>): RequestOptions {
+function toOptions({
+  body,
+  signal,
+  header,
+  session,
+  response,
+  grant,
+}: Call<unknown, unknown, CallBody>): RequestOptions {
   const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, header(name)]));
   return {
     client: session === undefined ? header(CLIENT_HEADER)?.slice(0, MAX_CLIENT) || "api" : UI_CLIENT,
     signal,
+    principal: grant?.principal,
     timeoutMs: body.timeout_ms,
     workflowId: body.workflow_id,
     arrival: { transport: "http", headers, requestId: requestIdOf(response) },

@@ -1,0 +1,167 @@
+// A login for each caller at a protected server: the built hub, a real authorization server with two people, and access tokens that
+// stand for them.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HubClient } from "../../hub/src/api/client/client.ts";
+import { HubClient as Client } from "../../hub/src/api/client/client.ts";
+import { clientOf } from "../support/client.ts";
+import { makeHome, plugboard, startHub, type RunningHub } from "../support/hub.ts";
+import { answerOf, connect, modern, post } from "../support/rpc.ts";
+import { startAuthorizationServer, type AuthorizationServer } from "../support/oauth/authorization-server.ts";
+import { Browser } from "../support/oauth/browser.ts";
+import { ProtectedServer } from "../support/oauth/protected-server.ts";
+
+interface Person {
+  readonly name: string;
+  readonly principal: string;
+  readonly headers: Record<string, string>;
+  readonly client: HubClient;
+}
+
+let issuer: AuthorizationServer;
+let server: ProtectedServer;
+let hub: RunningHub;
+let owner: HubClient;
+let [alice, bob]: Person[] = [];
+
+beforeAll(async () => {
+  issuer = await startAuthorizationServer();
+  server = await ProtectedServer.open([issuer.issuer]);
+  issuer.settings.resources.set(server.url, server.allScopes);
+  const home = await makeHome({ notes: { url: server.url, auth: { per: "user" } } });
+  await writeFile(join(home.dir, "config/hub.json"), '{ "auth": { "mcp": "required" } }');
+  hub = await startHub(home);
+  owner = await clientOf(hub);
+  [alice, bob] = await Promise.all(["alice", "bob"].map(person));
+});
+
+afterAll(async () => {
+  await hub?.stop();
+  await hub?.home.remove();
+  await server?.close();
+  await issuer?.close();
+});
+
+async function person(name: string): Promise<Person> {
+  const { token } = await owner.tokens.create({ name });
+  const client = new Client({ url: hub.url, token });
+  return { name, principal: `service:${name}`, headers: { authorization: `Bearer ${token}` }, client };
+}
+
+const both = (): [Person, Person] => {
+  if (alice === undefined || bob === undefined) throw new Error("Not started");
+  return [alice, bob];
+};
+
+/** Logs a person in, with their own account at the authorization server. */
+async function logIn({ name, client }: Person): Promise<void> {
+  issuer.settings.account = name;
+  const attempt = await client.logins.begin("notes");
+  if (attempt.flow !== "browser") throw new Error("Not for a browser");
+  await new Browser().open(attempt.url);
+  expect(await client.logins.getAttempt(attempt.id)).toMatchObject({ state: "completed" });
+}
+
+async function call({ headers }: Person, tool = "whoami", args: object = {}) {
+  const { body } = await modern(`${hub.url}/mcp`, "tools/call", { name: `notes:${tool}`, arguments: args }, headers);
+  return answerOf(body).result;
+}
+
+const accountOf = ({ content }: { content: { text: string }[] }) => JSON.parse(content[0]?.text ?? "{}").sub as string;
+
+describe("AU-5 a server with a login for each caller", () => {
+  it("A21 asks each of them for a login of their own, and uses no other", async () => {
+    const [a, b] = both();
+    await logIn(a);
+    await expect.poll(async () => (await owner.getServer("notes")).status).toBe("running");
+    expect(accountOf(await call(a))).toBe("alice");
+    const sent = server.authorized.length;
+    const ran = server.calls.length;
+    const refused = await call(b);
+    expect(refused).toMatchObject({
+      isError: true,
+      _meta: {
+        "io.plugboard/error": {
+          kind: "LoginRequired",
+          login_url: `${hub.url}/connect/notes`,
+          hint: `plugboard auth notes --as ${b.principal}`,
+        },
+      },
+    });
+    expect(server.authorized).toHaveLength(sent);
+    expect(server.calls).toHaveLength(ran);
+    await logIn(b);
+    expect([accountOf(await call(b)), accountOf(await call(a))]).toEqual(["bob", "alice"]);
+  });
+
+  it("A21 offers the login to the client of the person who lacks it", async () => {
+    const [a, b] = both();
+    await b.client.logins.logout("notes");
+    const capabilities = { "io.modelcontextprotocol/clientCapabilities": { elicitation: { url: {} } } };
+    const params = { name: "notes:whoami", arguments: {}, _meta: capabilities };
+    const result = async ({ headers }: Person) =>
+      answerOf((await modern(`${hub.url}/mcp`, "tools/call", params, headers)).body).result;
+    expect(JSON.stringify((await result(b)).inputRequests)).toContain(`${hub.url}/connect/notes`);
+    expect(accountOf(await result(a))).toBe("alice");
+  });
+
+  it("A21 a session, a subscription and an attempt to log in of one person are unknown to another", async () => {
+    const [a, b] = both();
+    const session = await connect(`${hub.url}/mcp`, "2025-11-25", undefined, {}, a.headers["authorization"]);
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    expect((await post(`${hub.url}/mcp`, list, { ...session.headers, ...a.headers })).status).toBe(200);
+    expect((await post(`${hub.url}/mcp`, list, { ...session.headers, ...b.headers })).status).toBe(404);
+    const { id } = await a.client.logins.begin("notes");
+    const denied = { kind: "LoginNotFound" };
+    await expect(b.client.logins.getAttempt(id)).rejects.toMatchObject(denied);
+    await expect(b.client.logins.finish(id, "http://localhost/oauth/callback?state=x")).rejects.toMatchObject(denied);
+    await expect(b.client.logins.cancel(id)).rejects.toMatchObject(denied);
+    expect(await a.client.logins.getAttempt(id)).toMatchObject({ state: "pending", principal: a.principal });
+    await a.client.logins.cancel(id);
+  });
+
+  it("A21 people see and end their own logins, and the owner all of them", async () => {
+    const [a, b] = both();
+    await logIn(b);
+    const whose = async ({ logins }: HubClient) =>
+      (await logins.list()).flatMap(({ state, principal }) => (state === "connected" ? [principal] : []));
+    expect(await whose(a.client)).toEqual([a.principal]);
+    expect(await whose(owner)).toEqual([a.principal, b.principal]);
+    expect((await owner.getServer("notes")).logins).toMatchObject([
+      { principal: "local", state: "needs_login" },
+      { principal: a.principal },
+      { principal: b.principal },
+    ]);
+    await expect(a.client.logins.begin("notes", { as: b.principal })).rejects.toMatchObject({ kind: "Forbidden" });
+    await expect(a.client.logins.logout("notes", { as: b.principal })).rejects.toMatchObject({ kind: "Forbidden" });
+    await expect(a.client.connections.get({ for: b.principal })).rejects.toMatchObject({ kind: "Forbidden" });
+    const listed = await plugboard(hub.home, ["auth"]);
+    expect(listed.stdout).toMatch(/SERVER +WHOSE +STATE +ACCOUNT/);
+    expect(listed.stdout).toMatch(/notes +service:alice +connected/);
+    await plugboard(hub.home, ["auth", "logout", "notes", "--as", b.principal]);
+    expect(await whose(owner)).toEqual([a.principal]);
+    expect(await call(b)).toMatchObject({ isError: true });
+    expect(accountOf(await call(a))).toBe("alice");
+  });
+
+  it("A21 a login that all callers share is not for single people to end", async () => {
+    const [a] = both();
+    await owner.createServer({ name: "shared", enabled: true, url: server.url });
+    await expect(a.client.logins.logout("shared")).rejects.toMatchObject({ kind: "Forbidden" });
+    await expect(owner.logins.begin("shared", { as: a.principal })).rejects.toMatchObject({ kind: "InvalidArgument" });
+    await owner.deleteServer("shared");
+  });
+
+  it("A02 no credential of the caller reaches the server", async () => {
+    const [a] = both();
+    const smuggled = { cookie: "pb_session=x", "x-api-key": "key", dpop: "proof", "proxy-authorization": "Basic x" };
+    const before = server.received.length;
+    await call({ ...a, headers: { ...a.headers, ...smuggled } });
+    const sent = JSON.stringify(server.received.slice(before).map(({ headers }) => headers));
+    expect(server.received.length).toBeGreaterThan(before);
+    for (const secret of [a.headers["authorization"] ?? "", ...Object.values(smuggled)])
+      expect(sent).not.toContain(secret);
+  });
+});
