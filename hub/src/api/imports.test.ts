@@ -39,6 +39,7 @@ it("the client loads neither the framework nor the server", () => {
       "client/client.ts",
       "client/config-client.ts",
       "client/connection.ts",
+      "client/connections-client.ts",
       "client/logins-client.ts",
       "client/machine-client.ts",
       "client/received-events.ts",
