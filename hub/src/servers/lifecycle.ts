@@ -6,7 +6,7 @@ import { fromErrorBody, HubError, toHubError, type ErrorKind } from "../errors.t
 import type { ForwardRequest, Upstream } from "./connection/upstream.ts";
 import { waitForStart } from "./instances/instance.ts";
 import { MainConnection, type MainConnectionParts } from "./main-connection.ts";
-import { isLoginError } from "./login/login-errors.ts";
+import { needsPerson } from "./login/login-errors.ts";
 import { isAuthError } from "./resilience/auth-errors.ts";
 import { CircuitBreaker } from "./resilience/breaker.ts";
 import type { CallLimits } from "./resilience/call-limits.ts";
@@ -268,8 +268,8 @@ export class Lifecycle {
     this.circuit.reset();
     this.#state.apply({ type: "refused", error: error.toJSON(), at: Date.now() });
     if (this.#state.isRetired) return;
-    // A login is up to a person: trying again would only disturb the server. Its tools stay, so that a call can ask for it.
-    if (!isLoginError(error)) this.#health.start();
+    // It is up to a person: trying again would only disturb the server. Its tools stay, so that a call can ask for it.
+    if (!needsPerson(error)) this.#health.start();
     else if (this.#parts.offer.listing !== undefined) this.#state.standby = "cached";
   }
 

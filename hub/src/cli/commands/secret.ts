@@ -29,7 +29,7 @@ export const secretCommand: Register = (program, { io }) => {
       const value = await readValue(io, name, options);
       await withAccess(io, options, async ({ api, out }) => {
         if (options.for !== undefined) {
-          const stored = await api.connections.setSecret(name, value, options);
+          const stored = await api.connections.setSecret(name, value, { for: options.for });
           const users = stored.used_by.length === 0 ? "" : `, which ${stored.used_by.join(", ")} will use`;
           out.changed(`Stored the secret ${name} of ${stored.principal}${users}`, stored);
           return;
@@ -50,7 +50,7 @@ export const secretCommand: Register = (program, { io }) => {
     .option(...FOR)
     .action(async (options: PersonalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
-        if (options.for !== undefined) return showPersonal(out, await api.connections.get(options));
+        if (options.for !== undefined) return showPersonal(out, await api.connections.get({ for: options.for }));
         const secrets = await api.secrets.list();
         if (out.json) out.data(secrets);
         else if (secrets.length === 0) out.note("No secrets. Store one: plugboard secret set NAME");
@@ -67,7 +67,7 @@ export const secretCommand: Register = (program, { io }) => {
     .action(async (name: string, options: PersonalOptions & { readonly force?: boolean }) => {
       await withAccess(io, options, async ({ api, out }) => {
         if (options.for !== undefined) {
-          await api.connections.deleteSecret(name, options);
+          await api.connections.deleteSecret(name, { for: options.for });
           out.changed(`Deleted the secret ${name} of ${options.for}`, { removed: name, for: options.for });
           return;
         }

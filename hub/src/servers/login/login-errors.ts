@@ -3,17 +3,21 @@
 import { HubError, type ErrorKind } from "../../errors.ts";
 import { quoted } from "../../lib/quoted.ts";
 
-/** Kinds that a person ends by logging in, or by storing a secret of their own. */
+/** Kinds that a person ends by logging in. */
 const LOGIN_KINDS: ReadonlySet<string> = new Set<ErrorKind>([
   "LoginRequired",
   "LoginExpired",
   "ScopeRequired",
   "ClientIdRequired",
-  "SecretRequired",
 ]);
 
 export function isLoginError({ kind }: { readonly kind: string }): boolean {
   return LOGIN_KINDS.has(kind);
+}
+
+/** Only a person can end it: by logging in, or by storing a secret of their own. */
+export function needsPerson({ kind }: { readonly kind: string }): boolean {
+  return kind === "SecretRequired" || isLoginError({ kind });
 }
 
 /** The option of commands for a person other than the owner of the hub. */

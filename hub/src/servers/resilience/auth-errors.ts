@@ -1,13 +1,14 @@
 // Errors of a remote server that refuses the hub's credentials (HTTP 401, 403): the error has a hint what to set.
 
+import { personalSecretsOf } from "../../config/parse/per-user.ts";
 import type { ServerConfig } from "../../config/schema/types.ts";
 import { HubError, type ErrorBody } from "../../errors.ts";
 import { quoted } from "../../lib/quoted.ts";
-import { isLoginError } from "../login/login-errors.ts";
+import { isLoginError, needsPerson } from "../login/login-errors.ts";
 
 /** Only answers of remote servers are of these kinds. */
 export function isAuthError({ kind }: HubError): boolean {
-  return kind === "Unauthenticated" || kind === "Forbidden" || isLoginError({ kind });
+  return kind === "Unauthenticated" || kind === "Forbidden" || needsPerson({ kind });
 }
 
 /** Call it after redaction: the commands in the hint must stay as they are. They contain names only. */
@@ -18,7 +19,7 @@ export function explainAuthError(error: HubError, config: ServerConfig): HubErro
 /** The error with a hint how to set the credentials. */
 export function withFix(error: HubError, config: ServerConfig): HubError {
   const { kind, message, detail, delivery } = error;
-  if (error.hint !== undefined || isLoginError(error)) return error;
+  if (error.hint !== undefined || needsPerson(error)) return error;
   const { message: summary, hint } = fixFor(config);
   return new HubError(kind, summary, {
     detail: detail === undefined ? message : `${message}: ${detail}`,
@@ -47,6 +48,11 @@ export function withFixForUnsaved(
 }
 
 function fixFor({ name, env, transport }: ServerConfig): { message: string; hint: string } {
+  const personal = personalSecretsOf({ env, transport });
+  if (personal.length > 0) {
+    const hint = personal.map((secret) => `plugboard secret set ${secret} --for me`).join(", or ");
+    return { message: "The server does not accept your credentials", hint };
+  }
   const secrets = Object.values(env).flatMap(({ secretRef }) => (secretRef === undefined ? [] : [secretRef]));
   if (secrets.length > 0) {
     return { message: NOT_ACCEPTED, hint: secrets.map((secret) => `plugboard secret set ${secret}`).join(", or ") };
