@@ -92,7 +92,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
 /** The name of an endpoint of the API. Throws if there is no such server or group. */
 function keyOf({ supervisor, catalog }: ApiOptions["hub"], { kind, name: encoded }: McpTarget): string {
   const name = decodeUri(encoded);
-  const known = kind === "servers" ? supervisor.get(name).name : catalog.groupOrSuggest(name).name;
+  const known = kind === "servers" ? supervisor.get(name).name : catalog.group(name).name;
   return `${kind}/${encodeURIComponent(known)}`;
 }
 

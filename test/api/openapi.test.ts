@@ -58,6 +58,13 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "GET /tokens": { path: "/tokens" },
   "POST /tokens": { path: "/tokens", body: { name: "ci", groups: ["default"], read_only: true } },
   "DELETE /tokens/{id}": { path: "/tokens/ci" },
+  "GET /me": { path: "/me" },
+  "GET /users": { path: "/users" },
+  "GET /users/{id}": { path: "/users/ann@example.com" },
+  "PATCH /users/{id}": { path: "/users/ann@example.com", body: { role: "operator", disabled: true } },
+  "DELETE /users/{id}": { path: "/users/ann@example.com" },
+  "GET /audit": { path: "/audit" },
+  "GET /audit/verify": { path: "/audit/verify" },
   "GET /settings": { path: "/settings" },
   "PATCH /settings": { path: "/settings", body: { call_log: { retention_days: 7, max_bytes: null } } },
   "GET /doctor": { path: "/doctor" },
@@ -158,6 +165,8 @@ beforeAll(async () => {
     told: { command: "npx", args: ["-y", "@plugboard-test/told"], cwd: "/", enabled: false },
   };
   managed = await openManaged(servers, { variables: { npm_config_registry: registry.url } });
+  const ann = { issuer: issuer.issuer, subject: "1", email: "ann@example.com", emailVerified: true };
+  await managed.hub.users.signedIn(ann);
   await managed.hub.secrets.set("service", "v");
   managed.hub.logins.baseUrl = { url: managed.url };
   await managed.hub.start();

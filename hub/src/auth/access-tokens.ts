@@ -109,11 +109,11 @@ export class AccessTokens {
     }));
   }
 
-  /** By id or name. Everything that the token holds open ends. */
-  async revoke(idOrName: string, by: string): Promise<StoredToken> {
+  /** By id or name. Everything that the token holds open ends. A token that is not `mine` is unknown. */
+  async revoke(idOrName: string, by: string, mine: (token: StoredToken) => boolean = () => true): Promise<StoredToken> {
     await this.reload();
     const live = [...this.#live.values()].find(({ stored }) => stored.id === idOrName || stored.name === idOrName);
-    if (live === undefined) throw notFound(idOrName);
+    if (live === undefined || !mine(live.stored)) throw notFound(idOrName);
     // First here: if the file cannot be written, the token is useless at least until the next start, and the error says so.
     this.#drop(live);
     const store = await this.#open();

@@ -36,10 +36,12 @@ describe("T44 the audit log", () => {
   it("is written before the effect, and says if that failed", async () => {
     const audit = await open();
     const seen: number[] = [];
-    await audit.run({ by: LOCAL, action: "token.create", object: "ci" }, async () => {
+    await audit.run([{ by: LOCAL, action: "token.create", object: "ci" }], async () => {
       seen.push((await audit.query({ limit: 10 })).length);
     });
-    const failing = audit.run({ by: LOCAL, action: "secret.set", object: "key" }, () => Promise.reject(new Error("x")));
+    const failing = audit.run([{ by: LOCAL, action: "secret.set", object: "key" }], () =>
+      Promise.reject(new Error("x")),
+    );
     await expect(failing).rejects.toThrow("x");
     expect(seen).toEqual([1]);
     expect((await audit.query({ limit: 10 })).map(({ n, action, outcome }) => [n, action, outcome])).toEqual([

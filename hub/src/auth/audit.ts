@@ -7,6 +7,7 @@ import type { Grant } from "./grant.ts";
 /** Everything that is recorded. Also the values of `--what`. */
 export const AUDIT_ACTIONS = [
   "auth.refused",
+  "auth.sign_in_link",
   "auth.signed_in",
   "auth.signed_out",
   "client.registered",
@@ -14,9 +15,11 @@ export const AUDIT_ACTIONS = [
   "config.edit",
   "consent.given",
   "consent.revoked",
+  "call.cancel",
   "calls.delete",
-  "data.delete",
+  "login.begin",
   "login.completed",
+  "login.import",
   "login.removed",
   "secret.rotate_key",
   "secret.delete",
@@ -25,7 +28,6 @@ export const AUDIT_ACTIONS = [
   "session.end",
   "token.create",
   "token.revoke",
-  "tool.call",
   "user.disable",
   "user.enable",
   "user.remove",
@@ -93,13 +95,14 @@ export class AuditLog {
     });
   }
 
-  /** Records an action, then does it. If it fails, that is recorded, too. */
-  async run<T>(entry: AuditEntry, effect: () => T | Promise<T>): Promise<T> {
-    await this.record(entry);
+  /** Records actions, then does them. If that fails, it is recorded, too. */
+  async run<T>(entries: readonly AuditEntry[], effect: () => T | Promise<T>): Promise<T> {
+    for (const entry of entries) await this.record(entry);
     try {
       return await effect();
     } catch (thrown) {
-      await this.record({ ...entry, outcome: "failed", detail: toHubError(thrown).kind }).catch(this.#warn);
+      const { kind: detail } = toHubError(thrown);
+      for (const entry of entries) await this.record({ ...entry, outcome: "failed", detail }).catch(this.#warn);
       throw thrown;
     }
   }
@@ -132,14 +135,11 @@ export class AuditLog {
   };
 }
 
-export function isAuditAction(text: string): text is AuditAction {
-  return AUDIT_ACTIONS.some((action) => action === text);
-}
-
-export function auditActionOf(text: string): AuditAction {
-  if (isAuditAction(text)) return text;
+/** An action, or the part before its dot. */
+export function auditActionOf(text: string): string {
+  if (AUDIT_ACTIONS.some((action) => action === text || action.startsWith(`${text}.`))) return text;
   throw new HubError("InvalidArgument", `There is no action ${JSON.stringify(text)}`, {
     field: "what",
-    hint: `Use one of ${AUDIT_ACTIONS.join(", ")}`,
+    hint: `Use one of ${AUDIT_ACTIONS.join(", ")}, or the part before the dot`,
   });
 }

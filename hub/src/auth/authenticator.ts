@@ -3,7 +3,7 @@
 import { HubError } from "../errors.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { credentialIn, type Credential, type IdentifiedRequest } from "./credential.ts";
-import { Grant, OWNER, type Role } from "./grant.ts";
+import { ownerGrant, type Grant, type Role } from "./grant.ts";
 import type { ManagementToken } from "./management-token.ts";
 import { may } from "./policy.ts";
 
@@ -14,13 +14,11 @@ export interface AuthenticatorOptions {
   readonly isMcpOpen: boolean;
 }
 
-const LIMITLESS = { principal: OWNER, role: "admin", groups: "*", readOnly: false } as const;
-
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  readonly #owner = new Grant({ ...LIMITLESS, kind: "owner", id: "management" });
+  readonly #owner = ownerGrant({ kind: "owner", id: "management" });
   /** Programs of this machine, where the endpoints are open to them. The management API never is. */
-  readonly #anonymous = new Grant({ ...LIMITLESS, kind: "anonymous", id: "anonymous" });
+  readonly #anonymous = ownerGrant({ kind: "anonymous", id: "anonymous" });
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
@@ -30,11 +28,9 @@ export class Authenticator {
     return this.#options.management;
   }
 
-  /** The caller of the management API, if it has this role. Rejects without valid credentials, and without the role. */
-  async authenticate({ headers }: IdentifiedRequest, source: string, role: Role = "user"): Promise<Grant> {
-    const grant = await this.#authenticate(headers.authorization, source);
-    requireRole(grant, role);
-    return grant;
+  /** The caller of the management API. Rejects without valid credentials; what the caller may do `requireRole` decides. */
+  authenticate({ headers }: IdentifiedRequest, source: string): Promise<Grant> {
+    return this.#authenticate(headers.authorization, source);
   }
 
   /**
@@ -92,9 +88,12 @@ export class Authenticator {
   }
 }
 
-/** Throws unless the grant may do what needs the role. */
-export function requireRole(grant: Grant, role: Role): void {
-  if (may(grant, { to: "manage", as: role })) return;
+/** Throws unless the grant may do what needs the role. `changes`: whether anything may be changed by it. */
+export function requireRole(grant: Grant, role: Role, changes: boolean): void {
+  if (may(grant, { to: "manage", as: role, changes })) return;
+  if (may(grant, { to: "manage", as: role, changes: false })) {
+    throw new HubError("Forbidden", "A read-only token changes nothing", { hint: "Use a token that is not read-only" });
+  }
   throw new HubError("Forbidden", `This needs the role ${role}, and the token has the role ${grant.role}`, {
     hint: `Use the management token, or make a token with the role: plugboard token add NAME --role ${role}`,
   });

@@ -62,6 +62,11 @@ export interface GrantInit {
 
 const NO_TEAMS: ReadonlySet<string> = new Set();
 
+/** Everything is allowed to the person who runs the hub. */
+export function ownerGrant(init: Pick<GrantInit, "kind" | "id" | "client" | "clientName">): Grant {
+  return new Grant({ ...init, principal: OWNER, role: "admin", groups: "*", readOnly: false });
+}
+
 /** It ends when it is revoked, or has expired. */
 export class Grant extends Lifetime implements GrantInit {
   readonly kind: GrantKind;

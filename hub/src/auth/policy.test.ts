@@ -44,6 +44,12 @@ describe("AU-3 A27 the policy", () => {
     expect(may(grant, { to: "use", group: { name: "dev", access } })).toBe(allowed);
   });
 
+  it("a read-only token reads only, whatever its role", () => {
+    const grant = new Grant({ ...LIMITS, role: "admin", groups: "*", readOnly: true });
+    expect(may(grant, { to: "manage", as: "admin", changes: false })).toBe(true);
+    expect(may(grant, { to: "manage", as: "user", changes: true })).toBe(false);
+  });
+
   it("what belongs to others needs a role, and programs without credentials have nothing", () => {
     const handle = { to: "handle", owner: "user:1", as: "operator" } as const;
     const of = (init: Partial<GrantInit>) => may(new Grant({ ...LIMITS, role: "user", groups: "*", ...init }), handle);
@@ -66,7 +72,7 @@ describe("AU-3 A27 the policy", () => {
     ["admin", "operator", true],
     ["admin", "admin", true],
   ])("the role %s may do what needs %s: %s", (has, needs, allowed) => {
-    expect(may(grantOf(has, []), { to: "manage", as: needs })).toBe(allowed);
+    expect(may(grantOf(has, []), { to: "manage", as: needs, changes: true })).toBe(allowed);
   });
 
   it("nothing is allowed after the end of the grant", () => {
@@ -74,7 +80,7 @@ describe("AU-3 A27 the policy", () => {
     grant.end();
     const actions: Action[] = [
       { to: "use", group: { name: "dev" } },
-      ...ROLES.map((as) => ({ to: "manage", as }) as const),
+      ...ROLES.map((as) => ({ to: "manage", as, changes: false }) as const),
     ];
     for (const action of actions) expect(may(grant, action)).toBe(false);
   });

@@ -13,21 +13,30 @@ export interface ProtectedGroup {
 export type Action =
   /** Use the MCP endpoint of a group. */
   | { readonly to: "use"; readonly group: ProtectedGroup }
-  /** Use the management API, at a route that needs this role. */
-  | { readonly to: "manage"; readonly as: Role }
+  /** See in the management API what a group is and offers. */
+  | { readonly to: "see"; readonly group: ProtectedGroup }
+  /** Use the management API, at a route that needs this role. `changes`: whether the route may change anything. */
+  | { readonly to: "manage"; readonly as: Role; readonly changes: boolean }
   /** See or change something that belongs to a principal; what belongs to others needs the role. */
   | { readonly to: "handle"; readonly owner: string; readonly as: Role };
 
 /** What a decision depends on. */
-export type Rights = Pick<Grant, "kind" | "principal" | "role" | "teams" | "email" | "groups" | "hasEnded">;
+export type Rights = Pick<
+  Grant,
+  "kind" | "principal" | "role" | "teams" | "email" | "groups" | "readOnly" | "hasEnded"
+>;
 
 export function may(grant: Rights, action: Action): boolean {
   if (grant.hasEnded) return false;
   switch (action.to) {
     case "use":
       return isWithin(grant, action.group) && isAdmitted(grant, action.group);
+    case "see":
+      if (grant.kind === "anonymous") return false;
+      return includesRole(grant.role, "operator") || (isWithin(grant, action.group) && isAdmitted(grant, action.group));
     case "manage":
-      return grant.kind !== "anonymous" && includesRole(grant.role, action.as);
+      if (grant.kind === "anonymous" || (action.changes && grant.readOnly)) return false;
+      return includesRole(grant.role, action.as);
     case "handle":
       if (grant.kind === "anonymous") return false;
       return grant.principal === action.owner || includesRole(grant.role, action.as);

@@ -17,6 +17,8 @@ export interface User {
   readonly emailVerified: boolean;
   readonly name: string | undefined;
   readonly role: Role;
+  /** By an administrator of the hub; undefined: none was given. */
+  readonly givenRole: Role | undefined;
   readonly teams: ReadonlySet<string>;
   readonly disabled: boolean;
   readonly createdAt: number;
@@ -307,6 +309,7 @@ function toUser(stored: StoredUser, { admins, teams }: UserRules): User {
     emailVerified,
     name,
     role,
+    givenRole: stored.givenRole,
     teams: new Set([...claimedTeams, ...teamsOf({ admins, teams }, names)]),
     disabled: stored.disabledAt !== undefined,
     createdAt,

@@ -6,6 +6,7 @@ import { Command, CommanderError } from "commander";
 import { HubError, toHubError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { addCommand } from "./commands/add.ts";
+import { auditCommand } from "./commands/audit.ts";
 import { authCommand } from "./commands/auth.ts";
 import { backupCommand } from "./commands/backup.ts";
 import { callCommand } from "./commands/call.ts";
@@ -50,6 +51,7 @@ import { toolsCommand } from "./commands/tools.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
 import { upCommand } from "./commands/up.ts";
 import { updateCommand } from "./commands/update.ts";
+import { userCommand } from "./commands/user.ts";
 import { versionCommand } from "./commands/version.ts";
 
 const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
@@ -78,10 +80,10 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     authCommand,
     groupCommand,
     secretCommand,
-    tokenCommand,
     configCommand,
     settingsCommand,
   ],
+  "Access:": [tokenCommand, userCommand, auditCommand],
   "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
   "Other clients:": [clientsCommand, importCommand, installCommand, uninstallCommand, backupCommand],
   "More:": [chatCommand, completionCommand, versionCommand, completeCommand],

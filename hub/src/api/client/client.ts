@@ -13,6 +13,7 @@ import { type EditOptions, groupPath, ifMatch, serverPath } from "./request-part
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
 import { SecretsClient } from "./secrets-client.ts";
 import { TokensClient } from "./tokens-client.ts";
+import { AuditClient, UsersClient } from "./users-client.ts";
 import type { ParsedServers } from "../schemas/parse.ts";
 import type { GroupInput, GroupPreview, GroupPreviewInput, GroupView } from "../schemas/group.ts";
 import type { Logs, PackageUpdate, Server, StatusChange, TestResult, Usage } from "../schemas/server.ts";
@@ -88,6 +89,8 @@ export class HubClient {
   readonly machine: MachineClient;
   readonly secrets: SecretsClient;
   readonly tokens: TokensClient;
+  readonly users: UsersClient;
+  readonly audit: AuditClient;
   readonly #hub: Connection;
 
   constructor(options: ConnectionOptions) {
@@ -100,6 +103,8 @@ export class HubClient {
     this.machine = new MachineClient(this.#hub);
     this.secrets = new SecretsClient(this.#hub);
     this.tokens = new TokensClient(this.#hub);
+    this.users = new UsersClient(this.#hub);
+    this.audit = new AuditClient(this.#hub);
   }
 
   status(): Promise<HubStatus> {

@@ -16,7 +16,7 @@ export const group = component(
     name_asker: describe(z.nullable(z.boolean()), "Whether questions name the server that asks; null: default"),
     access: describe(
       z.nullable(z.array(z.string())),
-      "Who may use it: `user:`, `team:` or `service:` and a name, or `*`; null: as auth.default_access says",
+      "Who may use it: `user:`, `team:` or `service:` and a name, or `*`; null: as auth.default_access says, or not for this caller to know",
     ),
     declared: describe(z.boolean(), "False if no config file names the group: the default group, or one from a hint"),
     error: describe(z.nullable(errorBody), "Why the group in the file is invalid"),

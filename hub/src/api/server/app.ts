@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { requireRole, type Authenticator } from "../../auth/authenticator.ts";
-import { Grant, OWNER } from "../../auth/grant.ts";
+import { ownerGrant, type Grant } from "../../auth/grant.ts";
 import { identify } from "../../http/request-id.ts";
 import { sendProblem } from "../../http/send-problem.ts";
 import { BASE_PATH } from "./base-path.ts";
@@ -48,16 +48,7 @@ export interface Api {
 }
 
 /** A browser that is signed in. */
-const UI = {
-  kind: "session",
-  id: "ui",
-  principal: OWNER,
-  client: "ui",
-  clientName: "ui",
-  role: "admin",
-  groups: "*",
-  readOnly: false,
-} as const;
+const UI = { kind: "session", id: "ui", client: "ui", clientName: "ui" } as const;
 
 type UnexpectedHandler = NonNullable<ApiOptions["onUnexpected"]>;
 
@@ -68,7 +59,7 @@ export function createApi(options: ApiOptions): Api {
   collect(hub, log);
   const browser = ui === undefined ? undefined : new LazyBrowserAccess({ ...ui, token: authenticator.management });
   const grants = new WeakMap<ServerResponse, Grant>();
-  const browserGrant = new Grant(UI);
+  const browserGrant = ownerGrant(UI);
   const answer = lazyListener(options, { streams, lazyBrowser: browser, grants }, onUnexpected);
   let closed = false;
 
@@ -95,7 +86,7 @@ export function createApi(options: ApiOptions): Api {
         const target = mcp === undefined ? undefined : mcpTargetOf(path);
         if (target === undefined) return serve(request, response, requestId);
         // A server shows all its tools, whatever the groups say.
-        if (target.kind === "servers") requireRole(grant, "admin");
+        if (target.kind === "servers") requireRole(grant, "admin", false);
         mcp?.(target, request, response, grant);
       })
       .catch((error: unknown) => sendProblem(response, error, requestId));
@@ -184,7 +175,14 @@ function lazyListener(
     const revision = () => managed.hub.configuration.revision;
     const sessionOf = (response: ServerResponse) => browser?.sessionOf(response);
     const routes = createRoutes(managed, streams, browser);
-    return createRest({ routes, revision, onUnexpected, sessionOf, grantOf: (response) => grants.get(response) });
+    return createRest({
+      audit: managed.hub.audit,
+      routes,
+      revision,
+      onUnexpected,
+      sessionOf,
+      grantOf: (response) => grants.get(response),
+    });
   };
   let loading: Promise<Listener> | undefined;
   return async (request, response) => {

@@ -2,7 +2,7 @@
 // Labels are names from the config, of known tools and of clients: never an argument, a URI or the text of an error.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Authenticator } from "../../auth/authenticator.ts";
+import { requireRole, type Authenticator } from "../../auth/authenticator.ts";
 import type { Calls } from "../../calls/calls.ts";
 import { OUTCOMES } from "../../call-log/outcome.ts";
 import type { CallLog } from "../../call-log/port.ts";
@@ -41,8 +41,9 @@ export function createMetrics(
     if (request.url?.split("?", 1)[0] !== "/metrics") return false;
     const requestId = identify(request, response);
     options.authenticator
-      .authenticate(request, request.socket.remoteAddress ?? "", "operator")
-      .then(() => {
+      .authenticate(request, request.socket.remoteAddress ?? "")
+      .then((grant) => {
+        requireRole(grant, "operator", false);
         if (request.method !== "GET" && request.method !== "HEAD") throw wrongMethod(["GET", "HEAD"]);
         return render(options);
       })

@@ -7,6 +7,7 @@ import { Hono, type Context } from "hono";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as z from "zod/mini";
 import { requireRole } from "../../auth/authenticator.ts";
+import type { AuditLog } from "../../auth/audit.ts";
 import type { Grant } from "../../auth/grant.ts";
 import type { UiSession } from "../../auth/ui-sessions.ts";
 import { HubError } from "../../errors.ts";
@@ -17,14 +18,19 @@ import { HttpFailure, PROBLEM_TYPE, toProblem, wrongMethod } from "../../http/pr
 import { requestIdOf } from "../../http/request-id.ts";
 import { codingFor, compressed } from "./compression.ts";
 import { matchesEtag, parseIfMatch, toContentEtag, toEtag } from "./revision.ts";
-import { BASE_PATH, routesOf, SENT, type Route } from "./route.ts";
+import { BASE_PATH, routesOf, SENT, type Call, type Route } from "./route.ts";
+import { audited } from "./route-audit.ts";
 import { roleOf } from "./route-roles.ts";
 
 const { get } = routesOf("hub");
 
 type Env = { Bindings: HttpBindings };
 
+/** Someone without credentials, at an open route. */
+const UNKNOWN = { principal: "unknown" } as const;
+
 export interface RestOptions {
+  readonly audit: Pick<AuditLog, "run">;
   readonly routes: readonly Route[];
   readonly revision: () => string;
   readonly onUnexpected: (error: unknown, requestId: string) => void;
@@ -67,7 +73,7 @@ async function answer(context: Context<Env>, matched: Route, options: RestOption
   const grant = grantOf(env.outgoing);
   if (matched.isOpen !== true) {
     if (grant === undefined) throw new HubError("Unauthenticated", "This address needs credentials");
-    requireRole(grant, roleOf(matched.id));
+    requireRole(grant, roleOf(matched.id), matched.method !== "get");
   }
   // Hono answers HEAD with the GET handler, which would leave an event stream open.
   if (req.method === "HEAD" && matched.answerType !== undefined) throw wrongMethod(["GET"]);
@@ -77,10 +83,17 @@ async function answer(context: Context<Env>, matched: Route, options: RestOption
   if (matched.body === undefined && json !== undefined) {
     throw new HttpFailure(400, "VALIDATION_ERROR", "This address takes no body");
   }
-  const data: unknown = await matched.run({
+  const body = matched.body === undefined ? undefined : check(matched.body, json ?? {});
+  const audit = {
+    log: options.audit,
+    by: grant ?? UNKNOWN,
+    address: env.incoming.socket.remoteAddress,
+    requestId: requestIdOf(env.outgoing),
+  };
+  const call: Call<unknown, unknown, unknown> = {
     params,
     query,
-    body: matched.body === undefined ? undefined : check(matched.body, json ?? {}),
+    body,
     bytes,
     edit: {
       ...(matched.versioned ? parseIfMatch(req.header("if-match"), revision()) : {}),
@@ -93,7 +106,8 @@ async function answer(context: Context<Env>, matched: Route, options: RestOption
     response: env.outgoing,
     session: sessionOf(env.outgoing),
     grant,
-  });
+  };
+  const data: unknown = await audited(audit, matched.id, call, () => matched.run(call));
   if (data === SENT) return RESPONSE_ALREADY_SENT;
   if (matched.versioned) context.header("etag", toEtag(revision()));
   if (matched.status === 204) return context.body(null, 204);

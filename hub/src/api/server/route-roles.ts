@@ -22,8 +22,6 @@ const OPERATOR: ReadonlySet<string> = new Set([
   "getToolIndex",
   "listPrompts",
   "listResourceTemplates",
-  "listGroups",
-  "getGroup",
   "listGroupTools",
   "getGroupTool",
   "listCalls",
@@ -41,8 +39,14 @@ const OPERATOR: ReadonlySet<string> = new Set([
   "examine",
 ]);
 
-/** What everyone with a token may do. */
+/** What everyone with valid credentials may do, each with what belongs to it: the routes look at whose it is. */
 const USER: ReadonlySet<string> = new Set<string>([
+  "getMe",
+  "listTokens",
+  "createToken",
+  "revokeToken",
+  "listGroups",
+  "getGroup",
   // About the caller's own logins and secrets; the commands refuse those of others.
   "beginLogin",
   "logout",

@@ -1,6 +1,7 @@
 // All routes of the API.
 
 import { TokenCounts } from "../../catalog/tokens.ts";
+import { AuditCommands } from "./commands/audit.ts";
 import { ActivityCommands } from "./commands/activity.ts";
 import { CallCommands } from "./commands/calls.ts";
 import { ChatCommands } from "./commands/chats.ts";
@@ -21,6 +22,7 @@ import { ServerCommands } from "./commands/servers.ts";
 import { SettingsCommands } from "./commands/settings.ts";
 import { StatsCommands } from "./commands/stats.ts";
 import { TokenCommands } from "./commands/tokens.ts";
+import { UserCommands } from "./commands/users.ts";
 import { ToolCommands } from "./commands/tools.ts";
 import { UiCommands } from "./commands/ui.ts";
 import type { BrowserAccess } from "./browser/access.ts";
@@ -28,6 +30,7 @@ import type { Managed } from "./core.ts";
 import type { EventStreams } from "./live/event-streams.ts";
 import type { Route } from "./route.ts";
 import { RecentCalls } from "./recent-calls.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { chatRoutes } from "./routes/chats.ts";
 import { clientRoutes } from "./routes/clients.ts";
@@ -46,6 +49,7 @@ import { settingsRoutes } from "./routes/settings.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { toolRoutes } from "./routes/tools.ts";
+import { userRoutes } from "./routes/users.ts";
 import { uiRoutes } from "./routes/ui.ts";
 
 /** `browser`: undefined if the hub serves no web interface. */
@@ -68,6 +72,8 @@ export function createRoutes(managed: Managed, streams: EventStreams, browser: B
     ...chatRoutes(new ChatCommands(managed)),
     ...secretRoutes(secrets),
     ...tokenRoutes(new TokenCommands(managed)),
+    ...userRoutes(new UserCommands(managed)),
+    ...auditRoutes(new AuditCommands(managed)),
     ...diagnosticRoutes(new DiagnosticCommands(managed)),
     // Before /calls/{id}.
     ...activityRoutes(new ActivityCommands(managed)),

@@ -11,6 +11,7 @@ import type { ConnectionsClient } from "../../api/client/connections-client.ts";
 import type { LoginsClient } from "../../api/client/logins-client.ts";
 import type { SecretsClient } from "../../api/client/secrets-client.ts";
 import type { TokensClient } from "../../api/client/tokens-client.ts";
+import type { AuditClient, UsersClient } from "../../api/client/users-client.ts";
 import { HubError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../lib/json/json.ts";
 import type { Raw, RawParams } from "../../protocol/rpc/jsonrpc.ts";
@@ -48,6 +49,8 @@ export type Api = Pick<
   readonly secrets: Pick<SecretsClient, "list" | "set" | "delete" | "rotateKey">;
   readonly connections: Pick<ConnectionsClient, keyof ConnectionsClient>;
   readonly tokens: Pick<TokensClient, keyof TokensClient>;
+  readonly users: Pick<UsersClient, keyof UsersClient>;
+  readonly audit: Pick<AuditClient, keyof AuditClient>;
   readonly logins: Pick<LoginsClient, keyof LoginsClient>;
   readonly config: Pick<ConfigClient, "get">;
   readonly calls: Pick<CallsClient, "stats">;

@@ -17,7 +17,10 @@ import { SettingsCommands } from "../../api/server/commands/settings.ts";
 import { StatsCommands } from "../../api/server/commands/stats.ts";
 import { TokenCommands } from "../../api/server/commands/tokens.ts";
 import { ToolCommands } from "../../api/server/commands/tools.ts";
-import { OWNER } from "../../auth/grant.ts";
+import { AuditCommands } from "../../api/server/commands/audit.ts";
+import { UserCommands } from "../../api/server/commands/users.ts";
+import { audited, type Operation } from "../../api/server/route-audit.ts";
+import { OWNER, ownerGrant } from "../../auth/grant.ts";
 import type { Managed } from "../../api/server/core.ts";
 import type { Hub } from "../../hub.ts";
 import type { JsonObject } from "../../lib/json/json.ts";
@@ -140,52 +143,72 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const config = new ConfigCommands(managed);
   const settings = new SettingsCommands(managed);
   const stats = new StatsCommands(managed);
+  const [users, audit] = [new UserCommands(managed), new AuditCommands(managed)];
+  const context = { log: managed.hub.audit, by: ownerGrant({ kind: "owner", id: "cli", client: CLIENT }) };
+  const noted = <T>(id: string, operation: Operation, effect: () => T | Promise<T>) =>
+    Promise.resolve(audited(context, id, operation, effect));
   return {
     listServers: (options) => servers.list(options),
     getServer: (id) => servers.get(id),
-    createServer: (entry) => servers.create(entry),
-    updateServer: (id, entry) => servers.update(id, entry),
-    patchServer: (id, patch) => servers.patch(id, patch),
-    deleteServer: (id) => servers.delete(id),
-    enableServer: (id) => lifecycle.enable(id),
-    disableServer: (id) => lifecycle.disable(id),
+    createServer: (entry) => noted("createServer", { body: entry }, () => servers.create(entry)),
+    updateServer: (id, entry) => noted("updateServer", { params: { id } }, () => servers.update(id, entry)),
+    patchServer: (id, patch) => noted("patchServer", { params: { id } }, () => servers.patch(id, patch)),
+    deleteServer: (id) => noted("deleteServer", { params: { id } }, () => servers.delete(id)),
+    enableServer: (id) => noted("enableServer", { params: { id } }, () => lifecycle.enable(id)),
+    disableServer: (id) => noted("disableServer", { params: { id } }, () => lifecycle.disable(id)),
     updatePackage: (id) => lifecycle.update(id, new AbortController().signal),
     testServer: (entry) => servers.test(entry),
     testSavedServer: (id) => servers.testSaved(id),
     listTools: async (id) => tools.ofServer(id),
     listGroups: async () => groups.list(),
     getGroup: async (name) => groups.get(name),
-    createGroup: (name, entry) => groups.create(name, entry),
-    setGroup: (name, entry) => groups.set(name, entry),
-    deleteGroup: (name) => groups.delete(name),
+    createGroup: (name, entry) => noted("createGroup", { params: { name } }, () => groups.create(name, entry)),
+    setGroup: (name, entry) => noted("setGroup", { params: { name } }, () => groups.set(name, entry)),
+    deleteGroup: (name) => noted("deleteGroup", { params: { name } }, () => groups.delete(name)),
     listGroupTools: async (group) => tools.ofGroup(group),
     settings: () => settings.show(),
-    changeSettings: (patch) => settings.change(patch),
+    changeSettings: (patch) => noted("changeSettings", {}, () => settings.change(patch)),
     secrets: {
       list: () => secrets.list(),
-      set: (name, value, options) => secrets.set(name, value, options),
-      delete: (name, options) => secrets.delete(name, options),
-      rotateKey: () => secrets.rotateKey(),
+      set: (name, value, options) => noted("setSecret", { params: { name } }, () => secrets.set(name, value, options)),
+      delete: (name, options) => noted("deleteSecret", { params: { name } }, () => secrets.delete(name, options)),
+      rotateKey: () => noted("rotateSecretKey", {}, () => secrets.rotateKey()),
     },
     tokens: {
-      list: () => tokens.list(),
-      create: (input) => tokens.make(input, OWNER),
-      revoke: async (name) => void (await tokens.revoke(name, OWNER)),
+      list: () => tokens.list(context.by),
+      create: (input) => noted("createToken", { body: input }, () => tokens.make(input, context.by)),
+      revoke: (name) =>
+        noted("revokeToken", { params: { id: name } }, async () => void (await tokens.revoke(name, context.by))),
+    },
+    users: {
+      list: () => users.list(),
+      change: (id, patch) => noted("changeUser", { params: { id }, body: patch }, () => users.change(id, patch)),
+      remove: (id) => noted("removeUser", { params: { id } }, () => users.remove(id, OWNER)),
+    },
+    audit: {
+      search: (filter) => audit.search(filter ?? {}),
+      verify: () => audit.verify(),
     },
     logins: {
-      begin: (id, input) => logins.begin(id, OWNER_RIGHTS, input),
+      begin: (id, input) => noted("beginLogin", { params: { id } }, () => logins.begin(id, OWNER_RIGHTS, input)),
       getAttempt: async (id) => logins.find(id, OWNER_RIGHTS),
       finish: (id, url) => logins.callback(id, OWNER_RIGHTS, url),
       cancel: async (id) => logins.cancel(id, OWNER_RIGHTS),
       list: () => logins.list(OWNER_RIGHTS),
       refresh: (id, whose) => logins.refresh(id, OWNER_RIGHTS, whose?.as),
-      import: (id, taken) => logins.takeOver(id, OWNER_RIGHTS, taken),
-      logout: (id, whose) => logins.logout(id, OWNER_RIGHTS, whose?.as),
+      import: (id, taken) => noted("importLogin", { params: { id } }, () => logins.takeOver(id, OWNER_RIGHTS, taken)),
+      logout: (id, whose) => noted("logout", { params: { id } }, () => logins.logout(id, OWNER_RIGHTS, whose?.as)),
     },
     connections: {
       get: (whose) => connections.show(OWNER_RIGHTS, whose?.for),
-      setSecret: (name, value, whose) => connections.setSecret(OWNER_RIGHTS, name, value, whose?.for),
-      deleteSecret: (name, whose) => connections.deleteSecret(OWNER_RIGHTS, name, whose?.for),
+      setSecret: (name, value, whose) =>
+        noted("setPersonalSecret", { params: { name } }, () =>
+          connections.setSecret(OWNER_RIGHTS, name, value, whose?.for),
+        ),
+      deleteSecret: (name, whose) =>
+        noted("deletePersonalSecret", { params: { name } }, () =>
+          connections.deleteSecret(OWNER_RIGHTS, name, whose?.for),
+        ),
     },
     config: { get: async () => config.show() },
     calls: { stats: (query) => stats.of({ server: query?.server, since: toTime(query?.since) }) },

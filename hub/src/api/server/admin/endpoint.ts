@@ -1,7 +1,9 @@
 // `/mcp/@admin`: the management API as an MCP server, so that an agent can manage the hub. Needs the role admin.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Authenticator } from "../../../auth/authenticator.ts";
+import { Grant } from "../../../auth/grant.ts";
+import { audited } from "../route-audit.ts";
+import { requireRole, type Authenticator } from "../../../auth/authenticator.ts";
 import { HubError, toHubError } from "../../../errors.ts";
 import { StreamableHttpServer } from "../../../protocol/serve/http-server.ts";
 import { isObject, type JsonObject } from "../../../lib/json/json.ts";
@@ -30,28 +32,41 @@ export function createAdminEndpoint(managed: Managed, authenticator: Authenticat
     instructions: "Manages the MCP servers of this hub. Changes are saved to its config files.",
     methods: {
       "tools/list": () => success({ tools: tools.map(({ definition }) => definition) }),
-      "tools/call": (params, exchange) => call(tools, params, exchange),
+      "tools/call": (params, exchange) => call(managed, tools, params, exchange),
     },
   });
   const server = new StreamableHttpServer(service);
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!PATH.test(request.url ?? "")) return false;
     authenticator
-      .authenticate(request, request.socket.remoteAddress ?? "", "admin")
-      .then((grant) => server.handle(request, new NodeResponse(response), grant))
+      .authenticate(request, request.socket.remoteAddress ?? "")
+      .then((grant) => {
+        requireRole(grant, "admin", true);
+        server.handle(request, new NodeResponse(response), grant);
+      })
       .catch((error: unknown) => sendProblem(response, error));
     return true;
   };
   return Object.assign(edge, { close: () => server.close() });
 }
 
-async function call(tools: readonly AdminTool[], params: JsonObject, exchange: IncomingRequest): Promise<Reply> {
+async function call(
+  { hub }: Managed,
+  tools: readonly AdminTool[],
+  params: JsonObject,
+  exchange: IncomingRequest,
+): Promise<Reply> {
   const { name, arguments: args } = params;
   const tool = tools.find(({ definition }) => definition.name === name);
   if (tool === undefined)
     return failure({ code: RPC.invalidParams, message: `There is no tool ${JSON.stringify(name)}` });
   try {
-    return result(await tool.run(readObject(args), exchange), false);
+    const given = readObject(args);
+    const { requester } = exchange;
+    const by = requester instanceof Grant ? requester : { principal: requester?.principal ?? "unknown" };
+    const operation = { params: given, body: isObject(given["config"]) ? given["config"] : given };
+    const run = () => tool.run(given, exchange);
+    return result(await audited({ log: hub.audit, by }, tool.operation ?? "", operation, run), false);
   } catch (thrown) {
     return result(toHubError(thrown).toJSON(), true);
   }

@@ -16,6 +16,8 @@ import type { Managed } from "../core.ts";
 
 export interface AdminTool {
   readonly definition: JsonObject & { readonly name: string };
+  /** The operation of the API that does the same; undefined: it reads only. */
+  readonly operation: string | undefined;
   run(args: JsonObject, exchange: IncomingRequest): unknown;
 }
 
@@ -40,6 +42,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
     tool("get_mcp_server", "One server", ID, { run: (args) => servers.get(text(args, "id")), reads: true }),
     tool("create_mcp_server", "Add a server and start it if it is enabled", CONFIG, {
       run: (args) => servers.create(args["config"]),
+      operation: "createServer",
     }),
     tool(
       "update_mcp_server",
@@ -47,6 +50,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       { ...ID, ...CONFIG },
       {
         run: (args) => servers.update(text(args, "id"), args["config"]),
+        operation: "updateServer",
       },
     ),
     tool("delete_mcp_server", "Stop a server and remove it from the config", ID, {
@@ -54,11 +58,21 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
         await servers.delete(text(args, "id"));
         return { deleted: true };
       },
+      operation: "deleteServer",
       destroys: true,
     }),
-    tool("start_mcp_server", "Start a server", ID, { run: (args) => lifecycle.start(text(args, "id")) }),
-    tool("stop_mcp_server", "Stop a server", ID, { run: (args) => lifecycle.stop(text(args, "id")) }),
-    tool("test_mcp_server", "Test an entry without saving it", CONFIG, { run: (args) => servers.test(args["config"]) }),
+    tool("start_mcp_server", "Start a server", ID, {
+      run: (args) => lifecycle.start(text(args, "id")),
+      operation: "startServer",
+    }),
+    tool("stop_mcp_server", "Stop a server", ID, {
+      run: (args) => lifecycle.stop(text(args, "id")),
+      operation: "stopServer",
+    }),
+    tool("test_mcp_server", "Test an entry without saving it", CONFIG, {
+      run: (args) => servers.test(args["config"]),
+      operation: "testServer",
+    }),
     tool("list_mcp_tools", "The tools of a server", SERVER, {
       run: (args) => tools.ofServer(text(args, "server_name")),
       reads: true,
@@ -69,6 +83,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       { ...SERVER, tool_name: TEXT, arguments: { type: "object" }, workflow_id: TEXT },
       {
         run: (args, exchange) => callTool(tools, args, exchange),
+        operation: "callTool",
         optional: ["arguments", "workflow_id"],
         wrapper: "request",
         destroys: true,
@@ -94,6 +109,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       ID,
       {
         run: (args, exchange) => logins.begin(text(args, "id"), rightsOf(exchange)),
+        operation: "beginLogin",
       },
     ),
     tool(
@@ -107,14 +123,16 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
     ),
     tool("end_mcp_login", "Log out at a server: revoke its tokens and forget them", ID, {
       run: (args, exchange) => logins.logout(text(args, "id"), rightsOf(exchange)),
+      operation: "logout",
       destroys: true,
     }),
   ];
 }
 
-interface ToolOptions {
+type ToolOptions = ToolSpec & ({ readonly reads: true } | { readonly reads?: never; readonly operation: string });
+
+interface ToolSpec {
   readonly run: AdminTool["run"];
-  readonly reads?: boolean;
   readonly destroys?: boolean;
   /** Optional properties. */
   readonly optional?: readonly string[];
@@ -127,6 +145,7 @@ const ALIASES: Readonly<Record<string, string>> = { server_name: "serverName" };
 
 function tool(name: string, description: string, properties: JsonObject, options: ToolOptions): AdminTool {
   const { run, reads = false, destroys = false, optional = [], wrapper } = options;
+  const operation = options.reads === true ? undefined : options.operation;
   const keys = Object.keys(properties);
   const aliases = Object.fromEntries(
     keys.flatMap((key) => {
@@ -147,6 +166,7 @@ function tool(name: string, description: string, properties: JsonObject, options
   const annotations = { readOnlyHint: reads, destructiveHint: destroys };
   return {
     definition: { name, description, inputSchema, annotations },
+    operation,
     run: (args, exchange) => run(readArguments(args, keys, wrapper), exchange),
   };
 }

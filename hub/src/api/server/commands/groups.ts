@@ -1,5 +1,8 @@
 // Groups: their config, what they expose, and changes.
 
+import type { Grant } from "../../../auth/grant.ts";
+import { may } from "../../../auth/policy.ts";
+import { groupNotFound } from "../../../catalog/catalog.ts";
 import type { EditOptions } from "../../../config/files/config-store.ts";
 import { HubError } from "../../../errors.ts";
 import type { GroupConfig } from "../../../config/schema/types.ts";
@@ -18,6 +21,23 @@ export class GroupCommands {
 
   constructor(managed: Managed) {
     this.#managed = managed;
+  }
+
+  /** Those that the viewer may see. */
+  listFor(viewer: Grant): GroupView[] {
+    const { catalog } = this.#managed.hub;
+    if (may(viewer, { to: "manage", as: "operator", changes: false })) return this.list();
+    return catalog.groupNames
+      .filter((name) => may(viewer, { to: "see", group: catalog.group(name) }))
+      .map((name) => this.getFor(viewer, name));
+  }
+
+  /** A group that the viewer may not see does not exist, and none is suggested. */
+  getFor(viewer: Grant, name: string): GroupView {
+    if (may(viewer, { to: "manage", as: "operator", changes: false })) return this.get(name);
+    if (!may(viewer, { to: "see", group: this.#managed.hub.catalog.group(name) })) throw groupNotFound(name);
+    // Who else may use it is not for everyone.
+    return { ...this.get(name), access: null };
   }
 
   list(): GroupView[] {

@@ -14,6 +14,7 @@ export const OWNER_RIGHTS: Rights = {
   teams: new Set(),
   email: undefined,
   groups: "*",
+  readOnly: false,
   hasEnded: false,
 };
 
@@ -30,7 +31,7 @@ export async function principalNamed({ users }: Pick<Core, "users">, named: stri
 export async function actingFor(hub: Pick<Core, "users">, rights: Rights, named: string | undefined): Promise<string> {
   if (named === undefined || named === "me") return rights.principal;
   // Not even whether there is such a user is said to others.
-  if (!may(rights, { to: "manage", as: "admin" }) && named !== rights.principal) throw notTheirs();
+  if (!may(rights, { to: "manage", as: "admin", changes: true }) && named !== rights.principal) throw notTheirs();
   return principalNamed(hub, named);
 }
 
@@ -40,7 +41,7 @@ export function notTheirs(): HubError {
 
 /** Whether the caller may use the server in some group. Someone who manages the hub may use every server. */
 export function mayReach({ catalog }: Pick<Core, "catalog">, rights: Rights, server: string): boolean {
-  if (may(rights, { to: "manage", as: "operator" })) return true;
+  if (may(rights, { to: "manage", as: "operator", changes: false })) return true;
   return catalog.groupNames.some((name) => {
     const group = catalog.group(name);
     return group.servers.includes(server) && may(rights, { to: "use", group });

@@ -1,11 +1,16 @@
 // Access tokens for clients of the hub. A token is shown once, when it is made.
 
+import { includesRole, lowerRole, type Grant } from "../../../auth/grant.ts";
+import { may } from "../../../auth/policy.ts";
+import { groupNotFound } from "../../../catalog/catalog.ts";
+import { HubError } from "../../../errors.ts";
 import { servicePrincipal } from "../../../auth/users.ts";
 import type { StoredToken } from "../../../auth/token-store.ts";
 import type { AccessToken, AccessTokenInput, NewAccessToken } from "../../schemas/token.ts";
 import type { Managed } from "../core.ts";
 import { principalNamed } from "./on-behalf.ts";
 
+const NO_TEAMS: ReadonlySet<string> = new Set();
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 90;
 
@@ -16,26 +21,65 @@ export class TokenCommands {
     this.#managed = managed;
   }
 
-  async list(): Promise<AccessToken[]> {
-    return (await this.#managed.hub.accessTokens.list()).map(toView);
+  /** Those that the viewer may handle. */
+  async list(viewer: Grant): Promise<AccessToken[]> {
+    return (await this.#managed.hub.accessTokens.list())
+      .filter(({ principal }) => may(viewer, { to: "handle", owner: principal, as: "admin" }))
+      .map(toView);
   }
 
-  /** `by`: the principal who makes it. */
-  async make(input: AccessTokenInput, by: string): Promise<NewAccessToken> {
+  /** `maker`: without the role admin it makes tokens for itself only, which may do no more than it may itself. */
+  async make(input: AccessTokenInput, maker: Grant): Promise<NewAccessToken> {
     const { name, for: holder, role = "user", groups = "*", read_only: readOnly = false } = input;
     const { expires_in_days: days = DEFAULT_DAYS } = input;
+    const isAdmin = may(maker, { to: "manage", as: "admin", changes: true });
+    const own = isAdmin ? servicePrincipal(name) : maker.principal;
+    const principal = holder === undefined ? own : await principalNamed(this.#managed.hub, holder);
+    if (!isAdmin) requireWithin(maker, { principal, role });
     // An unknown group is a typing error; one that is added later is not meant.
-    if (groups !== "*") for (const group of groups) this.#managed.hub.catalog.groupOrSuggest(group);
+    if (groups !== "*") for (const group of groups) this.#requireGroup(group, maker, { principal, role });
     const expiresAt = days === null ? undefined : Date.now() + days * DAY_MS;
-    const principal = holder === undefined ? servicePrincipal(name) : await principalNamed(this.#managed.hub, holder);
     const given = { name, principal, role, groups, readOnly, expiresAt };
-    const { token, stored } = await this.#managed.hub.accessTokens.make(given, by);
+    const { token, stored } = await this.#managed.hub.accessTokens.make(given, maker.principal);
     return { ...toView(stored), token };
   }
 
-  /** By id or name. */
-  async revoke(idOrName: string, by: string): Promise<AccessToken> {
-    return toView(await this.#managed.hub.accessTokens.revoke(idOrName, by));
+  /** By id or name. A token that the revoker may not handle does not exist for it. */
+  async revoke(idOrName: string, revoker: Grant): Promise<AccessToken> {
+    const { accessTokens } = this.#managed.hub;
+    const mine = ({ principal }: StoredToken) => may(revoker, { to: "handle", owner: principal, as: "admin" });
+    return toView(await accessTokens.revoke(idOrName, revoker.principal, mine));
+  }
+
+  /** Throws unless the group is open to the maker, and to whom the token is for. */
+  #requireGroup(name: string, maker: Grant, { principal, role }: Pick<StoredToken, "principal" | "role">): void {
+    const { catalog, users } = this.#managed.hub;
+    const isAdmin = may(maker, { to: "manage", as: "admin", changes: true });
+    const group = isAdmin ? catalog.groupOrSuggest(name) : catalog.group(name);
+    if (!may(maker, { to: "use", group })) throw groupNotFound(name);
+    const rights = users.rightsOf(principal);
+    const holder = { kind: "token", principal, groups: "*", readOnly: false, hasEnded: false, ...rights } as const;
+    const limited = { teams: NO_TEAMS, email: undefined, ...holder, role: lowerRole(role, rights?.role ?? "user") };
+    if (may(limited, { to: "use", group })) return;
+    throw new HubError("InvalidArgument", `The group ${name} is not open to ${principal}`, {
+      field: "groups",
+      hint: "Add it to the group's `access` first: plugboard group set NAME --access …",
+    });
+  }
+}
+
+/** A stolen token must not outlive its revocation by making others. */
+function requireWithin({ kind, principal, role }: Grant, wanted: Pick<StoredToken, "principal" | "role">): void {
+  if (kind === "token" || kind === "issued") {
+    throw new HubError("Forbidden", "A token with this role makes no tokens", {
+      hint: "Sign in to the web interface to make one, or ask an administrator of the hub",
+    });
+  }
+  if (wanted.principal !== principal) {
+    throw new HubError("Forbidden", "Only an administrator makes tokens for others", { field: "for" });
+  }
+  if (!includesRole(role, wanted.role)) {
+    throw new HubError("Forbidden", `A token cannot have a higher role than its user, ${role}`, { field: "role" });
   }
 }
 

@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import type { GroupPreviews } from "../commands/group-previews.ts";
 import type { GroupCommands } from "../commands/groups.ts";
-import { BASE_PATH, nameParam, routesOf, type Route } from "../route.ts";
+import { BASE_PATH, rightsOf, nameParam, routesOf, type Route } from "../route.ts";
 import { group, groupInput, groupPreview, groupPreviewInput, newGroup } from "../../schemas/group.ts";
 
 const { get, post, put, remove } = routesOf("groups");
@@ -13,7 +13,7 @@ export function groupRoutes(groups: GroupCommands, previews: GroupPreviews): Rou
     get("/groups", "listGroups", "All groups", {
       answer: z.array(group),
       versioned: true,
-      run: () => groups.list(),
+      run: (call) => groups.listFor(rightsOf(call)),
     }),
     post("/groups", "createGroup", "Add a group", {
       body: newGroup,
@@ -35,7 +35,7 @@ export function groupRoutes(groups: GroupCommands, previews: GroupPreviews): Rou
       params: nameParam,
       answer: group,
       versioned: true,
-      run: ({ params }) => groups.get(params.name),
+      run: (call) => groups.getFor(rightsOf(call), call.params.name),
     }),
     put("/groups/{name}", "setGroup", "Add or replace a group", {
       params: nameParam,

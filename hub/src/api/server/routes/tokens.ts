@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import { newToken, token, tokenInput } from "../../schemas/token.ts";
 import type { TokenCommands } from "../commands/tokens.ts";
-import { routesOf, type Call, type Route } from "../route.ts";
+import { rightsOf, routesOf, type Route } from "../route.ts";
 
 const { get, post, remove } = routesOf("tokens");
 
@@ -13,23 +13,19 @@ export function tokenRoutes(tokens: TokenCommands): Route[] {
   return [
     get("/tokens", "listTokens", "Access tokens that are valid, and when they were last used", {
       answer: z.array(token),
-      run: () => tokens.list(),
+      run: (call) => tokens.list(rightsOf(call)),
     }),
     post("/tokens", "createToken", "Make an access token; it is shown only in this answer", {
       body: tokenInput,
       answer: newToken,
       status: 201,
-      run: ({ body, grant }) => tokens.make(body, by(grant)),
+      run: (call) => tokens.make(call.body, rightsOf(call)),
     }),
     remove("/tokens/{id}", "revokeToken", "Revoke an access token, by id or name; everything that it holds open ends", {
       params: idParam,
-      run: async ({ params, grant }) => {
-        await tokens.revoke(params.id, by(grant));
+      run: async (call) => {
+        await tokens.revoke(call.params.id, rightsOf(call));
       },
     }),
   ];
-}
-
-function by(grant: Call<unknown, unknown, unknown>["grant"]): string {
-  return grant?.principal ?? "";
 }

@@ -1,0 +1,50 @@
+// The audit log, as it is shown.
+
+import { auditActionOf } from "../../../auth/audit.ts";
+import type { AuditRow } from "../../../auth/audit-store.ts";
+import { labelOf } from "../../../auth/users.ts";
+import type { AuditCheck, AuditPage, AuditRowView, AuditSearch } from "../../schemas/audit.ts";
+import type { Managed } from "../core.ts";
+
+export class AuditCommands {
+  readonly #hub: Managed["hub"];
+
+  constructor({ hub }: Pick<Managed, "hub">) {
+    this.#hub = hub;
+  }
+
+  async search({ who, what, since, before, limit = 50 }: Partial<AuditSearch>): Promise<AuditPage> {
+    const { audit, users } = this.#hub;
+    await users.reload();
+    const principal = who === undefined ? undefined : (users.find(who)?.principal ?? who);
+    const action = what === undefined ? undefined : auditActionOf(what);
+    const rows = await audit.query({ principal, action, since, before, limit: limit + 1 });
+    const shown = rows.slice(0, limit);
+    return {
+      rows: shown.map((row) => this.#toView(row)),
+      next: rows.length > limit ? (shown.at(-1)?.n ?? null) : null,
+    };
+  }
+
+  async verify(): Promise<AuditCheck> {
+    const { rows, head, fault } = await this.#hub.audit.verify();
+    return { rows, head, fault: fault ?? null };
+  }
+
+  #toView({ at, principal, role, token, client, address, object, detail, requestId, ...row }: AuditRow): AuditRowView {
+    const user = principal.startsWith("user:") ? this.#hub.users.find(principal) : undefined;
+    return {
+      ...row,
+      at: new Date(at).toISOString(),
+      principal,
+      who: user === undefined ? principal : labelOf(user),
+      role: role ?? null,
+      token: token ?? null,
+      client: client ?? null,
+      address: address ?? null,
+      object: object ?? null,
+      detail: detail ?? null,
+      request_id: requestId ?? null,
+    };
+  }
+}
