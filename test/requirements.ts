@@ -268,6 +268,11 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "Calls and rates are limited, and a flooding server slows no other.",
     provenBy: "hub/src/servers/resilience/call-limits.test.ts",
   },
+  "RG-3": {
+    means:
+      "Large groups are offered as tools that search, describe and call, by setting, by URL or automatically above a measured size; token counts are shown.",
+    provenBy: "test/mcp/tool-search.test.ts",
+  },
   "CH-1": {
     means: "The chat server runs over stdio or HTTP and shuts down cleanly.",
     provenBy: "test/chat/scenarios.test.ts",

@@ -21,7 +21,7 @@ export class LiveCatalog {
 
   constructor(options: LiveCatalogOptions) {
     this.#options = options;
-    this.#built = this.#build();
+    this.#built = this.#build(undefined);
   }
 
   /** The current catalog, including the last change. */
@@ -45,7 +45,7 @@ export class LiveCatalog {
     const { events } = this.#options;
     const startedAt = performance.now();
     const previous = this.#built;
-    const catalog = this.#build();
+    const catalog = this.#build(previous);
     this.#built = catalog;
     this.#buildMs = performance.now() - startedAt;
     for (const message of catalog.warnings) {
@@ -59,8 +59,8 @@ export class LiveCatalog {
     this.#timer = undefined;
   }
 
-  #build(): Catalog {
+  #build(previous: Catalog | undefined): Catalog {
     const { config, supervisor, defaultAccess } = this.#options;
-    return Catalog.build(config(), supervisor.listings(), { defaultAccess });
+    return Catalog.build(config(), supervisor.listings(), { defaultAccess, previous });
   }
 }

@@ -89,6 +89,8 @@ const GROUPS = {
   tools: { tools: ["git:*", "!git:push"] },
   name_asker: { name_asker: false },
   access: { access: ["user:ann@example.com", "team:eng", "*"] },
+  exposure: { exposure: "search" },
+  always: { always: ["git:status"] },
 } as const satisfies Record<keyof typeof groupEntry.shape, object>;
 
 describe("a server entry", () => {

@@ -18,6 +18,8 @@ interface CatalogOptions {
   readonly maxNameLength?: number;
   /** Who may use a group that does not say so. Undefined: everyone whose credentials are valid. */
   readonly defaultAccess?: readonly string[] | undefined;
+  /** The snapshot before this one. */
+  readonly previous?: Catalog | undefined;
 }
 
 export class Catalog {
@@ -48,7 +50,7 @@ export class Catalog {
   static build(
     config: HubConfig,
     listings: ReadonlyMap<string, ServerListing>,
-    { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultAccess }: CatalogOptions = {},
+    { maxNameLength = DEFAULT_MAX_NAME_LENGTH, defaultAccess, previous }: CatalogOptions = {},
   ): Catalog {
     if (!(maxNameLength >= MIN_MAX_NAME_LENGTH)) {
       const message = `maxNameLength must be at least ${MIN_MAX_NAME_LENGTH}`;
@@ -63,7 +65,8 @@ export class Catalog {
     for (const given of memberships) {
       const membership = { ...given, access: given.access ?? defaultAccess };
       const own = membership.servers.flatMap((server) => members.get(server) ?? []);
-      groups.set(membership.name, new Group(membership, own, { maxNameLength }));
+      const wasSearched = previous === undefined ? undefined : previous.#groups.get(membership.name)?.wasSearched;
+      groups.set(membership.name, new Group(membership, own, { maxNameLength, wasSearched }));
       allWarnings.push(...unusedEntryWarnings(membership, own));
     }
     return new Catalog(groups, members, allWarnings);

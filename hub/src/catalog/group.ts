@@ -6,8 +6,11 @@ import type { Membership } from "./membership.ts";
 import { NameTable } from "./name-table.ts";
 import type { NamedOffer } from "./name-table.ts";
 import type { Offer } from "./offers.ts";
+import { META_DEFINITIONS } from "../search/meta-tools.ts";
+import { ToolIndex } from "../search/tool-index.ts";
 import { ResourceTable } from "./resource-table.ts";
 import type { OfferedUri } from "./resource-table.ts";
+import { tokensOfBytes } from "./tokens.ts";
 import { ToolFilter } from "./tool-filter.ts";
 import { rewriteUiResource } from "./uris.ts";
 import type { OwnedUri } from "./uris.ts";
@@ -39,7 +42,17 @@ interface GroupOptions {
   readonly verbatim?: boolean;
   /** Only the tools that say that they change nothing. */
   readonly readOnly?: boolean;
+  /** Whether the previous snapshot of an `auto` group was searched, so that it does not change back and forth. */
+  readonly wasSearched?: boolean | undefined;
 }
+
+/** Whether clients get all tools, or tools that search them. */
+export type Exposure = "all" | "search";
+
+/** Tokens of all tools above which an `auto` group is searched: a tenth of a context window of 200,000. */
+const SEARCH_ABOVE = 20_000;
+/** A searched group lists all tools again below this. */
+const LIST_BELOW = 16_000;
 
 export class Group {
   readonly name: string;
@@ -58,7 +71,15 @@ export class Group {
   readonly #prompts: NameTable;
   readonly #resources: ResourceTable;
   readonly #restrict: () => Group;
+  readonly #expose: (exposure: Exposure) => Group;
+  readonly #exposure: Membership["exposure"];
+  readonly #wasSearched: boolean | undefined;
+  readonly #always: readonly ExposedTool[];
+  readonly #exposed = new Map<Exposure, Group>();
   #readOnly: Group | undefined;
+  #isSearched: boolean | undefined;
+  #index: ToolIndex<ExposedTool> | undefined;
+  #allToolsJson: Buffer | undefined;
   #toolsJson: Buffer | undefined;
   #promptsJson: Buffer | undefined;
   #resourcesJson: Buffer | undefined;
@@ -74,6 +95,8 @@ export class Group {
       tools,
       nameAsker,
       access,
+      exposure,
+      always,
       several,
       incomplete: _incomplete,
       ...rest
@@ -106,11 +129,60 @@ export class Group {
     this.resources = resources.resources.map(toResource);
     this.templates = resources.templates.map(toTemplate);
     this.#restrict = () => (readOnly ? this : new Group(membership, members, { ...options, readOnly: true }));
+    this.#expose = (mode) => new Group({ ...membership, exposure: mode }, members, options);
+    this.#exposure = exposure;
+    this.#wasSearched = options.wasSearched;
+    const pinned = new ToolFilter(always);
+    this.#always = always.length === 0 ? [] : this.tools.filter(({ server, tool }) => pinned.admits(server, tool));
   }
 
   /** The same group for callers that may only read: with the tools that say that they change nothing. */
   get readOnly(): Group {
     return (this.#readOnly ??= this.#restrict());
+  }
+
+  /** The same group for clients that want all tools, or tools that search them. */
+  exposing(exposure: Exposure): Group {
+    const known = this.#exposed.get(exposure);
+    if (known !== undefined) return known;
+    const group = this.#expose(exposure);
+    this.#exposed.set(exposure, group);
+    return group;
+  }
+
+  /** Whether clients get tools that search, in place of all tools. */
+  get isSearched(): boolean {
+    return (this.#isSearched ??= this.#decide());
+  }
+
+  /** The last decision about it, if there was one: unlike `isSearched`, it costs nothing. */
+  get wasSearched(): boolean | undefined {
+    return this.#isSearched ?? this.#wasSearched;
+  }
+
+  /** What the tools' definitions take of a model's context: an estimate. */
+  get tokens(): number {
+    return tokensOfBytes(this.#allJson.length);
+  }
+
+  /** Definitions of the tools in the list that clients get. */
+  get listed(): readonly JsonObject[] {
+    const tools = this.isSearched ? this.#always : this.tools;
+    const definitions = tools.map(({ definition }) => definition);
+    return this.isSearched ? [...META_DEFINITIONS, ...definitions] : definitions;
+  }
+
+  get index(): ToolIndex<ExposedTool> {
+    return (this.#index ??= new ToolIndex(this.tools));
+  }
+
+  #decide(): boolean {
+    if (this.#exposure !== "auto") return this.#exposure === "search";
+    return this.tokens > (this.#wasSearched === true ? LIST_BELOW : SEARCH_ABOVE);
+  }
+
+  get #allJson(): Buffer {
+    return (this.#allToolsJson ??= toJson(this.tools));
   }
 
   /** By exposed name or by `server:tool`; throws «Tool not found». The server may be down. */
@@ -144,7 +216,7 @@ export class Group {
 
   /** The list as JSON, serialized once for all clients. */
   get toolsJson(): Buffer {
-    return (this.#toolsJson ??= toJson(this.tools));
+    return (this.#toolsJson ??= this.isSearched ? listJson(this.listed) : this.#allJson);
   }
 
   get promptsJson(): Buffer {

@@ -13,6 +13,8 @@ type EveryField<T> = { readonly [K in keyof Required<T>]: T[K] };
 
 /** A group with its resolved servers: only configured ones, each once, in the group's order. */
 export interface Membership extends EveryField<GroupConfig> {
+  readonly exposure: NonNullable<GroupConfig["exposure"]>;
+  readonly always: readonly string[];
   /** Decides the form of names (NameForm). */
   readonly several: boolean;
   /** The group names servers that are not configured. */
@@ -30,7 +32,7 @@ export function readMemberships(config: HubConfig): Memberships {
   const hints = readHints(config);
   const groups = new Map<string, Membership>();
 
-  for (const { name, description, servers, tools, nameAsker, access, ...rest } of config.groups) {
+  for (const { name, description, servers, tools, nameAsker, access, exposure, always, ...rest } of config.groups) {
     noFieldsLeft(rest);
     if (groups.has(name)) {
       warnings.push(`Group ${quote(name)} is declared twice; the first declaration is used`);
@@ -47,6 +49,8 @@ export function readMemberships(config: HubConfig): Memberships {
       tools,
       nameAsker,
       access,
+      exposure: exposure ?? DEFAULTS.exposure,
+      always: always ?? DEFAULTS.always,
       incomplete: unknown.length > 0,
     });
   }
@@ -69,12 +73,14 @@ const DEFAULTS = {
   tools: [],
   nameAsker: undefined,
   access: undefined,
+  exposure: "auto",
+  always: [],
   incomplete: false,
 } as const;
 
 /** One server alone, in no group: a client of it is not one of a group. */
 export function onlyServer(server: string): Membership {
-  return { ...DEFAULTS, name: NO_GROUP, servers: [server], several: false };
+  return { ...DEFAULTS, name: NO_GROUP, servers: [server], exposure: "all", several: false };
 }
 
 /** All enabled servers. Disabled ones count for the form of names, so that enabling one renames nothing. */

@@ -18,6 +18,7 @@ export interface Preview {
   readonly tools: readonly PreviewedTool[];
   /** Tools of its servers that it keeps out. */
   readonly hidden: readonly PreviewedTool[];
+  readonly isSearched: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -28,7 +29,7 @@ export function previewGroup(
 ): Preview {
   const { memberships, warnings } = readMemberships({ servers, groups: [group] });
   const membership = memberships.find(({ name }) => name === group.name);
-  if (membership === undefined) return { tools: [], hidden: [], warnings };
+  if (membership === undefined) return { tools: [], hidden: [], isSearched: false, warnings };
   const members = membership.servers.flatMap((name) => {
     const server = servers.find((each) => each.name === name);
     return server === undefined ? [] : [createMember(server, listings.get(name))];
@@ -36,8 +37,10 @@ export function previewGroup(
   const naming = { maxNameLength: DEFAULT_MAX_NAME_LENGTH };
   const filter = new ToolFilter(group.tools);
   const withRule = (tool: ExposedTool) => ({ ...tool, rule: filter.deciding(tool.server, tool.tool) });
+  const exposed = new Group(membership, members, naming);
   return {
-    tools: new Group(membership, members, naming).tools.map(withRule),
+    tools: exposed.tools.map(withRule),
+    isSearched: exposed.isSearched,
     hidden: new Group({ ...membership, tools: [] }, members, naming).tools
       .filter(({ server, tool }) => !filter.admits(server, tool))
       .map(withRule),

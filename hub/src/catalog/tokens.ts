@@ -7,7 +7,12 @@ import type { JsonObject } from "../lib/json/json.ts";
 const BYTES_PER_TOKEN = 3.8;
 
 export function estimateTokens(definition: JsonObject): number {
-  return Math.round(Buffer.byteLength(JSON.stringify(definition)) / BYTES_PER_TOKEN);
+  return tokensOfBytes(Buffer.byteLength(JSON.stringify(definition)));
+}
+
+/** Of JSON definitions of this length. */
+export function tokensOfBytes(bytes: number): number {
+  return Math.round(bytes / BYTES_PER_TOKEN);
 }
 
 /** Definitions are immutable, so that each is counted once. */

@@ -18,6 +18,7 @@ import { discoverResult, initializeResult } from "./initialize.ts";
 import { findGroup, ListChangedNotifier } from "./lists/list-changed.ts";
 import { ToolLists } from "./lists/tool-lists.ts";
 import { LogLevels } from "./log-levels.ts";
+import { answerMetaCall, metaCallOf } from "./search/meta-calls.ts";
 import { ResourceSubscriptions, wantedUris } from "./resources/resource-subscriptions.ts";
 import type { TaskIds } from "./tasks/task-ids.ts";
 import { TaskRequests } from "./tasks/task-requests.ts";
@@ -118,7 +119,11 @@ export class Endpoint implements Service {
     "resources/list": (incoming, group) => this.#list(incoming, group, "resources", group.resourcesJson),
     "resources/templates/list": (incoming, group) =>
       this.#list(incoming, group, "resourceTemplates", group.templatesJson),
-    "tools/call": (incoming, group) => this.#forwarder.callTool(incoming, group),
+    "tools/call": (incoming, group) => {
+      const meta = metaCallOf(incoming, group);
+      if (meta !== undefined) return answerMetaCall(meta, incoming, group, this.#forwarder);
+      return this.#forwarder.callTool(incoming, group);
+    },
     "prompts/get": (incoming, group) => this.#forwarder.getPrompt(incoming, group),
     "resources/read": (incoming, group) => this.#forwarder.readResource(incoming, group),
     "completion/complete": (incoming, group) => this.#forwarder.complete(incoming, group),

@@ -4,7 +4,7 @@
 import type { ServerRequest, ToolCall } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
 import { withExposedUris } from "../calls/exposed-uris.ts";
-import type { Group } from "../catalog/group.ts";
+import type { ExposedTool, Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import { isObject, type JsonObject } from "../lib/json/json.ts";
 import { LEGACY_VERSIONS, META, MODERN_VERSION } from "../protocol/revisions/era.ts";
@@ -59,7 +59,12 @@ export class Forwarder {
     });
   }
 
-  async callTool(incoming: IncomingRequest, group: Group): Promise<Reply> {
+  /** `check`: may refuse the call, which is recorded. */
+  async callTool(
+    incoming: IncomingRequest,
+    group: Group,
+    check?: (tool: ExposedTool) => HubError | undefined,
+  ): Promise<Reply> {
     let target: ReturnType<Group["resolveTool"]>;
     try {
       target = group.resolveTool(stringParam(incoming, "name"));
@@ -68,6 +73,8 @@ export class Forwarder {
     }
     const { server, tool, definition } = target;
     this.#options.sessions?.called(incoming, group.name);
+    const refusal = check?.(target);
+    if (refusal !== undefined) throw await this.#refuse(incoming, group, refusal, { server, name: tool });
     const mismatch = this.#headerProblem(incoming, definition);
     if (mismatch !== undefined) {
       await this.#refuse(incoming, group, new HubError("InvalidArgument", mismatch), { server, name: tool });

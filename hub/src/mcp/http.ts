@@ -9,7 +9,7 @@ import type { Grant } from "../auth/grant.ts";
 import { may } from "../auth/policy.ts";
 import type { Calls } from "../calls/calls.ts";
 import { groupNotFound } from "../catalog/catalog.ts";
-import type { Group } from "../catalog/group.ts";
+import type { Exposure, Group } from "../catalog/group.ts";
 import { toHubError, type HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson, type HttpResponse } from "../protocol/serve/http-response.ts";
@@ -70,6 +70,8 @@ interface Target {
   readonly query: string | undefined;
   /** The path for messages of HTTP+SSE. */
   readonly messages: string;
+  /** What the client wants in the list of tools; undefined: what the group's settings say. */
+  readonly exposure: Exposure | undefined;
 }
 
 export class McpHttp {
@@ -106,7 +108,7 @@ export class McpHttp {
   /** Streamable HTTP of one group, for an edge that has paths of its own and knows the caller. `name` is not yet decoded. */
   serve(name: string, request: IncomingMessage, nodeResponse: ServerResponse, grant: Grant): void {
     const response = new NodeResponse(nodeResponse);
-    const served = this.#find(name, grant, response);
+    const served = this.#find({ group: name, exposure: undefined }, grant, response);
     served?.http.handle(request, response, served.requesters.of(grant));
   }
 
@@ -117,7 +119,7 @@ export class McpHttp {
     const caller = this.#options.authenticator.findMcp(request);
     // Refusals are left to Node's server, which knows where the request comes from.
     if (caller === undefined) return false;
-    const served = this.#find(target.group, caller, response);
+    const served = this.#find(target, caller, response);
     served?.http.handle(request, response, served.requesters.of(caller));
     return true;
   }
@@ -183,13 +185,13 @@ export class McpHttp {
   /** Continues with the group of a request and its caller, or sends an error. */
   #enter(
     request: IncomingMessage,
-    { group }: Target,
+    target: Target,
     response: LazyResponse,
     use: (served: GroupServers, requester: Requester | undefined) => void,
   ): void {
     const { authenticator } = this.#options;
     const enter = (caller: Grant) => {
-      const served = this.#find(group, caller, response);
+      const served = this.#find(target, caller, response);
       if (served !== undefined) use(served, served.requesters.of(caller));
     };
     const source = request.socket.remoteAddress ?? "";
@@ -202,16 +204,20 @@ export class McpHttp {
   }
 
   /** The group of this name. If there is none, or the caller may not use it, sends the same error. */
-  #find(name: string | undefined, caller: Grant, response: LazyResponse): GroupServers | undefined {
+  #find(
+    { group, exposure }: Pick<Target, "group" | "exposure">,
+    caller: Grant,
+    response: LazyResponse,
+  ): GroupServers | undefined {
     try {
-      return this.#group(name === undefined ? undefined : decodeUri(name), caller);
+      return this.#group(group === undefined ? undefined : decodeUri(group), exposure, caller);
     } catch (thrown) {
       sendError(response, toHubError(thrown));
       return undefined;
     }
   }
 
-  #group(name: string | undefined, caller: Grant): GroupServers {
+  #group(name: string | undefined, exposure: Exposure | undefined, caller: Grant): GroupServers {
     const { sessionRecords } = this.#options;
     const find = () => this.#options.group(name);
     const asked = find();
@@ -219,10 +225,13 @@ export class McpHttp {
     if (!may(caller, { to: "use", group: asked })) throw groupNotFound(given);
     const { readOnly } = caller;
     // Sessions of one kind of caller are not for the other.
-    const key = readOnly ? `${given} ${READ_ONLY}` : given;
+    const key = [given, ...(readOnly ? [READ_ONLY] : []), ...(exposure === undefined ? [] : [`(${exposure})`])].join(
+      " ",
+    );
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const group = readOnly ? () => find().readOnly : find;
+    const allowed = readOnly ? () => find().readOnly : find;
+    const group = exposure === undefined ? allowed : () => allowed().exposing(exposure);
     const endpoint = new Endpoint({ ...this.#options, group });
     const http = new StreamableHttpServer(endpoint, { records: sessionRecords?.(key) });
     const requesters = new GroupRequesters();
@@ -265,9 +274,20 @@ const CLOSING = { status: 503, message: "The hub is stopping" } as const;
 
 function targetOf(url: string): Target | undefined {
   const [, route, group, query] = GROUP_SUFFIX.exec(url) ?? [];
-  if (route !== undefined)
-    return { route, group, query, messages: group === undefined ? "/messages" : `/messages/${group}` };
+  if (route !== undefined) {
+    const messages = group === undefined ? "/messages" : `/messages/${group}`;
+    return { route, group, query, messages, exposure: exposureIn(route, query) };
+  }
   const [, prefix, prefixedRoute, prefixedQuery] = GROUP_PREFIX.exec(url) ?? [];
   if (prefixedRoute === undefined) return undefined;
-  return { route: prefixedRoute, group: prefix, query: prefixedQuery, messages: `/groups/${prefix}/messages` };
+  const messages = `/groups/${prefix}/messages`;
+  const exposure = exposureIn(prefixedRoute, prefixedQuery);
+  return { route: prefixedRoute, group: prefix, query: prefixedQuery, messages, exposure };
+}
+
+/** `?tools=all` or `?tools=search`. Not with HTTP+SSE, whose messages have an address of their own. */
+function exposureIn(route: string, query: string | undefined): Exposure | undefined {
+  if (query === undefined || route !== "mcp") return undefined;
+  const wanted = new URLSearchParams(query).get("tools");
+  return wanted === "all" || wanted === "search" ? wanted : undefined;
 }

@@ -46,6 +46,10 @@ export const groupText = {
   descriptionHint: "Clients may show it.",
   access: "Who may use it",
   accessPlaceholder: "user:ann@example.com, team:eng, service:ci",
+  exposure: "In the list of tools",
+  exposureHint: "Tools that search keep a large group from filling the context of a model.",
+  exposures: { auto: "all tools, or a search above 20,000 tokens", all: "always all tools", search: "always a search" },
+  searched: (n: number) => `Clients get tools that search these ${count(n)}, and may call each by its name.`,
   accessHint:
     "Separated by commas; * for everyone with valid credentials, none for administrators only. Empty: as hub.json says.",
   declares:

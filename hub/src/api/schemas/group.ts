@@ -18,10 +18,17 @@ export const group = component(
       z.nullable(z.array(z.string())),
       "Who may use it: `user:`, `team:` or `service:` and a name, or `*`; null: as auth.default_access says, or not for this caller to know",
     ),
+    exposure: describe(
+      z.nullable(z.enum(["auto", "all", "search"])),
+      "Whether clients get all tools, or tools that search them; null: default, by the size of the tools",
+    ),
+    always: describe(z.array(z.string()), "Patterns of tools that are listed although the group is searched"),
+    is_searched: describe(z.boolean(), "Whether clients get tools that search, in place of all tools"),
     declared: describe(z.boolean(), "False if no config file names the group: the default group, or one from a hint"),
     error: describe(z.nullable(errorBody), "Why the group in the file is invalid"),
     path: describe(z.string(), "Path of its MCP endpoint"),
     tool_count: z.int(),
+    tokens: describe(z.int(), "What the definitions of all its tools take of a model's context: an estimate"),
     prompt_count: z.int(),
     resource_count: z.int(),
   }),
@@ -41,6 +48,7 @@ export const groupPreviewInput = component(
     name: describe(z.optional(z.string()), "The saved group to compare with"),
     servers: z.array(z.string()),
     tools: z.array(z.string()),
+    exposure: groupEntry.shape.exposure,
   }),
 );
 export type GroupPreviewInput = z.infer<typeof groupPreviewInput>;
@@ -66,6 +74,7 @@ export const groupPreview = component(
     removed: describe(z.array(z.string()), "Present names of the tools that leave the saved group"),
     tool_count: z.int(),
     tokens: z.int(),
+    is_searched: describe(z.boolean(), "Whether clients would get tools that search, in place of all tools"),
     saved: describe(
       z.nullable(z.object({ tool_count: z.int(), tokens: z.int() })),
       "The saved group; null if there is none of that name",

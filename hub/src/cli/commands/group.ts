@@ -1,12 +1,15 @@
 // `plugboard group`: manages groups. Each group of servers and tools is a separate endpoint.
 
+import { Option } from "commander";
 import type { GroupInput, GroupView } from "../../api/schemas/group.ts";
+import type { GroupExposure } from "../../config/schema/types.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../../errors.ts";
 import { withAccess, type Access } from "../hub-access/hub-access.ts";
 import type { GlobalOptions } from "../io.ts";
 import type { Register } from "../command.ts";
 import type { Cell } from "../terminal/table.ts";
+import { approximate } from "../terminal/tokens.ts";
 import { count } from "../terminal/text.ts";
 
 interface GroupOptions extends GlobalOptions {
@@ -14,6 +17,8 @@ interface GroupOptions extends GlobalOptions {
   readonly tools?: string;
   readonly description?: string;
   readonly access?: string;
+  readonly exposure?: GroupExposure;
+  readonly always?: string;
 }
 
 export const groupCommand: Register = (program, { io }) => {
@@ -49,6 +54,13 @@ export const groupCommand: Register = (program, { io }) => {
         "--access <names>",
         "who may use it, separated by commas: user:EMAIL, team:NAME, service:NAME, * for everyone, none for administrators only",
       )
+      .addOption(
+        new Option(
+          "--exposure <mode>",
+          "whether clients get all tools, or tools that search them (auto: by their size)",
+        ).choices(["auto", "all", "search"]),
+      )
+      .option("--always <patterns>", "tools to list although the group is searched, separated by commas")
       .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
   }
   group
@@ -86,9 +98,15 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
     [label("servers"), group.servers.join(" ") || "none"],
     ...(group.access === null ? [] : [[label("access"), group.access.join(" ") || "administrators only"]]),
     [label("tools"), group.tools.length === 0 ? "all" : group.tools.join(" ")],
-    ...(hub === undefined ? [] : [[label("offers"), count(tools.length, "tool")]]),
+    ...(hub === undefined ? [] : [[label("offers"), offered(group)]]),
+    ...(group.always.length === 0 ? [] : [[label("always"), group.always.join(" ")]]),
     ...tools.map((tool): Cell[] => [label(""), tool.name]),
   ]);
+}
+
+function offered({ tool_count, tokens, is_searched }: GroupView): string {
+  const all = `${count(tool_count, "tool")}, ${approximate(tokens)} tokens`;
+  return is_searched ? `${all}; clients get tools that search them` : all;
 }
 
 async function add(access: Access, name: string, options: GroupOptions): Promise<void> {
@@ -117,8 +135,10 @@ async function save(
 ): Promise<void> {
   const all = await api.listServers();
   const servers = new Set(all.map(({ config }) => config.name));
-  const tools = entry.tools?.map((pattern) => withColon(pattern, new Set([...servers, ...(entry.servers ?? [])])));
-  const input = { ...entry, ...(tools === undefined ? {} : { tools }) };
+  const named = new Set([...servers, ...(entry.servers ?? [])]);
+  const patterns = (key: "tools" | "always") =>
+    entry[key] === undefined ? {} : { [key]: entry[key].map((pattern) => withColon(pattern, named)) };
+  const input = { ...entry, ...patterns("tools"), ...patterns("always") };
   const group = await (did === "Added" ? api.createGroup(name, input) : api.setGroup(name, input));
   for (const server of entry.servers ?? []) {
     if (!servers.has(server))
@@ -136,12 +156,14 @@ async function save(
   out.changed(`${did} the group ${name} (${count(configured, "server")}) in ${file}`, { group, file });
 }
 
-function toInput({ servers, tools, description, access }: GroupOptions): GroupInput {
+function toInput({ servers, tools, description, access, exposure, always }: GroupOptions): GroupInput {
   return {
     ...(servers === undefined ? {} : { servers: parseList(servers) }),
     ...(tools === undefined ? {} : { tools: parseList(tools) }),
     ...(description === undefined ? {} : { description }),
     ...(access === undefined ? {} : { access: access === "none" ? [] : parseList(access) }),
+    ...(exposure === undefined ? {} : { exposure }),
+    ...(always === undefined ? {} : { always: parseList(always) }),
   };
 }
 

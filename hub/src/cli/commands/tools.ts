@@ -7,7 +7,7 @@ import { notRunning, requireEnabled } from "../input/unavailable.ts";
 import type { GlobalOptions } from "../io.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Register } from "../command.ts";
-import { signature } from "../terminal/signature.ts";
+import { signature } from "../../search/signature.ts";
 import { count, firstLine } from "../terminal/text.ts";
 import { approximate, tokensOf } from "../terminal/tokens.ts";
 

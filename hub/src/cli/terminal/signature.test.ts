@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { shownKind } from "../input/kind.ts";
-import { signature } from "./signature.ts";
+import { signature } from "../../search/signature.ts";
 import { approximate, tokensOf } from "./tokens.ts";
 
 const object = (properties: object, required: string[] = []) => ({ type: "object", properties, required });

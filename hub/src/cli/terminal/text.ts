@@ -1,20 +1,6 @@
-// Text for a terminal: measuring, cutting, and removing or revealing control characters.
+// Text for a terminal: breaking lines.
 
 import { widthOf } from "@plugboard/shared/text-width";
-import { stripVTControlCharacters } from "node:util";
-import { revealHidden } from "../../lib/hidden-text.ts";
-
-const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
-const CONTROL_IN_LINES = /(?![\t\n])[\p{Cc}\u2028\u2029]/gu;
-/** Untrusted text as one line, without control characters. */
-export function oneLine(text: string): string {
-  return revealHidden(stripVTControlCharacters(text).replace(CONTROL, " "));
-}
-
-/** Untrusted text without control characters, except line breaks. */
-export function printable(text: string): string {
-  return revealHidden(stripVTControlCharacters(text).replaceAll("\r\n", "\n").replace(CONTROL_IN_LINES, ""));
-}
 
 /** Lines of at most this width, broken at blanks if possible. @example wrap("one two", 5) // ["one", "two"] */
 export function wrap(text: string, width: number | undefined): string[] {
@@ -40,4 +26,4 @@ export function wrap(text: string, width: number | undefined): string[] {
   return [...lines, line];
 }
 
-export { count, firstLine } from "../../lib/text.ts";
+export { count, firstLine, oneLine, printable } from "../../lib/text.ts";

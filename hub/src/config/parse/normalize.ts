@@ -159,7 +159,15 @@ export function normalizeGroup(
   const named = isObject(json) && Array.isArray(json["servers"]) ? json["servers"] : undefined;
   const resolved = named?.map((server: unknown) => (typeof server === "string" && aliases.get(server)) || server);
   const given = named === undefined ? json : { ...(isObject(json) ? json : {}), servers: resolved };
-  const { description, servers = [], tools = [], name_asker: nameAsker, access } = parseWith(groupEntry, given);
+  const {
+    description,
+    servers = [],
+    tools = [],
+    name_asker: nameAsker,
+    access,
+    exposure,
+    always,
+  } = parseWith(groupEntry, given);
   return fromFields<GroupConfig>({
     name,
     description: description || undefined,
@@ -167,6 +175,8 @@ export function normalizeGroup(
     tools: [...new Set(tools)],
     nameAsker,
     access: access && [...new Set(access)],
+    exposure,
+    always: always && [...new Set(always)],
   });
 }
 
@@ -178,6 +188,8 @@ export function toGroupEntry({
   tools,
   nameAsker,
   access,
+  exposure,
+  always,
   ...rest
 }: GroupConfig): GroupEntry {
   noFieldsLeft(rest);
@@ -187,5 +199,7 @@ export function toGroupEntry({
     tools: [...tools],
     name_asker: nameAsker,
     access: access && [...access],
+    exposure,
+    always: always && [...always],
   });
 }

@@ -1,6 +1,7 @@
 // Schemas of server and group entries in both spellings. Keys of other clients are allowed. normalize.ts checks rules that
 // concern several fields.
 
+import type { GroupExposure } from "./types.ts";
 import * as z from "zod/mini";
 import { HubError } from "../../errors.ts";
 import { authEntry } from "./auth.ts";
@@ -173,6 +174,8 @@ export type ServerEntry = z.infer<typeof serverEntry>;
 export type EnvInput = z.infer<typeof envEntry>;
 export type PackageEntry = z.infer<typeof packageEntry>;
 
+const GROUP_EXPOSURES = ["auto", "all", "search"] as const satisfies readonly GroupExposure[];
+
 export const groupEntry = z.looseObject({
   description: z.nullish(rule.text("Description", { max: limits.DESCRIPTION_MAX, oneLine: true })),
   servers: z.optional(z.array(rule.name).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
@@ -181,6 +184,10 @@ export const groupEntry = z.looseObject({
   name_asker: z.optional(z.boolean()),
   /** Who may use the group. Absent: as auth.default_access in hub.json says. */
   access: z.optional(z.array(rule.accessEntry).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
+  exposure: z.optional(
+    z.enum(GROUP_EXPOSURES, { error: `exposure must be ${GROUP_EXPOSURES.map((each) => `"${each}"`).join(" or ")}` }),
+  ),
+  always: z.optional(z.array(rule.toolPattern).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
 });
 
 export type GroupEntry = z.infer<typeof groupEntry>;

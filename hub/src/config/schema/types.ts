@@ -96,6 +96,9 @@ export interface ServerConfig {
   readonly groups: readonly string[];
 }
 
+/** `auto`: search if the definitions of all tools take too much of a model's context. */
+export type GroupExposure = "auto" | "all" | "search";
+
 export interface GroupConfig {
   readonly name: string;
   readonly description?: string;
@@ -106,6 +109,10 @@ export interface GroupConfig {
   readonly nameAsker?: boolean;
   /** Who may use it: `user:`, `team:`, `service:`, or `*`. Undefined: as the hub's default says. */
   readonly access?: readonly string[];
+  /** Whether clients get all tools, or tools that search them. Undefined: by their size. */
+  readonly exposure?: GroupExposure;
+  /** Patterns of tools that are listed although the group is searched. */
+  readonly always?: readonly string[];
 }
 
 /** A group in the file that is not valid. */

@@ -20,7 +20,7 @@ export class ToolLists {
 }
 
 function toJson(group: Group, form: ToolForm): Buffer {
-  const tools = group.tools.map(({ definition }) => toolFor(definition, form));
-  const isSame = tools.every((tool, index) => tool === group.tools[index]?.definition);
+  const tools = group.listed.map((definition) => toolFor(definition, form));
+  const isSame = tools.every((tool, index) => tool === group.listed[index]);
   return isSame ? group.toolsJson : listJson(tools);
 }

@@ -51,7 +51,7 @@ export interface IncomingRequest {
   readonly transport: TransportName;
   readonly session: Session | undefined;
   /** Id of the connection if it belongs to one client (stdio, WebSocket, HTTP+SSE). Undefined over Streamable HTTP. */
-  readonly connection?: string;
+  readonly connection?: string | undefined;
   /** The client's capabilities: of its session (legacy), or of this request (modern). */
   readonly capabilities: JsonObject;
   readonly logLevel: string | undefined;
@@ -64,7 +64,7 @@ export interface IncomingRequest {
   /** Sends a notification on the stream of this request. */
   notify(method: string, params?: Raw): void;
   /** Sends a request on the stream of this request. Undefined for modern clients, which get `input_required` instead. */
-  readonly ask?: AskClient;
+  readonly ask?: AskClient | undefined;
 }
 
 /** How a session began, and how to end it. */

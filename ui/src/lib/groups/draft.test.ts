@@ -5,7 +5,7 @@ const tools = new Map([
   ["git", ["log", "push", "status"]],
   ["memory", ["read", "write"]],
 ]);
-const draft: GroupDraft = { description: "", servers: ["git"], rules: [], access: "" };
+const draft: GroupDraft = { description: "", servers: ["git"], rules: [], access: "", exposure: "auto" };
 
 describe("editing a group", () => {
   it("a server that is taken in has all its tools, whatever the rules were", () => {
@@ -19,6 +19,7 @@ describe("editing a group", () => {
       servers: ["git", "memory"],
       rules: ["git:log", "memory:*"],
       access: "",
+      exposure: "auto",
     };
     expect(setServer(both, tools, "memory", false)).toEqual({ ...draft, rules: ["git:log"] });
     expect(setServer(both, tools, "git", false)).toEqual({
@@ -26,6 +27,7 @@ describe("editing a group", () => {
       servers: ["memory"],
       rules: [],
       access: "",
+      exposure: "auto",
     });
   });
 
@@ -50,7 +52,13 @@ describe("editing a group", () => {
   it("counts changes", () => {
     expect(countChanges(draft, draft)).toBe(0);
     expect(
-      countChanges(draft, { description: "x", servers: ["git", "memory"], rules: ["!git:push"], access: "" }),
+      countChanges(draft, {
+        description: "x",
+        servers: ["git", "memory"],
+        rules: ["!git:push"],
+        access: "",
+        exposure: "auto",
+      }),
     ).toBe(3);
     expect(countChanges({ ...draft, servers: ["a", "b"] }, { ...draft, servers: ["b", "a"] })).toBe(1);
   });

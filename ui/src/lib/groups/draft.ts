@@ -1,5 +1,7 @@
 // A group while it is edited: which servers, in which order, and which of their tools.
 
+import type { GroupInput, GroupView } from "$api/group.ts";
+import { accessText, parseAccess } from "./access.ts";
 import { Rules, shortestRules, toolKey, type ServerTools } from "./rules.ts";
 
 export interface GroupDraft {
@@ -9,6 +11,37 @@ export interface GroupDraft {
   readonly rules: readonly string[];
   /** Who may use it, as text. */
   readonly access: string;
+  readonly exposure: Exposure;
+}
+
+type Exposure = "auto" | "all" | "search";
+
+export function exposureOf(text: string): Exposure {
+  return text === "all" || text === "search" ? text : "auto";
+}
+
+export function toDraft(group: GroupView): GroupDraft {
+  return {
+    description: group.description ?? "",
+    servers: group.servers,
+    rules: group.tools,
+    access: accessText(group.access),
+    exposure: group.exposure ?? "auto",
+  };
+}
+
+/** What is saved. `group`: has the settings that this page does not show. */
+export function toEntry(draft: GroupDraft, { name_asker, always }: GroupView): GroupInput {
+  const access = parseAccess(draft.access);
+  return {
+    servers: [...draft.servers],
+    tools: [...draft.rules],
+    ...(draft.description === "" ? {} : { description: draft.description }),
+    ...(access === undefined ? {} : { access }),
+    ...(draft.exposure === "auto" ? {} : { exposure: draft.exposure }),
+    ...(name_asker === null ? {} : { name_asker }),
+    ...(always.length === 0 ? {} : { always }),
+  };
 }
 
 /** The tools of the servers that are in the group. */
@@ -64,7 +97,8 @@ export function countChanges(saved: GroupDraft, draft: GroupDraft): number {
     Number(isReordered) +
     differing(saved.rules, draft.rules) +
     Number(saved.description !== draft.description) +
-    Number(saved.access !== draft.access)
+    Number(saved.access !== draft.access) +
+    Number(saved.exposure !== draft.exposure)
   );
 }
 

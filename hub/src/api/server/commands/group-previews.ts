@@ -18,9 +18,9 @@ export class GroupPreviews {
     this.#managed = managed;
   }
 
-  of({ name, servers, tools }: GroupPreviewInput): GroupPreview {
+  of({ name, servers, tools, exposure }: GroupPreviewInput): GroupPreview {
     const { catalog, configuration, supervisor } = this.#managed.hub;
-    const group = normalizeGroup(name ?? UNNAMED, { servers, tools });
+    const group = normalizeGroup(name ?? UNNAMED, { servers, tools, exposure });
     const preview = previewGroup(configuration.current, supervisor.listings(), group);
     const saved = name !== undefined && catalog.groupNames.includes(name) ? catalog.group(name) : undefined;
     const before = new Map(saved?.tools.map((tool) => [keyOf(tool), tool.exposed]));
@@ -37,6 +37,7 @@ export class GroupPreviews {
       removed: [...before].filter(([key]) => !kept.has(key)).map(([, exposed]) => exposed),
       tool_count: shown.length,
       tokens: shown.reduce((sum, { tokens }) => sum + tokens, 0),
+      is_searched: preview.isSearched,
       saved:
         saved === undefined
           ? null

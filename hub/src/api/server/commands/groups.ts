@@ -12,7 +12,7 @@ import type { GroupInput, GroupView } from "../../schemas/group.ts";
 import { groupPath } from "../../../http/group-path.ts";
 
 /** An invalid group offers nothing. */
-const NOTHING = { servers: [], tools: [], prompts: [], resources: [] };
+const NOTHING = { servers: [], tools: [], prompts: [], resources: [], isSearched: false, tokens: 0 };
 /** In place of the config of a group that no file declares: the default group, or one from a hint. */
 const UNDECLARED: GroupConfig = { name: "", servers: [], tools: [] };
 
@@ -55,7 +55,17 @@ export class GroupCommands {
     const invalid = invalidGroups.find((group) => group.name === name);
     const group = invalid !== undefined && !catalog.groupNames.includes(name) ? NOTHING : catalog.groupOrSuggest(name);
     const declared = groups.find((candidate) => candidate.name === name);
-    const { name: _, description, servers, tools, nameAsker, access, ...rest } = declared ?? UNDECLARED;
+    const {
+      name: _,
+      description,
+      servers,
+      tools,
+      nameAsker,
+      access,
+      exposure,
+      always,
+      ...rest
+    } = declared ?? UNDECLARED;
     noFieldsLeft(rest);
     // Includes servers that are not configured: a client that writes the group back must not lose them.
     const unknown = servers.filter((server) => !supervisor.has(server));
@@ -67,10 +77,14 @@ export class GroupCommands {
       tools: [...tools],
       name_asker: nameAsker ?? null,
       access: access === undefined ? null : [...access],
+      exposure: exposure ?? null,
+      always: [...(always ?? [])],
       declared: declared !== undefined || invalid !== undefined,
       error: invalid?.error ?? null,
       path: groupPath(name),
+      is_searched: group.isSearched,
       tool_count: group.tools.length,
+      tokens: group.tokens,
       prompt_count: group.prompts.length,
       resource_count: group.resources.length,
     };

@@ -1,8 +1,8 @@
 // The signature of a tool: `get-sum(a: number, b?: number)`.
 
-import { isObject } from "../../lib/json/json.ts";
+import { isObject } from "../lib/json/json.ts";
 import { truncate, widthOf } from "@plugboard/shared/text-width";
-import { oneLine } from "./text.ts";
+import { oneLine } from "../lib/text.ts";
 
 /** Further choices become "…". */
 const CHOICES_MAX = 4;
