@@ -436,6 +436,11 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "Limits of the config hold at n - 1, n and n + 1.",
     provenBy: "hub/src/config/files/config-files.test.ts",
   },
+  A01: {
+    means:
+      "A confused deputy: a code or token that nobody has consented to at the hub, for this client and this address.",
+    provenBy: "test/auth/issuer.test.ts",
+  },
   A02: {
     means: "Credentials of a client never reach a server; a server gets only the token of its own login.",
     provenBy: "test/oauth/secrecy.test.ts",
@@ -511,6 +516,14 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   A21: {
     means: "A token is used for the login that it belongs to only.",
     provenBy: "test/oauth/secrecy.test.ts",
+  },
+  A24: {
+    means: "Abuse of registration at the hub's authorization server: floods, misleading names, dangerous addresses.",
+    provenBy: "test/auth/issuer-clients.test.ts",
+  },
+  A25: {
+    means: "A client's document that is another's, that leads into the network, or that pretends to be known.",
+    provenBy: "test/auth/issuer-clients.test.ts",
   },
   A27: {
     means: "One policy decides what each role may do; a route that is not listed needs the highest role.",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { AccessTokens } from "./auth/access-tokens.ts";
 import { AuditLog } from "./auth/audit.ts";
 import { Authenticator } from "./auth/authenticator.ts";
+import type { IssuerStore } from "./auth/issuer/issuer-store.ts";
 import { ManagementToken, readManagementToken } from "./auth/management-token.ts";
 import { Users } from "./auth/users.ts";
 import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
@@ -41,6 +42,7 @@ export interface Identity {
   readonly users: Users;
   readonly accessTokens: AccessTokens;
   readonly audit: AuditLog;
+  openIssuerStore(): Promise<IssuerStore>;
   close(): Promise<void>;
 }
 
@@ -70,12 +72,13 @@ export function openIdentity(
     openStore: async () => new (await import("./identity/sqlite-audit.ts")).SqliteAudit(await file.open()),
     onWarning,
   });
+  const openIssuerStore = async () => new (await import("./identity/sqlite-issuer.ts")).SqliteIssuer(await file.open());
   const close = async () => {
     users.close();
     await accessTokens.close();
     await file.close();
   };
-  return { users, accessTokens, audit, close };
+  return { users, accessTokens, audit, openIssuerStore, close };
 }
 
 /** Opened once, for all that is kept in it. */

@@ -82,7 +82,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     mcp: [mcp, apiMcp],
     loginPages,
     // `@admin` before the groups, since its path looks like a group's.
-    edges: [admin, mcp.toEdge(), api, metrics, loginPages.edge],
+    edges: [admin, mcp.toEdge(), api, metrics, loginPages.edge, ...(hub.issuer === undefined ? [] : [hub.issuer.edge])],
     close: () => [mcp, apiMcp, api, admin].forEach((edge) => edge.close()),
     makeUiKey: () => api.makeUiKey(),
     saved: () => api.saved(),

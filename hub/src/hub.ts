@@ -8,6 +8,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { inspect } from "node:util";
 import type { AccessTokens } from "./auth/access-tokens.ts";
 import type { AuditLog } from "./auth/audit.ts";
+import type { Issuer } from "./auth/issuer/issuer.ts";
 import type { Users } from "./auth/users.ts";
 import { Calls } from "./calls/calls.ts";
 import { Latency } from "./calls/latency.ts";
@@ -28,6 +29,7 @@ import { HubEvents } from "./events.ts";
 import { createEdges, type HubEdges } from "./hub-edges.ts";
 import { HubLoginPages } from "./hub-login-pages.ts";
 import { openAuthenticator, openIdentity, type Identity } from "./hub-access.ts";
+import { createIssuer } from "./hub-issuer.ts";
 import { createSupervisor } from "./hub-servers.ts";
 import {
   npmWarnings,
@@ -78,6 +80,8 @@ export interface HubOptions {
   readonly callLog?: (redactor: Redactor) => CallLog;
   /** Replaces the system's DNS lookup for remote servers. */
   readonly lookup?: LookupFunction;
+  /** Replaces how the documents of OAuth clients are fetched. */
+  readonly fetchDocument?: ((url: string) => Promise<Response>) | undefined;
 }
 
 /** Dependencies of the constructor that are loaded asynchronously. */
@@ -123,6 +127,8 @@ export class Hub {
   readonly users: Users;
   readonly accessTokens: AccessTokens;
   readonly audit: AuditLog;
+  /** The embedded authorization server, if it is switched on. */
+  readonly issuer: Issuer | undefined;
   readonly sessions = new LiveSessions(this.events);
   readonly history: LiveHistory;
   /** Where traces are sent. */
@@ -205,6 +211,15 @@ export class Hub {
     const onWarning = (message: string) => this.#warn(message);
     this.#identity = openIdentity(options.store === undefined ? paths.data : undefined, settings, onWarning);
     ({ users: this.users, accessTokens: this.accessTokens, audit: this.audit } = this.#identity);
+    this.issuer = createIssuer({
+      settings,
+      identity: this.#identity,
+      base: () => this.publicUrl ?? "",
+      catalog: () => this.catalog,
+      lookup,
+      fetchDocument: options.fetchDocument,
+      onUnexpected: (error, requestId) => void this.reportUnexpected(error, requestId),
+    });
     this.history = new LiveHistory({
       events,
       path: options.store === undefined ? join(paths.state, "server-history.json") : undefined,

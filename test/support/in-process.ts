@@ -1,9 +1,11 @@
 // A hub in the test process, for tests that inspect its state: statuses, events, and what a server received.
 
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import type { LookupFunction } from "node:net";
+import { join } from "node:path";
 import { hubPaths } from "../../hub/src/config/files/paths.ts";
-import { Hub } from "../../hub/src/hub.ts";
+import { Hub, type HubOptions } from "../../hub/src/hub.ts";
 import { LOCAL } from "../../hub/src/servers/instances/caller.ts";
 import type { Status } from "../../hub/src/servers/status.ts";
 import type { ForwardRequest } from "../../hub/src/servers/connection/upstream.ts";
@@ -24,16 +26,20 @@ export interface InProcessOptions {
   readonly groups?: unknown;
   readonly variables?: Readonly<Record<string, string>>;
   readonly lookup?: LookupFunction;
+  readonly fetchDocument?: HubOptions["fetchDocument"];
+  /** The content of hub.json. */
+  readonly settings?: unknown;
 }
 
 export async function openInProcess(
   servers: Servers | undefined,
-  { groups, variables = {}, lookup }: InProcessOptions = {},
+  { groups, variables = {}, lookup, settings, fetchDocument }: InProcessOptions = {},
 ): Promise<InProcess> {
   const home = await makeHome(servers, groups);
+  if (settings !== undefined) await writeFile(join(home.dir, "config/hub.json"), JSON.stringify(settings));
   const env = { ...home.env, ...variables };
   const paths = hubPaths({ env, platform: process.platform, home: home.dir });
-  const hub = await Hub.open({ paths, variables: env, ...(lookup === undefined ? {} : { lookup }) });
+  const hub = await Hub.open({ paths, variables: env, ...(lookup === undefined ? {} : { lookup }), fetchDocument });
   const seen: { server: string; status: Status }[] = [];
   hub.events.on("server.status", (event) => seen.push(event));
   return {

@@ -34,6 +34,8 @@ export const ROUTES: Readonly<Record<string, UsedIn | NotUsed>> = {
   getGroupTool: { why: "Try shows the definition of the server; a group changes only the name" },
   createUiKey: { why: "Only the commands make sign-in links: a browser that is signed in must not let in others" },
   callGroupTool: { why: "The UI calls tools over MCP, with progress, cancellation and questions" },
+  getAccessRequest: { why: "The page of the request shows what is asked for" },
+  approveAccessRequest: { why: "The page of the request approves it by itself, in a browser that is signed in" },
   readResource: { why: "The UI reads resources over MCP" },
   getPrompt: { why: "The UI gets prompts over MCP" },
 };

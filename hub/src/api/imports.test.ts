@@ -40,6 +40,7 @@ it("the client loads neither the framework nor the server", () => {
       "client/config-client.ts",
       "client/connection.ts",
       "client/connections-client.ts",
+      "client/grants-client.ts",
       "client/logins-client.ts",
       "client/machine-client.ts",
       "client/received-events.ts",

@@ -4,16 +4,18 @@
 import { crc32 } from "node:zlib";
 import { randomSecret } from "./secret-digest.ts";
 
-const PREFIX = "pbt_";
+/** Made by a person; issued to an OAuth client; to get the next issued one with. */
+export type TokenPrefix = "pbt_" | "pbo_" | "pbr_";
+
 const CHECKSUM_CHARS = 6;
-const FORM = /^pbt_([A-Za-z0-9_-]{43})([0-9A-Za-z]{6})$/;
+const FORM = /^pb[to]_([A-Za-z0-9_-]{43})([0-9A-Za-z]{6})$/;
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** Enough to tell tokens apart in a list, too little to use. */
-const SHOWN_CHARS = PREFIX.length + 4;
+const SHOWN_CHARS = "pbt_".length + 4;
 
-export function makeAccessToken(): string {
+export function makeAccessToken(prefix: TokenPrefix = "pbt_"): string {
   const secret = randomSecret();
-  return `${PREFIX}${secret}${checksumOf(secret)}`;
+  return `${prefix}${secret}${checksumOf(secret)}`;
 }
 
 export function isAccessToken(text: string): boolean {

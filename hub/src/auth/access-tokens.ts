@@ -100,7 +100,41 @@ export class AccessTokens {
     return { token, stored };
   }
 
+  /** Keeps a token of the embedded authorization server. */
+  async addIssued(stored: StoredToken): Promise<void> {
+    await (await this.#open()).add(stored);
+    this.#add(stored);
+    this.#waitForExpiry();
+  }
+
+  /** The live token of the embedded authorization server with this digest. */
+  findIssued(digest: string): StoredToken | undefined {
+    const stored = this.#live.get(digest)?.stored;
+    return stored?.issued === undefined ? undefined : stored;
+  }
+
+  /** Ends one token of the embedded authorization server, or all of a login, and everything that they hold open. */
+  async endIssued(which: { readonly digest: string } | { readonly login: string }, by: string): Promise<void> {
+    await this.reload();
+    const ended = [...this.#live.values()].filter(({ stored: { digest, issued } }) =>
+      "digest" in which ? issued !== undefined && digest === which.digest : issued?.login === which.login,
+    );
+    for (const live of ended) this.#drop(live);
+    const store = ended.length === 0 ? undefined : await this.#open();
+    for (const { stored } of ended) await store?.revoke(stored.id, by);
+  }
+
+  /** Those that were made by people. */
   async list(): Promise<StoredToken[]> {
+    return (await this.#all()).filter(({ issued }) => issued === undefined);
+  }
+
+  /** Those of the embedded authorization server. */
+  async listIssued(): Promise<StoredToken[]> {
+    return (await this.#all()).filter(({ issued }) => issued !== undefined);
+  }
+
+  async #all(): Promise<StoredToken[]> {
     await this.reload();
     return [...this.#live.values()].map(({ stored, usedAt, usedFrom }) => ({
       ...stored,
@@ -112,7 +146,9 @@ export class AccessTokens {
   /** By id or name. Everything that the token holds open ends. A token that is not `mine` is unknown. */
   async revoke(idOrName: string, by: string, mine: (token: StoredToken) => boolean = () => true): Promise<StoredToken> {
     await this.reload();
-    const live = [...this.#live.values()].find(({ stored }) => stored.id === idOrName || stored.name === idOrName);
+    const live = [...this.#live.values()].find(
+      ({ stored: { id, name, issued } }) => issued === undefined && (id === idOrName || name === idOrName),
+    );
     if (live === undefined || !mine(live.stored)) throw notFound(idOrName);
     // First here: if the file cannot be written, the token is useless at least until the next start, and the error says so.
     this.#drop(live);
@@ -171,10 +207,12 @@ export class AccessTokens {
   }
 
   #toLive(stored: StoredToken): Live {
-    const { id, principal, readOnly, name } = stored;
+    const { id, principal, readOnly, name, issued } = stored;
     const rights = this.#options.users.rightsOf(principal);
     const groups = stored.groups === "*" ? "*" : new Set(stored.groups);
-    const limits = { kind: "token", id, principal, groups, readOnly, client: name } as const;
+    const of =
+      issued === undefined ? ({ kind: "token", client: name } as const) : ({ kind: "issued", ...issued } as const);
+    const limits = { kind: of.kind, client: of.client, id, principal, groups, readOnly } as const;
     const grant =
       rights === undefined ? undefined : new Grant({ ...limits, ...rights, role: lowerRole(stored.role, rights.role) });
     return { stored, grant, usedAt: undefined, usedFrom: undefined, savedAt: undefined };

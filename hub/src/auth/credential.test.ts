@@ -9,6 +9,8 @@ describe("AU-4 the shape of a credential decides who checks it", () => {
     [`Bearer pb_${"a".repeat(43)}`, "management"],
     [`bearer ${makeAccessToken()}`, "access-token"],
     ["Bearer pbt_mistyped", "access-token"],
+    [`Bearer ${makeAccessToken("pbo_")}`, "access-token"],
+    [`Bearer ${makeAccessToken("pbr_")}`, "access-token"],
     ["Bearer eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln", "jwt"],
     ["DPoP eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln", "jwt"],
     // Without a signature, encrypted, or in another encoding: no JWT that could be checked.

@@ -21,7 +21,13 @@ export interface IdentifiedRequest {
 }
 
 /** Secret scanners recognise the prefixes. A token that begins so is the hub's, whether it is valid or not. */
-const PREFIXES: Readonly<Record<string, OwnShape>> = { pb_: "management", pbt_: "access-token" };
+const PREFIXES: Readonly<Record<string, OwnShape>> = {
+  pb_: "management",
+  pbt_: "access-token",
+  // Issued to OAuth clients. A refresh token gives no access, and is sent nowhere else.
+  pbo_: "access-token",
+  pbr_: "access-token",
+};
 const PREFIX = /^pb[a-z]?_/;
 /** Three parts, the signature included: an unsigned JWT is not one. */
 const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;

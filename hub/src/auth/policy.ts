@@ -1,7 +1,7 @@
 // The one place that decides who may do what. Every edge asks it: MCP over all transports, REST, events, metrics, the admin
 // endpoint. What is not allowed here is refused.
 
-import { includesRole, type Grant, type Role } from "./grant.ts";
+import { includesRole, OWNER, type Grant, type Role } from "./grant.ts";
 
 /** A group, as its endpoint is asked for. */
 export interface ProtectedGroup {
@@ -51,7 +51,7 @@ function isWithin({ groups }: Rights, { name }: ProtectedGroup): boolean {
 /** By the access list of the group. */
 function isAdmitted({ kind, principal, role, teams, email }: Rights, { access }: ProtectedGroup): boolean {
   // Whoever could change the list, and the programs of the owner's machine where the endpoints are open to them.
-  if (access === undefined || role === "admin" || kind === "anonymous") return true;
+  if (access === undefined || role === "admin" || principal === OWNER || kind === "anonymous") return true;
   return access.some(
     (entry) =>
       entry === "*" ||

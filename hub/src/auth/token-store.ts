@@ -21,6 +21,15 @@ export interface StoredToken {
   readonly usedAt: number | undefined;
   /** The address of the last use. */
   readonly usedFrom: string | undefined;
+  /** Of a token that the embedded authorization server issued. */
+  readonly issued?: IssuedTo | undefined;
+}
+
+export interface IssuedTo {
+  /** The login that it belongs to: all its tokens end together. */
+  readonly login: string;
+  /** The OAuth client id. */
+  readonly client: string;
 }
 
 export interface TokenUse {
@@ -32,7 +41,7 @@ export interface TokenUse {
 export interface TokenStore {
   /** Tokens that are not revoked, oldest first. */
   list(): Promise<readonly StoredToken[]>;
-  /** Throws Conflict if there is one of this name. */
+  /** Throws Conflict if there is one of this name, unless it was issued. */
   add(token: StoredToken): Promise<void>;
   /** Returns false if there is none. */
   revoke(id: string, by: string): Promise<boolean>;

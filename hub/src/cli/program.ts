@@ -46,6 +46,8 @@ import { statusCommand } from "./commands/status.ts";
 import { stdioCommand } from "./commands/stdio.ts";
 import { stopCommand } from "./commands/stop.ts";
 import { testCommand } from "./commands/test.ts";
+import { approveCommand } from "./commands/approve.ts";
+import { grantCommand } from "./commands/grant.ts";
 import { tokenCommand } from "./commands/token.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
@@ -83,7 +85,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     configCommand,
     settingsCommand,
   ],
-  "Access:": [tokenCommand, userCommand, auditCommand],
+  "Access:": [tokenCommand, grantCommand, approveCommand, userCommand, auditCommand],
   "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
   "Other clients:": [clientsCommand, importCommand, installCommand, uninstallCommand, backupCommand],
   "More:": [chatCommand, completionCommand, versionCommand, completeCommand],

@@ -67,6 +67,46 @@ export const IDENTITY_FORM: DatabaseForm = {
     UPDATE token SET principal = 'service:' || principal
       WHERE principal <> 'local' AND principal NOT LIKE 'user:%' AND principal NOT LIKE 'service:%';`,
     },
+    {
+      sql: `CREATE TABLE oauth_client (
+      id TEXT PRIMARY KEY,
+      -- JSON, with a digest in place of the secret.
+      metadata TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      created_from TEXT NOT NULL,
+      used_at INTEGER
+    ) STRICT;
+    CREATE TABLE oauth_login (
+      id TEXT PRIMARY KEY,
+      client TEXT NOT NULL,
+      client_name TEXT NOT NULL,
+      redirect_host TEXT NOT NULL,
+      principal TEXT NOT NULL,
+      -- JSON: a list of names.
+      groups TEXT NOT NULL,
+      read_only INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      used_at INTEGER,
+      revoked_at INTEGER,
+      revoked_by TEXT,
+      -- JSON: the record of the protocol library.
+      payload TEXT
+    ) STRICT;
+    CREATE TABLE oauth_refresh_token (
+      digest TEXT PRIMARY KEY,
+      login TEXT NOT NULL,
+      payload TEXT NOT NULL,
+      expires_at INTEGER NOT NULL,
+      used_at INTEGER
+    ) STRICT;
+    CREATE INDEX oauth_refresh_token_login ON oauth_refresh_token (login);
+    -- Of a token that was issued to a client: the login that it belongs to.
+    ALTER TABLE token ADD COLUMN login TEXT;
+    ALTER TABLE token ADD COLUMN client TEXT;
+    DROP INDEX token_name;
+    CREATE UNIQUE INDEX token_name ON token (name) WHERE revoked_at IS NULL AND login IS NULL;`,
+    },
   ],
   settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON",
 };

@@ -1,7 +1,7 @@
 // Access tokens in identity.db.
 
 import { parseJson } from "@plugboard/shared/lenient";
-import type { SqlRow } from "@plugboard/shared/sqlite/driver";
+import type { Database, SqlRow } from "@plugboard/shared/sqlite/driver";
 import { isRole } from "../auth/grant.ts";
 import type { StoredToken, TokenStore, TokenUse } from "../auth/token-store.ts";
 import { HubError } from "../errors.ts";
@@ -9,7 +9,8 @@ import { numberOrNothing, text, textList, textOrNothing } from "./columns.ts";
 import type { IdentityFile } from "./identity-file.ts";
 
 const COLUMNS = `id, digest, start, name, principal, role, groups, read_only, created_at, created_by, expires_at, used_at,
-  used_from`;
+  used_from, login, client`;
+const DAY_MS = 86_400_000;
 
 export class SqliteTokens implements TokenStore {
   readonly #file: IdentityFile;
@@ -31,18 +32,15 @@ export class SqliteTokens implements TokenStore {
   }
 
   add(token: StoredToken): Promise<void> {
-    const { id, digest, start, name, principal, role, groups, readOnly, createdAt, createdBy, expiresAt } = token;
+    const { id, digest, start, name, principal, role, groups, readOnly, createdAt, createdBy, expiresAt, issued } =
+      token;
     return this.#file.run((db) =>
       db.transact(() => {
-        // An expired token no longer holds its name.
+        if (issued === undefined) this.#freeName(db, name);
+        // There is one more of these every hour, for each client.
+        else db.run("DELETE FROM token WHERE login IS NOT NULL AND expires_at <= ?", this.#now() - DAY_MS);
         db.run(
-          "UPDATE token SET revoked_at = expires_at WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?",
-          name,
-          this.#now(),
-        );
-        if (db.get("SELECT 1 FROM token WHERE name = ? AND revoked_at IS NULL", name) !== undefined) throw taken(name);
-        db.run(
-          `INSERT INTO token (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)`,
+          `INSERT INTO token (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)`,
           id,
           digest,
           start,
@@ -54,6 +52,8 @@ export class SqliteTokens implements TokenStore {
           createdAt,
           createdBy,
           expiresAt ?? null,
+          issued?.login ?? null,
+          issued?.client ?? null,
         );
       }),
     );
@@ -79,6 +79,13 @@ export class SqliteTokens implements TokenStore {
     );
   }
 
+  /** An expired token no longer holds its name. */
+  #freeName(db: Database, name: string): void {
+    const isNamed = "name = ? AND revoked_at IS NULL AND login IS NULL";
+    db.run(`UPDATE token SET revoked_at = expires_at WHERE ${isNamed} AND expires_at <= ?`, name, this.#now());
+    if (db.get(`SELECT 1 FROM token WHERE ${isNamed}`, name) !== undefined) throw taken(name);
+  }
+
   hasChanged(): boolean {
     return this.#file.version !== this.#version;
   }
@@ -93,8 +100,9 @@ function taken(name: string): HubError {
 
 /** A row that makes no sense gives no rights. */
 function toToken(row: SqlRow): StoredToken {
-  const { role, read_only: readOnly } = row;
+  const { role, read_only: readOnly, login, client } = row;
   return {
+    ...(login === null ? {} : { issued: { login: text(login), client: text(client) } }),
     id: text(row["id"]),
     digest: text(row["digest"]),
     start: text(row["start"]),

@@ -12,6 +12,7 @@ import { MachineClient } from "./machine-client.ts";
 import { type EditOptions, groupPath, ifMatch, serverPath } from "./request-parts.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
 import { SecretsClient } from "./secrets-client.ts";
+import { GrantsClient } from "./grants-client.ts";
 import { TokensClient } from "./tokens-client.ts";
 import { AuditClient, UsersClient } from "./users-client.ts";
 import type { ParsedServers } from "../schemas/parse.ts";
@@ -88,6 +89,7 @@ export class HubClient {
   /** Other MCP clients on the hub's machine, and their files. */
   readonly machine: MachineClient;
   readonly secrets: SecretsClient;
+  readonly grants: GrantsClient;
   readonly tokens: TokensClient;
   readonly users: UsersClient;
   readonly audit: AuditClient;
@@ -102,6 +104,7 @@ export class HubClient {
     this.logins = new LoginsClient(this.#hub);
     this.machine = new MachineClient(this.#hub);
     this.secrets = new SecretsClient(this.#hub);
+    this.grants = new GrantsClient(this.#hub);
     this.tokens = new TokensClient(this.#hub);
     this.users = new UsersClient(this.#hub);
     this.audit = new AuditClient(this.#hub);

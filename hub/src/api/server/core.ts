@@ -3,6 +3,7 @@
 import type { AccessTokens } from "../../auth/access-tokens.ts";
 import type { AuditLog } from "../../auth/audit.ts";
 import type { Users } from "../../auth/users.ts";
+import type { Issuer } from "../../auth/issuer/issuer.ts";
 import type { Calls } from "../../calls/calls.ts";
 import type { CallLog } from "../../call-log/port.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -28,6 +29,8 @@ export interface Core {
   readonly users: Users;
   readonly accessTokens: AccessTokens;
   readonly audit: AuditLog;
+  /** The embedded authorization server, if it is switched on. */
+  readonly issuer: Issuer | undefined;
   readonly sessions: LiveSessions;
   readonly history: LiveHistory;
   readonly events: HubEvents;

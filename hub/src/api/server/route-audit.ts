@@ -73,6 +73,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
     },
   ],
   revokeToken: named("token.revoke", "id"),
+  approveAccessRequest: about("auth.signed_in", "page of an OAuth client"),
   changeUser: ({ params, body }) => {
     const object = text(params, "id");
     const { role, disabled } = isObject(body) ? body : {};
@@ -106,6 +107,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   validateConfig: "Saves nothing",
   planClientInstall: "Saves nothing",
   refreshLogin: "The hub does the same by itself",
+  revokeGrant: "The authorization server records it, with the client",
   finishLogin: "The completion of the login is recorded",
   cancelLogin: "Nothing has been changed by then",
 };

@@ -58,6 +58,10 @@ const USER: ReadonlySet<string> = new Set<string>([
   "getConnections",
   "setPersonalSecret",
   "deletePersonalSecret",
+  "getAccessRequest",
+  "approveAccessRequest",
+  "listGrants",
+  "revokeGrant",
 ]);
 
 export function roleOf(operationId: string): Role {

@@ -21,6 +21,7 @@ import { SecretCommands } from "./commands/secrets.ts";
 import { ServerCommands } from "./commands/servers.ts";
 import { SettingsCommands } from "./commands/settings.ts";
 import { StatsCommands } from "./commands/stats.ts";
+import { OAuthCommands } from "./commands/oauth.ts";
 import { TokenCommands } from "./commands/tokens.ts";
 import { UserCommands } from "./commands/users.ts";
 import { ToolCommands } from "./commands/tools.ts";
@@ -47,6 +48,7 @@ import { secretRoutes } from "./routes/secrets.ts";
 import { serverRoutes } from "./routes/servers.ts";
 import { settingsRoutes } from "./routes/settings.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { oauthRoutes } from "./routes/oauth.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { userRoutes } from "./routes/users.ts";
@@ -74,6 +76,7 @@ export function createRoutes(managed: Managed, streams: EventStreams, browser: B
     ...tokenRoutes(new TokenCommands(managed)),
     ...userRoutes(new UserCommands(managed)),
     ...auditRoutes(new AuditCommands(managed)),
+    ...oauthRoutes(new OAuthCommands(managed)),
     ...diagnosticRoutes(new DiagnosticCommands(managed)),
     // Before /calls/{id}.
     ...activityRoutes(new ActivityCommands(managed)),

@@ -10,6 +10,7 @@ import type { ConfigClient } from "../../api/client/config-client.ts";
 import type { ConnectionsClient } from "../../api/client/connections-client.ts";
 import type { LoginsClient } from "../../api/client/logins-client.ts";
 import type { SecretsClient } from "../../api/client/secrets-client.ts";
+import type { GrantsClient } from "../../api/client/grants-client.ts";
 import type { TokensClient } from "../../api/client/tokens-client.ts";
 import type { AuditClient, UsersClient } from "../../api/client/users-client.ts";
 import { HubError } from "../../errors.ts";
@@ -51,6 +52,7 @@ export type Api = Pick<
   readonly tokens: Pick<TokensClient, keyof TokensClient>;
   readonly users: Pick<UsersClient, keyof UsersClient>;
   readonly audit: Pick<AuditClient, keyof AuditClient>;
+  readonly grants: Pick<GrantsClient, keyof GrantsClient>;
   readonly logins: Pick<LoginsClient, keyof LoginsClient>;
   readonly config: Pick<ConfigClient, "get">;
   readonly calls: Pick<CallsClient, "stats">;

@@ -15,6 +15,7 @@ import { SecretCommands } from "../../api/server/commands/secrets.ts";
 import { ServerCommands } from "../../api/server/commands/servers.ts";
 import { SettingsCommands } from "../../api/server/commands/settings.ts";
 import { StatsCommands } from "../../api/server/commands/stats.ts";
+import { OAuthCommands } from "../../api/server/commands/oauth.ts";
 import { TokenCommands } from "../../api/server/commands/tokens.ts";
 import { ToolCommands } from "../../api/server/commands/tools.ts";
 import { AuditCommands } from "../../api/server/commands/audit.ts";
@@ -138,6 +139,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const groups = new GroupCommands(managed);
   const secrets = new SecretCommands(managed);
   const tokens = new TokenCommands(managed);
+  const oauth = new OAuthCommands(managed);
   const logins = new LoginCommands(managed);
   const connections = new ConnectionCommands(managed);
   const config = new ConfigCommands(managed);
@@ -188,6 +190,12 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     audit: {
       search: (filter) => audit.search(filter ?? {}),
       verify: () => audit.verify(),
+    },
+    grants: {
+      list: () => oauth.grants(context.by),
+      revoke: (id) => oauth.revoke(id, context.by),
+      request: async (code) => oauth.request(code),
+      approve: (code) => noted("approveAccessRequest", {}, () => oauth.approve(code, context.by)),
     },
     logins: {
       begin: (id, input) => noted("beginLogin", { params: { id } }, () => logins.begin(id, OWNER_RIGHTS, input)),

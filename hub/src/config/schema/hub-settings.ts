@@ -8,6 +8,12 @@ const memberName = z
   .check(z.regex(/^\S{1,256}$/, "a member is an email address, user:<id> or service:<name>"));
 const teamName = z.string().check(z.regex(/^[^\s*:]{1,64}$/, "the name of a team has no spaces, * or :"));
 
+const hostName = z
+  .string()
+  .check(
+    z.regex(/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/, "a host is a name in lower case, without scheme and port"),
+  );
+
 /** Strict: an unknown key is a typing error, and a rule that does not apply is a hole. */
 export const hubSettingsEntry = z.strictObject({
   $schema: z.optional(z.string()),
@@ -22,6 +28,16 @@ export const hubSettingsEntry = z.strictObject({
       admins: z.optional(z.array(memberName)),
       /** Teams and their members, beside those that issuers name. */
       teams: z.optional(z.record(teamName, z.array(memberName))),
+      /** The embedded authorization server: OAuth clients log in at the hub itself. */
+      server: z.optional(
+        z.strictObject({
+          enabled: z.boolean(),
+          /** Whether clients may register themselves. Default: true. */
+          registration: z.optional(z.boolean()),
+          /** Whether the id of a client may be the address of a document about it: of any host, or of these. Default: true. */
+          client_documents: z.optional(z.union([z.boolean(), z.array(hostName)])),
+        }),
+      ),
     }),
   ),
 });

@@ -13,8 +13,17 @@ export interface PageAnswer {
   readonly status: number;
   readonly page: Page;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly policy?: PagePolicy;
   /** True: the answer to HEAD. */
   readonly isHead?: boolean;
+}
+
+/** What the page may do beyond showing text. */
+export interface PagePolicy {
+  /** Run scripts of the hub's own addresses, which may ask the hub. */
+  readonly scripts?: boolean;
+  /** The only place, besides the hub, to which the answer to a form may lead. */
+  readonly formTarget?: string;
 }
 
 const STYLE = `
@@ -30,6 +39,19 @@ const STYLE = `
   ul code { white-space: normal; }
   button { font: inherit; font-weight: 600; color: #fff; background: #1f5fbf; border: 1px solid #1f5fbf; border-radius: .4rem; padding: .6rem 1.1rem; cursor: pointer; overflow-wrap: anywhere; }
   button:hover { background: #184d9c; }
+  button.plain { color: inherit; background: none; border-color: rgb(128 128 128 / .6); }
+  button.plain:hover { background: rgb(128 128 128 / .15); }
+  .buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0; }
+  .host { font-size: 1.9rem; line-height: 1.25; font-weight: 700; margin: .5rem 0; overflow-wrap: anywhere; }
+  .host small { font-size: 1rem; font-weight: 400; }
+  .large { font-size: 1.25rem; }
+  .claimed::before { content: "“"; }
+  .claimed::after { content: "”"; }
+  .claimed { overflow-wrap: anywhere; }
+  fieldset { border: 1px solid rgb(128 128 128 / .5); border-radius: .4rem; padding: .5rem 1rem .75rem; margin: 1.25rem 0; }
+  fieldset label { display: block; padding: .2rem 0; overflow-wrap: anywhere; }
+  legend { font-weight: 600; padding: 0 .35rem; }
+  select { font: inherit; padding: .3rem .5rem; margin-left: .25rem; }
   button:focus-visible { outline: 3px solid #7fb0ff; outline-offset: 2px; }
   .faint { opacity: .75; }
   .notice { border-left: .25rem solid #b7791f; padding: .1rem 0 .1rem .9rem; margin: 1.25rem 0; overflow-wrap: anywhere; }
@@ -46,20 +68,38 @@ const STYLE = `
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
+const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`;
+
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
 };
 
-export function sendPage(response: ServerResponse, { status, page, headers = {}, isHead = false }: PageAnswer): void {
+export function sendPage(response: ServerResponse, answer: PageAnswer): void {
   if (response.headersSent) return void response.destroy();
-  const bytes = Buffer.from(document(page));
-  response.writeHead(status, { ...HEADERS, ...headers, "content-length": bytes.length });
-  response.end(isHead ? undefined : bytes);
+  const { status, headers, body } = renderPage(answer);
+  response.writeHead(status, { ...headers, "content-length": body.length });
+  response.end(answer.isHead === true ? undefined : body);
+}
+
+export function renderPage({ status, page, headers = {}, policy = {} }: PageAnswer): {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+} {
+  const rules = [
+    POLICY,
+    ...(policy.scripts === true ? ["script-src 'self'; connect-src 'self'"] : []),
+    ...(policy.formTarget === undefined ? [] : [`form-action 'self' ${policy.formTarget}`]),
+  ];
+  return {
+    status,
+    headers: { ...HEADERS, "content-security-policy": rules.join("; "), ...headers },
+    body: Buffer.from(document(page)),
+  };
 }
 
 function document({ title, main }: Page): string {

@@ -18,7 +18,11 @@ export interface GuardedFetchOptions {
   /** Private addresses may be used in any case. */
   readonly allowPrivate?: boolean;
   /** Replaces the system's DNS lookup. */
-  readonly lookup?: LookupFunction;
+  readonly lookup?: LookupFunction | undefined;
+  /** How many redirects are followed. */
+  readonly maxRedirects?: number;
+  /** Of an answer's body. */
+  readonly maxBytes?: number;
 }
 
 const TIMEOUT_MS = 5000;
@@ -28,7 +32,14 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** A Response of these must not have a body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-export function createGuardedFetch({ server, allowPrivate, lookup = systemLookup }: GuardedFetchOptions): GuardedFetch {
+export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
+  const {
+    server,
+    allowPrivate,
+    lookup = systemLookup,
+    maxRedirects = MAX_REDIRECTS,
+    maxBytes = MAX_BODY_BYTES,
+  } = options;
   const rules: AddressRules = { server: toHttpUrl(server), allowPrivate: allowPrivate === true, lookup };
   return async (address, init = {}) => {
     const timeout = AbortSignal.timeout(init.timeoutMs ?? TIMEOUT_MS);
@@ -37,9 +48,9 @@ export function createGuardedFetch({ server, allowPrivate, lookup = systemLookup
     try {
       for (let redirects = 0; ; redirects++) {
         const addresses = await unlessAborted(allowedAddresses(url, rules), signal);
-        const answer = await send(url, init, addresses, signal);
+        const answer = await send(url, init, addresses, signal, maxBytes);
         if (answer instanceof Response) return answer;
-        if (redirects === MAX_REDIRECTS) throw refusedRedirect(url, `more than ${MAX_REDIRECTS} redirects`);
+        if (redirects >= maxRedirects) throw refusedRedirect(url, `more than ${maxRedirects} redirects`);
         url = redirectTarget(url, answer.location);
       }
     } catch (thrown) {
@@ -67,6 +78,7 @@ async function send(
   { method = "GET", headers = {}, body }: GuardedRequest,
   addresses: readonly LookupAddress[],
   signal: AbortSignal,
+  maxBytes: number,
 ): Promise<Response | { readonly location: string }> {
   const message = await exchange(url, { method, headers, body: body?.toString() }, addresses, signal);
   const status = message.statusCode ?? 0;
@@ -79,7 +91,7 @@ async function send(
     message.destroy();
     return { location };
   }
-  const content = await readBody(message, MAX_BODY_BYTES).catch((error: unknown) => {
+  const content = await readBody(message, maxBytes).catch((error: unknown) => {
     throw error instanceof HubError ? error : unreachable(url, error, "unknown");
   });
   const pairs = Object.entries(message.headersDistinct).flatMap(([name, values = []]) =>

@@ -1,0 +1,226 @@
+// The embedded authorization server: OAuth clients get access tokens for the groups that a person lets them use. An edge of the
+// listener; what it needs is loaded on the first request to one of its addresses.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HubError, toHubError } from "../../errors.ts";
+import { issuerErrorPage } from "../../http/pages/consent-pages.ts";
+import { renderPage, sendPage } from "../../http/pages/page.ts";
+import { identify } from "../../http/request-id.ts";
+import type { AccessTokens } from "../access-tokens.ts";
+import { FailureLimit } from "../failure-limit.ts";
+import type { Grant } from "../grant.ts";
+import { AccessRequests, type WaitingRequest } from "./access-requests.ts";
+import type { Consent } from "./consent.ts";
+import type { ClientLogin, IssuerStore } from "./issuer-store.ts";
+import { ownerOf, ROUTES } from "./paths.ts";
+import type { IssuerRules, ProviderOptions } from "./provider.ts";
+import { withScope } from "./scope.ts";
+import { SIGN_IN_SCRIPT } from "./sign-in-script.ts";
+
+export interface IssuerOptions extends Pick<ProviderOptions, "defaultGroup" | "fetch" | "isActive"> {
+  readonly rules: IssuerRules;
+  /** The address of the hub, as clients know it. Called when it listens. */
+  readonly base: () => string;
+  readonly tokens: AccessTokens;
+  readonly openStore: () => Promise<IssuerStore>;
+  /** The groups that a caller may use. */
+  readonly groupsOf: (grant: Grant) => readonly string[];
+  /** The address that a request comes from. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  /** Resolves when the event is recorded: what it is about happens only then. */
+  readonly onEvent: (event: IssuerEvent) => Promise<void>;
+  readonly onUnexpected: (error: unknown, requestId: string) => void;
+  /** The wall clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** What is worth recording. */
+export interface IssuerEvent {
+  readonly what: "consent.given" | "consent.revoked";
+  readonly login: ClientLogin;
+  /** Who does it. */
+  readonly grant: Grant;
+  readonly address: string | undefined;
+}
+
+/** A login with the last use of its tokens. */
+export interface LoginUse extends ClientLogin {
+  readonly usedFrom: string | undefined;
+}
+
+interface Loaded {
+  readonly library: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly consent: Consent;
+}
+
+const HOUR_MS = 3_600_000;
+const REGISTRATIONS_PER_HOUR = 20;
+const AUTHORIZATIONS_PER_MINUTE = 60;
+
+export class Issuer {
+  readonly #options: IssuerOptions;
+  readonly #now: () => number;
+  readonly #requests: AccessRequests;
+  readonly #registrations = new FailureLimit({ limit: REGISTRATIONS_PER_HOUR, windowMs: HOUR_MS });
+  readonly #authorizations = new FailureLimit({ limit: AUTHORIZATIONS_PER_MINUTE });
+  /** The address of the request that the library answers. */
+  readonly #source = new AsyncLocalStorage<string>();
+  #store: Promise<IssuerStore> | undefined;
+  #loading: Promise<Loaded> | undefined;
+
+  constructor(options: IssuerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => Date.now());
+    this.#requests = new AccessRequests(this.#now);
+  }
+
+  readonly edge = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const path = request.url?.split("?", 1)[0] ?? "";
+    const owner = ownerOf(path);
+    if (owner === undefined) return false;
+    const requestId = identify(request, response);
+    this.#answer(owner, request, response, path).catch((thrown: unknown) => this.#fail(response, thrown, requestId));
+    return true;
+  };
+
+  /** What waits for this code. */
+  requestOf(code: string): WaitingRequest {
+    return this.#requests.findByCode(code);
+  }
+
+  /** Signs the browser that shows the code in, as the caller. */
+  approve(code: string, grant: Grant): WaitingRequest {
+    const waiting = this.#requests.findByCode(code);
+    waiting.signedIn = grant;
+    return waiting;
+  }
+
+  async logins(): Promise<LoginUse[]> {
+    const [store, issued] = await Promise.all([this.#open(), this.#options.tokens.listIssued()]);
+    const byUse = issued.toSorted((one, other) => (other.usedAt ?? 0) - (one.usedAt ?? 0));
+    return (await store.listLogins()).map((login) => {
+      const last = byUse.find((token) => token.issued?.login === login.id);
+      const usedAt = Math.max(login.usedAt ?? 0, last?.usedAt ?? 0);
+      return { ...login, usedAt: usedAt === 0 ? undefined : usedAt, usedFrom: last?.usedFrom };
+    });
+  }
+
+  /** Ends a login: its tokens, and everything that they hold open. */
+  async revoke(login: ClientLogin, by: Grant): Promise<void> {
+    await this.#options.onEvent({ what: "consent.revoked", login, grant: by, address: undefined });
+    await this.#options.tokens.endIssued({ login: login.id }, by.principal);
+    await (await this.#open()).revokeLogin(login.id, by.principal);
+  }
+
+  async #answer(
+    owner: NonNullable<ReturnType<typeof ownerOf>>,
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ): Promise<void> {
+    if (owner === "script") {
+      response.setHeader("x-content-type-options", "nosniff");
+      response.writeHead(200, { "content-type": "text/javascript; charset=utf-8", "cache-control": "no-store" });
+      return void response.end(request.method === "HEAD" ? undefined : SIGN_IN_SCRIPT);
+    }
+    this.#limit(path, this.#options.addressOf(request));
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    const { library, consent } = await this.#loading;
+    if (owner === "consent") return consent.answer(request, response, path);
+    if (path === ROUTES.authorization) request.url = withScope(request.url ?? "");
+    await this.#source.run(this.#options.addressOf(request), () => library(request, response));
+  }
+
+  #limit(path: string, address: string): void {
+    const waitMs =
+      path === ROUTES.registration
+        ? this.#registrations.fail(address)
+        : path === ROUTES.authorization
+          ? this.#authorizations.fail(address)
+          : undefined;
+    if (waitMs === undefined) return;
+    throw new HubError("RateLimited", "Too many requests from this address", {
+      hint: `Wait ${Math.ceil(waitMs / 1000)} s, then try again`,
+      retryAfterMs: waitMs,
+    });
+  }
+
+  async #load(): Promise<Loaded> {
+    const { base, tokens, groupsOf, addressOf, defaultGroup, onEvent, onUnexpected } = this.#options;
+    const [{ createProvider }, { Consent: Implementation }, { Storage }] = await Promise.all([
+      import("./provider.ts"),
+      import("./consent.ts"),
+      import("./storage.ts"),
+    ]);
+    const store = () => this.#open();
+    const provider = await createProvider({
+      ...this.#options,
+      base: base(),
+      storage: new Storage({ tokens, store, source: () => this.#source.getStore() ?? "", now: this.#now }),
+      showError: (context, error) => {
+        const { status, headers, body } = renderPage({ status: context.status, page: errorPage(error) });
+        context.status = cannotFetch(error) ? 503 : status;
+        context.set({ ...headers });
+        context.body = body;
+      },
+      onUnexpected: (error) => onUnexpected(error, ""),
+    });
+    const consent = new Implementation({
+      provider,
+      requests: this.#requests,
+      store,
+      base: base(),
+      defaultGroup,
+      groupsOf,
+      addressOf,
+      now: this.#now,
+      onConsent: (login, grant, address) => onEvent({ what: "consent.given", login, grant, address }),
+    });
+    return { library: provider.callback(), consent };
+  }
+
+  #open(): Promise<IssuerStore> {
+    return (this.#store ??= this.#options.openStore().catch((error: unknown) => {
+      this.#store = undefined;
+      throw error;
+    }));
+  }
+
+  #fail(response: ServerResponse, thrown: unknown, requestId: string): void {
+    const error = toHubError(thrown);
+    if (error.kind === "Unexpected") this.#options.onUnexpected(thrown, requestId);
+    const { retryAfterMs } = error;
+    sendPage(response, {
+      status: error.meaning.http,
+      page: issuerErrorPage(error.message, error.hint ?? ""),
+      ...(retryAfterMs === undefined ? {} : { headers: { "retry-after": String(Math.ceil(retryAfterMs / 1000)) } }),
+    });
+  }
+}
+
+/** The document of a client could not be had. */
+function cannotFetch({ cause }: Error): boolean {
+  return cause instanceof HubError;
+}
+
+function errorPage(error: Error) {
+  if (cannotFetch(error)) {
+    return issuerErrorPage(
+      "The program that wants access cannot be checked now: its own description cannot be read.",
+      "Try again later.",
+    );
+  }
+  return issuerErrorPage(
+    "The program that wants access made a request that is not valid. Nothing was given to it.",
+    `What is wrong: ${describe(error)}`,
+  );
+}
+
+function describe(error: Error): string {
+  const text: unknown = "error_description" in error ? error.error_description : undefined;
+  return typeof text === "string" ? text : error.message;
+}
