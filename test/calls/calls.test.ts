@@ -297,6 +297,7 @@ describe("crashes", () => {
     expect(result._meta["io.plugboard/error"]).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: "Server unavailable",
+      detail: expect.stringMatching(/^Server "it": The server exited/),
     });
   });
 

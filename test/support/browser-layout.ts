@@ -29,8 +29,8 @@ const PSEUDO = `(() => {
 const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))`;
 
 /**
- * What does not fit: the page if it scrolls sideways, and words that are cut off without a sign. Words may end with an ellipsis,
- * or be in a part of the page that scrolls by itself.
+ * What does not fit: the page if it scrolls sideways, words that are cut off without a sign, and fields that stick out of their
+ * pane or dialog. Words may end with an ellipsis, or be in a part of the page that scrolls by itself.
  */
 const MISFITS = `(() => {
   const found = [];
@@ -51,6 +51,14 @@ const MISFITS = `(() => {
     const { overflowX, textOverflow } = getComputedStyle(element);
     const isCut = /hidden|clip/.test(overflowX) && textOverflow === "clip" && element.scrollWidth > element.clientWidth + 1;
     if (isCut) found.push(element.tagName + " " + element.textContent.trim().slice(0, 60));
+  }
+  for (const control of document.querySelectorAll("dialog[open], main :is(h1, input, select, textarea):not(table *), dialog[open] :is(input, select, textarea):not(table *)")) {
+    if (control.closest(".hidden-text") !== null || control.checkVisibility?.() === false) continue;
+    let pane = control.parentElement;
+    while (pane !== null && getComputedStyle(pane).overflowX === "visible") pane = pane.parentElement;
+    const [inner, outer] = [control.getBoundingClientRect(), (pane ?? document.documentElement).getBoundingClientRect()];
+    if (inner.width > 1 && (inner.right > outer.right + 1 || inner.left < outer.left - 1))
+      found.push(control.tagName + " " + (control.getAttribute("aria-label") ?? control.id) + " is outside of what holds it");
   }
   return found;
 })()`;

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { expectAccessible, noBrowser, useBrowser, type Person } from "../support/browser.ts";
+import { misfits } from "../support/browser-layout.ts";
 import { Browser as OtherBrowser } from "../support/oauth/browser.ts";
 import { useOAuth } from "../support/oauth/protected-pair.ts";
 import { modern } from "../support/rpc.ts";
@@ -131,6 +132,7 @@ describe.skipIf(noBrowser !== undefined)(`access in the browser${noBrowser ?? ""
     await by(page, "token-group:default").check();
     await by(page, "token-read-only").check();
     await expectAccessible(person);
+    expect(await misfits(page, "plain", [1024, 360])).toEqual([]);
     await by(page, "token-create").click();
     const shown = (await by(page, "made-token").locator("pre").textContent()) ?? "";
     expect(shown).toMatch(/^pbt_/);

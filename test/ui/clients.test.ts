@@ -39,6 +39,15 @@ describe.skipIf(noBrowser !== undefined)(`clients in the browser${noBrowser ?? "
     return person;
   };
 
+  it("MG-4 the overview's link opens the install in that client, for that group", async () => {
+    const { page } = await browser.signedIn(hub, "?group=dev");
+    await page.getByRole("link", { name: "Install in Cursor" }).click();
+    await expect.poll(() => by(page, "install-group").inputValue()).toBe("dev");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.url()).toBe(`${hub.url}/ui/clients`);
+    await expect.poll(() => by(page, "install-group").count()).toBe(0);
+  });
+
   it("MG-4 an install shows the change before it writes, and a removal takes it back", async () => {
     const person = await open();
     const { page } = person;

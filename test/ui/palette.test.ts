@@ -69,6 +69,22 @@ describe.skipIf(noBrowser !== undefined)(`the palette${noBrowser ?? ""}`, () => 
     await page.locator('html[data-theme="dark"]').waitFor({ state: "attached" });
   });
 
+  it("MG-4 what is typed while it is being loaded is in its box, and is no shortcut", async () => {
+    const { page } = await browser.signedIn(hub, "stats");
+    let load = () => {};
+    const held = new Promise<void>((resolve) => (load = resolve));
+    await page.route(/\/Palette-[^/]*\.js$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("g s?");
+    load();
+    const box = by(page, "palette").getByRole("combobox");
+    await expect.poll(() => box.inputValue()).toBe("g s?");
+    expect(new URL(page.url()).pathname).toBe("/ui/stats");
+  });
+
   it.each([
     ["try echo", "tool it · echo", /\/try\/it\/echo/],
     ["deploy", "secret deploy-token", /\/secrets/],

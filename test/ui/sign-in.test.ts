@@ -56,6 +56,16 @@ describe.skipIf(noBrowser !== undefined)(`signing in${noBrowser ?? ""}`, () => {
     expect(person.page.url()).toBe(`${hub.url}/ui/servers`);
   });
 
+  it("a link that is pasted into the address bar of the open page signs in", async () => {
+    const person = await browser.open(hub);
+    const { page } = person;
+    await person.go("servers");
+    await page.getByRole("heading", { name: TITLE }).waitFor();
+    await page.evaluate(`location.hash = "k=${await makeKey(hub)}"`);
+    await page.locator("main h1", { hasNotText: TITLE }).waitFor();
+    expect(page.url()).toBe(`${hub.url}/ui/servers`);
+  });
+
   it("a link that was used does not sign in another browser", async () => {
     const key = await makeKey(hub);
     const first = await browser.open(hub);

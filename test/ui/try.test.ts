@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectAccessible, noBrowser, useBrowser } from "../support/browser.ts";
+import { misfits } from "../support/browser-layout.ts";
 import { ask, tokenOf } from "../support/browser-session.ts";
 import { fixture, makeHome, published, startHub, type RunningHub } from "../support/hub.ts";
 
@@ -126,6 +127,7 @@ describe.skipIf(noBrowser !== undefined)(`trying a tool${noBrowser ?? ""}`, () =
     const first = question.locator('[data-test="arg:/name"] input');
     await expect.poll(() => first.and(page.locator(":focus")).count()).toBe(1);
     await expectAccessible(person);
+    expect(await misfits(page, "plain", [1024, 360])).toEqual([]);
     await by(page, "question-send").click();
     await question.getByText("is required").waitFor();
     await first.fill("Ann");

@@ -192,12 +192,13 @@ export class Lifecycle {
     if (status.state === "unauthenticated") return fromErrorBody(status.error);
     if (config.invalid !== undefined) return fromErrorBody(config.invalid);
     const state = this.#main.isStopping ? "being stopped" : status.state;
+    const why = reason ?? (status.state === "error" ? status.error.message : undefined);
     const { next } = this.#restarts;
     const leftMs = next === undefined ? undefined : Math.max(0, next.dueAt - performance.now());
     const isReconnecting = state === "starting" && this.#wasConnected;
     const isSoon = isReconnecting || (leftMs !== undefined && leftMs < SOON_MS);
     return new HubError("ServerNotRunning", "Server unavailable", {
-      detail: `Server "${config.name}"${reason === undefined ? ` is ${state}` : `: ${reason}`}`,
+      detail: `Server "${config.name}"${why === undefined ? ` is ${state}` : `: ${why}`}`,
       // A retry makes sense only if the server may be back before the caller gives up.
       ...(isSoon ? { delivery: "unsent" } : {}),
       ...(leftMs === undefined ? {} : { retryAfterMs: leftMs }),

@@ -16,13 +16,9 @@ class Session {
   /** At the start of the page: by its link, else with the session of before. */
   async start(): Promise<void> {
     api.onUnauthorized(() => (this.state = "out"));
-    const key = keyIn(location.href);
-    if (key !== undefined) {
-      // At once, and without a history entry: the key is used up, but it has no business in the address bar.
-      history.replaceState(history.state, "", `${location.pathname}${location.search}`);
-      await this.signIn(key);
-      return;
-    }
+    // A link that is pasted into the address bar of an open page changes the fragment only: the browser loads nothing.
+    addEventListener("hashchange", () => void this.#signInByAddress());
+    if (await this.#signInByAddress()) return;
     if (api.pageKey === null) {
       this.state = "out";
       return;
@@ -35,6 +31,16 @@ class Session {
       // Without an answer the page shows what it has, and that the hub is away.
       if (this.state === "unknown" && error instanceof Problem && error.status !== 401) this.#entered();
     }
+  }
+
+  /** False if the address has no key. */
+  async #signInByAddress(): Promise<boolean> {
+    const key = keyIn(location.href);
+    if (key === undefined) return false;
+    // At once, and without a history entry: the key is used up, but it has no business in the address bar.
+    history.replaceState(history.state, "", `${location.pathname}${location.search}`);
+    await this.signIn(key);
+    return true;
   }
 
   async signIn(key: string): Promise<void> {
