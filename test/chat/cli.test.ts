@@ -141,7 +141,10 @@ describe("damaged exports", () => {
     });
   });
 
-  it("an export without messages is reported and exits 1", async () => {
+  it("an export without messages is reported and exits 1, and one without chats leaves no source behind", async () => {
+    await writeFile(path("WhatsApp Chat with Zoe.txt"), "");
+    expect((await runChat(home, "import", path("WhatsApp Chat with Zoe.txt"))).code).toBe(1);
+    expect(JSON.parse(await readFile(path("chat.json"), "utf8")).sources).toEqual({});
     await writeFile(path("result.json"), JSON.stringify({ ...EXPORT, messages: [] }));
     for (const flags of [[], ["--json"]]) {
       const empty = await runChat(home, "import", path("result.json"), ...flags);
@@ -389,6 +392,7 @@ describe("access", () => {
     const attempts: [string[], RegExp][] = [
       [["telegram", "Antti", "open"], /hidden, readable, writable/],
       [["telegram", "Nowhere", "hidden"], /Chat 'Nowhere' not found/],
+      [["telegram", "Anti", "hidden"], /Chat 'Anti' not found[^]*Did you mean 'Antti'\?/],
       [["signal", "Antti", "hidden"], /Source 'signal' not found/],
       [["telegram", "Antti", "writable"], /Nothing can be sent/],
       [["--redact", "names"], /email,iban,card,phone,code/],

@@ -3,6 +3,7 @@
 
 import type { Command } from "commander";
 import type { App } from "../app.ts";
+import { nearNames } from "@plugboard/shared/near-names";
 import { ACCESS_LEVELS, accessOf, withAccess, type AccessLevel } from "../access/chat-access.ts";
 import { changeConfig, readConfig, type SourceInput } from "../config/file.ts";
 import type { ChatConfigFile } from "../config/schema.ts";
@@ -23,6 +24,7 @@ interface AccessOptions {
 const PAGE = 500;
 /** Hidden and writable chats that are shown; an allow list may hide very many. */
 const MAX_SHOWN = 2000;
+const MAX_NEAR_NAMES = 3;
 const NONE = "none";
 
 export function accessCommand(program: Command, { io }: Context): void {
@@ -81,7 +83,10 @@ function findChat({ store }: App, source: string, name: string): StoredChat {
   const byKey = key === undefined ? undefined : store.chatByKey(Number(key));
   const [found, ...others] = store.findChats(source, name);
   if (found === undefined && byKey?.source === source) return byKey;
-  if (found === undefined) throw chatNotFound(name, source, []);
+  if (found === undefined) {
+    const names = [...chatsOf({ store }, source)].map((chat) => chat.name);
+    throw chatNotFound(name, source, nearNames(name, names, MAX_NEAR_NAMES));
+  }
   if (others.length === 0) return found;
   throw new ChatError("AMBIGUOUS_CHAT", `'${name}' is the name of ${others.length + 1} chats`, {
     field: "chat",
@@ -90,7 +95,7 @@ function findChat({ store }: App, source: string, name: string): StoredChat {
   });
 }
 
-function* chatsOf({ store }: App, source: string): Generator<StoredChat> {
+function* chatsOf({ store }: Pick<App, "store">, source: string): Generator<StoredChat> {
   let cursor: string | undefined;
   do {
     const page = store.chats({ source, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });

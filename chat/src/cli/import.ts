@@ -125,9 +125,11 @@ async function importOne(
   let hasSource = false;
   await exported.run({
     sink: async (batch) => {
-      // Not earlier: a rejected file must not leave a source behind.
-      if (!hasSource) await addImportSource(app, source);
-      hasSource = true;
+      // Not earlier: a file that is rejected or empty must not leave a source behind.
+      if (!hasSource && batch.some(({ type }) => type !== "checkpoint")) {
+        await addImportSource(app, source);
+        hasSource = true;
+      }
       // Checkpoints are not stored: the file is read again on each import, and a live source with the same id keeps its own.
       const events = batch.filter(({ type }) => type !== "checkpoint");
       isEmpty &&= events.every(({ type }) => type === "chat" || type === "person");
