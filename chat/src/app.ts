@@ -9,7 +9,7 @@ import { ListChanges } from "./tools/list-changes.ts";
 import type { ChatStore } from "./model/store-port.ts";
 import { Reader } from "./access/reader.ts";
 import { SentLog } from "./access/sent-log.ts";
-import { Sources } from "./sources/sources.ts";
+import { Sources, type SourceView } from "./sources/sources.ts";
 import { openStore } from "./store/store.ts";
 
 export interface AppOptions extends HostEnvironment {
@@ -21,7 +21,7 @@ export interface AppOptions extends HostEnvironment {
 export interface App {
   readonly home: ChatHome;
   readonly store: ChatStore;
-  readonly sources: Sources;
+  readonly sources: SourceView;
   readonly reader: Reader;
   readonly feed: Feed;
   readonly history: History;

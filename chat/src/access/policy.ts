@@ -17,6 +17,8 @@ export interface Policy {
   readonly shownRules: string;
   /** Whether files that are not text, and so cannot be redacted, may be read. */
   readonly showsFiles: boolean;
+  /** What the access tokens of the hub may see, by their holder. */
+  readonly access: ChatConfigFile["access"];
 }
 
 export function toPolicy(
@@ -30,7 +32,16 @@ export function toPolicy(
   const presenter = new Presenter(redactor, clock.zone, () => visibility.oldest());
   const shownRules = JSON.stringify([[...rules], config.max_age, config.redact]);
   const showsFiles = config.attachments ?? config.redact === undefined;
-  return { visibility, presenter, redactor, clock, allowStale: config.allow_stale, shownRules, showsFiles };
+  return {
+    visibility,
+    presenter,
+    redactor,
+    clock,
+    allowStale: config.allow_stale,
+    shownRules,
+    showsFiles,
+    access: config.access,
+  };
 }
 
 /** Keeps the redactor if its rules are unchanged, so that tags such as [phone-3] keep their meaning. */

@@ -7,7 +7,7 @@ import type { ChatJson } from "../model/shapes.ts";
 import type { ChatType } from "../model/source.ts";
 import type { ChatState, ChatStore, Page, SourceTotals, StoredChat, StoredMessage } from "../model/store-port.ts";
 import { parseTime, type Clock } from "../model/times.ts";
-import type { ConfiguredSource, Sources } from "../sources/sources.ts";
+import type { ConfiguredSource, SourceView } from "../sources/sources.ts";
 import type { Policy } from "./policy.ts";
 import type { Presenter } from "./presenter.ts";
 
@@ -26,7 +26,7 @@ export interface ChatArgs {
 
 export interface ReaderOptions {
   readonly store: ChatStore;
-  readonly sources: Sources;
+  readonly sources: SourceView;
   /** Time limit of a search for one page. */
   readonly searchMs: number;
 }
@@ -44,6 +44,11 @@ export class Reader {
     this.#policy = policy;
   }
 
+  /** The same for a client that sees less. It follows changes of the policy. */
+  within(sources: SourceView, limit: (policy: Policy) => Policy): Reader {
+    return new LimitedReader({ ...this.#options, sources }, this, limit);
+  }
+
   /** Replaces the policy, from the next request on. */
   adopt(policy: Policy): void {
     this.#policy = policy;
@@ -54,19 +59,19 @@ export class Reader {
   }
 
   get presenter(): Presenter {
-    return this.#policy.presenter;
+    return this.policy.presenter;
   }
 
   get clock(): Clock {
-    return this.#policy.clock;
+    return this.policy.clock;
   }
 
   /** Older messages are not shown. */
   get oldestShown(): number | undefined {
-    return this.#policy.visibility.oldest();
+    return this.policy.visibility.oldest();
   }
 
-  get sources(): Sources {
+  get sources(): SourceView {
     return this.#options.sources;
   }
 
@@ -82,7 +87,7 @@ export class Reader {
   source(id: string, allowStale = false): ConfiguredSource {
     const found = this.sources.get(id);
     const state = this.sources.state(found.source.id);
-    if (allowStale || this.#policy.allowStale || state.status === "connected" || state.status === "connecting")
+    if (allowStale || this.policy.allowStale || state.status === "connected" || state.status === "connecting")
       return found;
     throw new ChatError(
       "SOURCE_NOT_CONNECTED",
@@ -93,7 +98,7 @@ export class Reader {
 
   /** Totals of the chats that are shown. */
   totals(source: string): SourceTotals {
-    const { visibility } = this.#policy;
+    const { visibility } = this.policy;
     if (!visibility.restricts([source])) return this.store.totals(source);
     let chats = 0;
     let messages = 0;
@@ -204,7 +209,7 @@ export class Reader {
   #nearNames(sources: readonly string[], given: string): readonly string[] {
     const names: string[] = [];
     for (const source of sources) {
-      for (const chat of this.#policy.visibility.chats(this.store, source)) {
+      for (const chat of this.policy.visibility.chats(this.store, source)) {
         if (names.length >= MAX_COMPARED) break;
         if (this.shows(chat)) names.push(chat.name);
       }
@@ -214,7 +219,7 @@ export class Reader {
 
   /** Those of configured sources that the rules allow and that have a message which is not too old. */
   #shown(chats: readonly StoredChat[]): readonly StoredChat[] {
-    const { visibility } = this.#policy;
+    const { visibility } = this.policy;
     const oldest = visibility.oldest() ?? -Infinity;
     return chats.filter(
       (chat) =>
@@ -233,6 +238,26 @@ export class Reader {
 
   #state(chat: StoredChat): ChatState {
     return this.store.chatState(chat, this.oldestShown);
+  }
+}
+
+class LimitedReader extends Reader {
+  readonly #whole: Reader;
+  readonly #limit: (policy: Policy) => Policy;
+  #known: { readonly whole: Policy; readonly limited: Policy };
+
+  constructor(options: ReaderOptions, whole: Reader, limit: (policy: Policy) => Policy) {
+    const known = { whole: whole.policy, limited: limit(whole.policy) };
+    super(options, known.limited);
+    this.#whole = whole;
+    this.#limit = limit;
+    this.#known = known;
+  }
+
+  override get policy(): Policy {
+    const { policy } = this.#whole;
+    if (this.#known.whole !== policy) this.#known = { whole: policy, limited: this.#limit(policy) };
+    return this.#known.limited;
   }
 }
 

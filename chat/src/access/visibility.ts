@@ -22,7 +22,12 @@ export type NamedChat = Pick<StoredChat, "source" | "id" | "name" | "otherIds" |
 
 const PAGE = 500;
 
+/** Which of the visible chats one client sees, by source: ids or exact names. Undefined: all of the source. */
+export type VisibleWithin = ReadonlyMap<string, readonly string[] | undefined>;
+
 export class Visibility {
+  readonly #options: VisibilityOptions;
+  readonly #within: ReadonlyMap<string, ReadonlySet<string> | undefined> | undefined;
   readonly #rules: ReadonlyMap<
     string,
     { readonly allow: ReadonlySet<string> | undefined; readonly hide: ReadonlySet<string> }
@@ -30,7 +35,10 @@ export class Visibility {
   readonly #maxAge: string | undefined;
   readonly #clock: Clock;
 
-  constructor({ rules, maxAge, clock }: VisibilityOptions) {
+  constructor(options: VisibilityOptions, within?: VisibleWithin) {
+    const { rules, maxAge, clock } = options;
+    this.#options = options;
+    this.#within = within && new Map([...within].map(([source, names]) => [source, names && new Set(names.map(fold))]));
     this.#rules = new Map(
       [...rules]
         .filter(([, { allow, hide }]) => allow !== undefined || (hide?.length ?? 0) > 0)
@@ -43,7 +51,24 @@ export class Visibility {
     this.#clock = clock;
   }
 
+  /** The same rules, for a client that sees less. */
+  within(limit: VisibleWithin): Visibility {
+    return new Visibility(this.#options, limit);
+  }
+
   shows(chat: NamedChat): boolean {
+    return this.#isWithin(chat) && this.#isShown(chat);
+  }
+
+  #isWithin(chat: NamedChat): boolean {
+    if (this.#within === undefined) return true;
+    if (!this.#within.has(chat.source)) return false;
+    const names = this.#within.get(chat.source);
+    // A former name is not enough: others can rename a group.
+    return names === undefined || [chat.id, chat.name, ...chat.otherIds].some((name) => names.has(fold(name)));
+  }
+
+  #isShown(chat: NamedChat): boolean {
     const rules = this.#rules.get(chat.source);
     if (rules === undefined) return true;
     const names = ruleNames(chat);
@@ -53,7 +78,7 @@ export class Visibility {
 
   /** Whether any of these sources may have chats that are not shown. */
   restricts(sources: readonly string[]): boolean {
-    return sources.some((source) => this.#rules.has(source));
+    return this.#within !== undefined || sources.some((source) => this.#rules.has(source));
   }
 
   /** Older messages are not shown. */

@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import { readFile } from "node:fs/promises";
+import * as path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { openApp, type App } from "../app.ts";
 import { ChatError, invalid } from "../errors.ts";
@@ -13,6 +14,7 @@ interface ServeOptions {
   readonly port?: string;
   readonly host: string;
   readonly tokenFile?: string;
+  readonly hubData?: string;
   readonly channel?: boolean;
 }
 
@@ -23,6 +25,7 @@ export function serveCommand(program: Command, { io, done, isServing }: Context)
     .option("--port <n>", "serve Streamable HTTP on this port (0 for any free port)")
     .option("--host <address>", "address to listen on; a token is required off loopback", "127.0.0.1")
     .option("--token-file <file>", "file with the bearer token for clients; or PLUGBOARD_CHAT_TOKEN")
+    .option("--hub-data <folder>", "data folder of the hub whose access tokens are accepted; or data in PLUGBOARD_HOME")
     .option("--channel", "push new messages as notifications/claude/channel (stdio)")
     .action(async (options: ServeOptions) => done(await serve(io, options)));
 }
@@ -61,7 +64,7 @@ async function serve(io: Io, options: ServeOptions): Promise<number> {
 async function openEndpoint(
   app: App,
   io: Io,
-  { port, host, tokenFile, channel = false }: ServeOptions,
+  { port, host, tokenFile, hubData, channel = false }: ServeOptions,
 ): Promise<RunningEndpoint> {
   if (port === undefined) {
     if (io.stdin.isTTY === true) {
@@ -71,9 +74,21 @@ async function openEndpoint(
     }
     return serveStdio(app, { stdin: io.stdin, stdout: io.stdout, channel });
   }
-  const endpoint = await HttpEndpoint.open(app, { host, port: parsePort(port), token: await readToken(io, tokenFile) });
+  const endpoint = await HttpEndpoint.open(app, {
+    host,
+    port: parsePort(port),
+    token: await readToken(io, tokenFile),
+    identity: identityFile(io, hubData),
+  });
   io.stdout.write(`MCP     ${endpoint.url}\n`);
   return { ended: new Promise(() => undefined), close: () => endpoint.close() };
+}
+
+/** Where the hub keeps its access tokens. */
+function identityFile({ env }: Io, hubData: string | undefined): string | undefined {
+  const home = env["PLUGBOARD_HOME"] || env["PLUGBOARD_HUB_HOME"];
+  const folder = hubData ?? (home === undefined || home === "" ? undefined : path.join(home, "data"));
+  return folder === undefined ? undefined : path.join(path.resolve(folder), "identity.db");
 }
 
 async function readToken(io: Io, file: string | undefined): Promise<string | undefined> {

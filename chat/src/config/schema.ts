@@ -41,6 +41,20 @@ const Redaction = z.strictObject({
     .default([]),
 });
 
+/** What the holder of an access token of the hub may see: everything that is visible, or only these sources and chats. */
+const TokenAccess = z.union([
+  z.literal("all"),
+  z.record(
+    z.string().regex(SOURCE_ID, "use the id of a source"),
+    z.strictObject({
+      chats: Names.optional().describe(
+        "only these chats, by id or exact name; absent: all visible chats of the source",
+      ),
+      send: z.boolean().default(false).describe("may send where the source allows it"),
+    }),
+  ),
+]);
+
 export const ChatConfigFile = z.strictObject({
   time_zone: TimeZone.optional(),
   max_age: z
@@ -51,10 +65,17 @@ export const ChatConfigFile = z.strictObject({
   allow_stale: z.boolean().default(false).describe("answer from the store while a source is not connected"),
   attachments: z.boolean().optional().describe("whether agents get binary files; absent: only if nothing is redacted"),
   redact: Redaction.optional().describe("data replaced by a tag such as [phone-3]"),
+  access: z
+    .record(z.string().min(1).max(300), TokenAccess)
+    .optional()
+    .describe(
+      "HTTP: what each access token of the hub sees, by user:ID, service:NAME, token:NAME or *; absent: no tokens",
+    ),
   sources: z.record(z.string().regex(SOURCE_ID, "use lower-case letters, digits, - and _"), SourceEntry).default({}),
 });
 
 export type ChatConfigFile = z.infer<typeof ChatConfigFile>;
+export type TokenAccess = z.infer<typeof TokenAccess>;
 export type SendRules = NonNullable<SourceEntry["send"]>;
 export type SourceEntry = z.infer<typeof SourceEntry>;
 

@@ -1,23 +1,23 @@
-// The chat server over Streamable HTTP for both protocol eras: modern requests are stateless, older clients have sessions.
+// The chat server over Streamable HTTP: one listener for all clients. What a client sees is that of its backend (http-backend.ts): all
+// of what chat.json shows, or, with an access token of the hub, what that may see.
 
 import { getRequestListener } from "@hono/node-server";
-import { createMcpHandler, isLegacyRequest, readRequestBody, type McpHttpHandler } from "@modelcontextprotocol/server";
-import { createServer, type Server } from "node:http";
+import { readRequestBody } from "@modelcontextprotocol/server";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { App } from "../app.ts";
 import { ChatError } from "../errors.ts";
-import { Subscriptions } from "../live/subscriptions.ts";
-import { limitBacklog } from "./bounded-stream.ts";
-import { Guard } from "./guard.ts";
-import { toProtocolError } from "./errors.ts";
-import { startListen, type ListenOptions } from "./listen-request.ts";
-import { ChatServers } from "./server.ts";
-import { errorResponse, Sessions } from "./sessions.ts";
+import { Guard, type Refusal } from "./guard.ts";
+import { HttpBackend } from "./http-backend.ts";
+import { errorResponse } from "./sessions.ts";
+import { TokenBackends } from "./token-backends.ts";
 
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly token: string | undefined;
+  /** The hub's identity.db, whose access tokens are accepted. Undefined: none are. */
+  readonly identity?: string | undefined;
   /** Timeout for receiving a request. */
   readonly connectionMs?: number;
 }
@@ -26,45 +26,39 @@ const PATH = "/mcp";
 const CONNECTION_MS = 30_000;
 const CHECK_MS = 1000;
 const MAX_SOCKETS = 2048;
-/** Backlog of a client that does not read; beyond it, the stream is closed. */
-const MAX_WAITING = 1000;
 
 export class HttpEndpoint {
   readonly #server: Server;
-  readonly #modern: McpHttpHandler;
-  readonly #sessions: Sessions;
-  readonly #subscriptions: Subscriptions;
-  readonly #toError: ListenOptions["toError"];
-  readonly #stopListChanges: () => void;
+  readonly #whole: HttpBackend;
+  readonly #limited: TokenBackends;
   readonly #host: string;
 
-  private constructor(app: App, { host, token, connectionMs = CONNECTION_MS }: HttpOptions) {
-    const guard = new Guard({ host, token });
-    const servers = new ChatServers(app);
+  private constructor(app: App, { host, token, identity, connectionMs = CONNECTION_MS }: HttpOptions) {
+    const needsToken = () => app.reader.policy.access !== undefined;
+    const guard = new Guard({ host, token, needsToken });
     const onError = (error: unknown): void =>
       app.log(`warning: ${error instanceof Error ? error.message : String(error)}`);
     this.#host = host;
-    this.#sessions = new Sessions(app, servers);
-    this.#modern = createMcpHandler(() => servers.create(), { legacy: "reject" });
-    this.#toError = (thrown) => toProtocolError(thrown, app.reader.presenter, app.log);
-    this.#stopListChanges = app.listChanges.listen((kind) =>
-      this.#modern.bus.publish({ kind: `${kind}_list_changed` }),
-    );
-    this.#subscriptions = new Subscriptions({
-      reader: app.reader,
-      feed: app.feed,
-      onError,
-      notify: ({ uri, _meta }) => this.#modern.bus.publish({ kind: "resource_updated", uri, params: { _meta } }),
-    });
-    const answer = getRequestListener((request: Request) => this.#handle(request), { overrideGlobalObjects: false });
+    this.#whole = new HttpBackend(app, onError);
+    this.#limited = new TokenBackends(app, { identity, onError });
+    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const admitted = guard.check(request.headers);
+      const found =
+        admitted.as === "token"
+          ? await this.#limited.find(admitted.token, guard)
+          : { ...admitted, backend: this.#whole };
+      if (found.as === "refused") return refuse(response, found.refusal);
+      const { backend } = found;
+      const handle = (incoming: Request) => handleWith(backend, incoming);
+      await getRequestListener(handle, { overrideGlobalObjects: false })(request, response);
+    };
     this.#server = createServer(
       { connectionsCheckingInterval: Math.min(CHECK_MS, connectionMs) },
       (request, response) => {
-        const refused = guard.check(request.headers);
-        if (refused === undefined) return void answer(request, response).catch(onError);
-        const { status, code, message, headers } = refused;
-        const body = JSON.stringify({ jsonrpc: "2.0", error: { code: -32_001, message, data: { code } }, id: null });
-        response.writeHead(status, { ...headers, "content-type": "application/json", connection: "close" }).end(body);
+        void answer(request, response).catch((error: unknown) => {
+          onError(error);
+          response.destroy();
+        });
       },
     );
     Object.assign(this.#server, {
@@ -92,39 +86,37 @@ export class HttpEndpoint {
   /** Stops accepting connections. Requests in progress must have been answered before. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#subscriptions.close();
-    this.#stopListChanges();
-    await Promise.all([this.#modern.close(), this.#sessions.close()]);
+    await Promise.all([this.#whole.close(), this.#limited.close()]);
     this.#server.closeIdleConnections();
     // Open streams would keep the server from closing.
     setTimeout(() => this.#server.closeAllConnections(), 500).unref();
     await closed;
   }
+}
 
-  async #handle(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    if (pathname === "/healthz") return Response.json({ status: "ok" });
-    if (pathname !== PATH) return errorResponse(404, `Not found. MCP is at ${PATH}`);
-    if (request.method !== "POST") {
-      return request.headers.has("mcp-session-id")
-        ? this.#sessions.handle(request, undefined)
-        : errorResponse(405, "Method not allowed", { headers: { allow: "POST" } });
-    }
-    const body = await readRequestBody(request);
-    if (body.tooLarge) return errorResponse(413, "The request is too large", { code: -32_000 });
-    let parsedBody: unknown;
-    try {
-      parsedBody = JSON.parse(body.text);
-    } catch {
-      return errorResponse(400, "Parse error: the request body is not valid JSON", { code: -32_700 });
-    }
-    if (await isLegacyRequest(request, parsedBody)) return this.#sessions.handle(request, parsedBody);
-    const listen = startListen(parsedBody, { subscriptions: this.#subscriptions, toError: this.#toError });
-    if (listen === undefined) return this.#modern.fetch(request, { parsedBody });
-    if (listen.status === "refused") return Response.json(listen.answer);
-    const response = await this.#modern.fetch(request, { parsedBody: listen.message });
-    return limitBacklog(response, { limit: MAX_WAITING, onEnd: () => listen.end() });
+async function handleWith(backend: HttpBackend, request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/healthz") return Response.json({ status: "ok" });
+  if (pathname !== PATH) return errorResponse(404, `Not found. MCP is at ${PATH}`);
+  if (request.method !== "POST") {
+    return request.headers.has("mcp-session-id")
+      ? backend.handleSession(request)
+      : errorResponse(405, "Method not allowed", { headers: { allow: "POST" } });
   }
+  const body = await readRequestBody(request);
+  if (body.tooLarge) return errorResponse(413, "The request is too large", { code: -32_000 });
+  let parsedBody: unknown;
+  try {
+    parsedBody = JSON.parse(body.text);
+  } catch {
+    return errorResponse(400, "Parse error: the request body is not valid JSON", { code: -32_700 });
+  }
+  return backend.handle(request, parsedBody);
+}
+
+function refuse(response: ServerResponse, { status, code, message, headers }: Refusal): void {
+  const body = JSON.stringify({ jsonrpc: "2.0", error: { code: -32_001, message, data: { code } }, id: null });
+  response.writeHead(status, { ...headers, "content-type": "application/json", connection: "close" }).end(body);
 }
 
 function listenError(error: Error, { host, port }: HttpOptions): ChatError {

@@ -32,6 +32,9 @@ interface Running {
 const EXPIRY_MS = 60_000;
 const POLL_MS = 500;
 
+/** The sources as one client sees them. */
+export type SourceView = Pick<Sources, "ids" | "all" | "get" | "state">;
+
 export class Sources {
   readonly #options: SourcesOptions;
   #configured: ReadonlyMap<string, ConfiguredSource>;

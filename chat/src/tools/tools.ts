@@ -1,6 +1,6 @@
 // The list of all tools. Add a new tool here.
 
-import type { Sources } from "../sources/sources.ts";
+import type { SourceView } from "../sources/sources.ts";
 import { findContact } from "./find-contact.ts";
 import { getAttachment } from "./get-attachment.ts";
 import { getMessageContext } from "./get-message-context.ts";
@@ -26,7 +26,7 @@ const READING_TOOLS: readonly Tool[] = [
 ];
 
 /** Includes `send_message` only if the user has allowed it for a source. */
-export function toolsFor(sources: Sources): readonly Tool[] {
+export function toolsFor(sources: Pick<SourceView, "all">): readonly Tool[] {
   return sources.all.some(({ source, send }) => send !== undefined && source.capabilities.send)
     ? [...READING_TOOLS, sendMessage]
     : READING_TOOLS;

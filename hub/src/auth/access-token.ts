@@ -1,39 +1,9 @@
-// The text of an access token: 256 random bits and a checksum, so that a typing error, or a token of another program, is known as
-// such without a look-up. Secret scanners recognise the prefix.
+// The text of an access token. The chat server accepts those that people have made, so their form is shared.
 
-import { crc32 } from "node:zlib";
-import { randomSecret } from "./secret-digest.ts";
-
-/** Made by a person; issued to an OAuth client; to get the next issued one with. */
-export type TokenPrefix = "pbt_" | "pbo_" | "pbr_";
-
-const CHECKSUM_CHARS = 6;
-const FORM = /^pb[to]_([A-Za-z0-9_-]{43})([0-9A-Za-z]{6})$/;
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** Enough to tell tokens apart in a list, too little to use. */
-const SHOWN_CHARS = "pbt_".length + 4;
-
-export function makeAccessToken(prefix: TokenPrefix = "pbt_"): string {
-  const secret = randomSecret();
-  return `${prefix}${secret}${checksumOf(secret)}`;
-}
-
-export function isAccessToken(text: string): boolean {
-  const [, secret, checksum] = FORM.exec(text) ?? [];
-  return secret !== undefined && checksumOf(secret) === checksum;
-}
-
-export function startOf(token: string): string {
-  return token.slice(0, SHOWN_CHARS);
-}
-
-/** CRC-32 in base 62. */
-function checksumOf(secret: string): string {
-  let rest = crc32(secret);
-  let text = "";
-  for (let place = 0; place < CHECKSUM_CHARS; place++) {
-    text = `${DIGITS[rest % DIGITS.length]}${text}`;
-    rest = Math.floor(rest / DIGITS.length);
-  }
-  return text;
-}
+export {
+  accessTokenDigest,
+  isAccessToken,
+  makeAccessToken,
+  startOf,
+  type TokenPrefix,
+} from "@plugboard/shared/access-tokens/form";

@@ -1,9 +1,9 @@
 // Access tokens for the hub's own clients: made for a person or a program, limited to groups, shown once, kept as digests. All live
 // ones are in memory, so that a request costs one look-up.
 
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { HubError } from "../errors.ts";
-import { isAccessToken, makeAccessToken, startOf } from "./access-token.ts";
+import { accessTokenDigest, isAccessToken, makeAccessToken, startOf } from "./access-token.ts";
 import { Grant, lowerRole, type GrantInit } from "./grant.ts";
 import type { StoredToken, TokenStore, TokenUse } from "./token-store.ts";
 import type { Users } from "./users.ts";
@@ -66,7 +66,7 @@ export class AccessTokens {
   /** The grant of a token; undefined if it is none, was revoked or has expired. */
   find(token: string, from?: string): Grant | undefined {
     if (!isAccessToken(token)) return undefined;
-    const live = this.#live.get(digestOf(token));
+    const live = this.#live.get(accessTokenDigest(token));
     if (live?.grant === undefined || live.grant.hasEnded) return undefined;
     const at = this.#now();
     if (live.stored.expiresAt !== undefined && at >= live.stored.expiresAt) {
@@ -86,7 +86,7 @@ export class AccessTokens {
     const stored: StoredToken = {
       ...given,
       id: randomUUID(),
-      digest: digestOf(token),
+      digest: accessTokenDigest(token),
       start: startOf(token),
       createdAt: now,
       createdBy: by,
@@ -268,10 +268,6 @@ export class AccessTokens {
   readonly #warn = (error: unknown): void => {
     this.#options.onWarning(`Access tokens: ${error instanceof Error ? error.message : String(error)}`);
   };
-}
-
-function digestOf(token: string): string {
-  return hash("sha256", token, "base64");
 }
 
 function requireValid({ name, groups, expiresAt }: NewToken, now: number): void {
