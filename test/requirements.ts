@@ -429,6 +429,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     provenBy: "test/cli/conventions.test.ts",
   },
   T41: { means: "Log lines cannot be forged.", provenBy: "hub/src/api/server/live/event-log.test.ts" },
+  T47: { means: "A token for some chats sees and finds nothing else.", provenBy: "test/chat/hub-tokens.test.ts" },
   T48: { means: "Concurrent calls are limited.", provenBy: "test/faults/limits.test.ts" },
   T49: { means: "Schema bombs are refused.", provenBy: "test/fuzz/headers.test.ts" },
   T50: { means: "Errors leak no internals.", provenBy: "hub/src/http/problem.test.ts" },
