@@ -48,6 +48,7 @@ it("the client loads neither the framework nor the server", () => {
       "client/request.ts",
       "client/secrets-client.ts",
       "client/tokens-client.ts",
+      "client/users-client.ts",
       "../errors.ts",
       "../lib/json/json.ts",
     ].toSorted(),

@@ -27,7 +27,7 @@ describe("AU-3 hub.json", () => {
   it.each([
     ['{ "auth": { "mcp": "requird" } }', 'mcp must be "open" or "required"', "auth.mcp"],
     ['{ "auth": { "mpc": "required" } }', "mpc", "auth.mpc"],
-    ['{ "listen": { "host": "0.0.0.0" } }', "listen", undefined],
+    ['{ "listen": { "hots": "0.0.0.0" } }', "hots", "listen.hots"],
     ["[]", "", undefined],
     ['{ "auth": ', "not valid JSON", undefined],
   ])("refuses %s, and names the file", async (text, message, field) => {

@@ -98,7 +98,7 @@ describe("CF-7 auth that cannot work is refused", () => {
     ["ghp_x", "auth", /auth must be an object/],
     [7, "auth", /auth must be an object/],
     [[], "auth", /must be an object|auth must be an object/],
-    [{ per: "user" }, "auth.per", /Unknown field "auth\.per"/],
+    [{ per: "team" }, "auth.per", /auth\.per/],
     [{ idp: { ...idp, secret: "x" } }, "auth.idp.secret", /Unknown field/],
     [{ client_id: "a", clientId: "b" }, "auth.clientId", /client_id in two spellings/],
     [{ client_id: "" }, "auth.client_id", /empty/],
