@@ -34,7 +34,12 @@ export async function openAuthenticator(options: AccessOptions): Promise<Authent
     const { message, hint } = toHubError(thrown);
     onWarning(`No access token works: ${message}.${hint === undefined ? "" : ` ${hint}`}`);
   });
-  return new Authenticator({ management, tokens, isMcpOpen: settings.auth?.mcp !== "required" });
+  return new Authenticator({
+    management,
+    tokens,
+    isMcpOpen: settings.auth?.mcp !== "required",
+    onRefused: (refusal) => identity.audit.refused(refusal),
+  });
 }
 
 /** Everything in `identity.db`. */

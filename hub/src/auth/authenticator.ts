@@ -12,6 +12,21 @@ export interface AuthenticatorOptions {
   readonly tokens: AccessTokens;
   /** Whether the MCP endpoints accept callers without credentials. */
   readonly isMcpOpen: boolean;
+  /** Called for wrong credentials, and for callers who may not do what they want to. */
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
+}
+
+export interface Refusal {
+  readonly by: Pick<Grant, "principal"> & Partial<Grant>;
+  readonly address: string;
+  readonly detail: string;
+}
+
+/** What someone needs to use the management API. */
+export interface Need {
+  readonly role: Role;
+  /** Whether anything may be changed by it. */
+  readonly changes: boolean;
 }
 
 export class Authenticator {
@@ -22,6 +37,8 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
+    const by = { principal: "unknown" };
+    options.management.whenFailed((address, { message }) => options.onRefused?.({ by, address, detail: message }));
   }
 
   get management(): ManagementToken {
@@ -31,6 +48,14 @@ export class Authenticator {
   /** The caller of the management API. Rejects without valid credentials; what the caller may do `requireRole` decides. */
   authenticate({ headers }: IdentifiedRequest, source: string): Promise<Grant> {
     return this.#authenticate(headers.authorization, source);
+  }
+
+  /** Throws unless the grant has the role. */
+  requireRole(grant: Grant, { role, changes }: Need, source: string): void {
+    if (may(grant, { to: "manage", as: role, changes })) return;
+    const error = may(grant, { to: "manage", as: role, changes: false }) ? readsOnly() : tooLow(grant, role);
+    this.#options.onRefused?.({ by: grant, address: source, detail: error.message });
+    throw error;
   }
 
   /**
@@ -88,13 +113,12 @@ export class Authenticator {
   }
 }
 
-/** Throws unless the grant may do what needs the role. `changes`: whether anything may be changed by it. */
-export function requireRole(grant: Grant, role: Role, changes: boolean): void {
-  if (may(grant, { to: "manage", as: role, changes })) return;
-  if (may(grant, { to: "manage", as: role, changes: false })) {
-    throw new HubError("Forbidden", "A read-only token changes nothing", { hint: "Use a token that is not read-only" });
-  }
-  throw new HubError("Forbidden", `This needs the role ${role}, and the token has the role ${grant.role}`, {
+function readsOnly(): HubError {
+  return new HubError("Forbidden", "A read-only token changes nothing", { hint: "Use a token that is not read-only" });
+}
+
+function tooLow(grant: Grant, role: Role): HubError {
+  return new HubError("Forbidden", `This needs the role ${role}, and the token has the role ${grant.role}`, {
     hint: `Use the management token, or make a token with the role: plugboard token add NAME --role ${role}`,
   });
 }

@@ -16,6 +16,7 @@ export class ManagementToken {
   /** Only a digest, so that the token cannot be logged by mistake. */
   readonly #digest: Buffer;
   readonly #failures: FailureLimit;
+  #onFailed: (source: string, error: HubError) => void = () => undefined;
 
   constructor(token: string, limit?: FailureLimitOptions) {
     this.#digest = digestOf(token);
@@ -45,8 +46,14 @@ export class ManagementToken {
     return isSameDigest(digestOf(presented), this.#digest);
   }
 
+  /** Called for wrong credentials of any sort. */
+  whenFailed(listener: (source: string, error: HubError) => void): void {
+    this.#onFailed = listener;
+  }
+
   /** Counts wrong credentials of any sort. Gives the error to answer with: the given one, or another above the limit. */
   failed(source: string, error: HubError): HubError {
+    this.#onFailed(source, error);
     const waitMs = this.#failures.fail(source);
     if (waitMs === undefined) return error;
     const hint = `Wait ${Math.ceil(waitMs / 1000)} s, then try again`;

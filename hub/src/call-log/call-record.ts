@@ -35,6 +35,10 @@ export interface CallHead {
   readonly origin: string | null;
   /** JSON of Facts; null if they have no members. */
   readonly facts: string | null;
+  /** Who called, if the caller had credentials of the hub. */
+  readonly principal: string | null;
+  /** The access token by its name, or the OAuth client. */
+  readonly token: string | null;
 }
 
 /** JSON texts. */
@@ -48,7 +52,18 @@ export type StoredCall = CallHead & CallPayload;
 /** The part of a head that is known before the call is forwarded; `truncated` is about the parameters. */
 export type StoredStart = Pick<
   CallHead,
-  "at" | "server" | "tool" | "group" | "client" | "workflowId" | "truncated" | "session" | "about" | "origin"
+  | "at"
+  | "server"
+  | "tool"
+  | "group"
+  | "client"
+  | "workflowId"
+  | "truncated"
+  | "session"
+  | "about"
+  | "origin"
+  | "principal"
+  | "token"
 >;
 /** The rest of the head; `truncated` is about the result. */
 export type StoredEnd = Omit<CallHead, keyof StoredStart> & Pick<CallHead, "truncated">;
@@ -83,6 +98,8 @@ export const COLUMNS: { readonly [K in keyof CallHead]: Column<CallHead[K]> } = 
   about: optionalText("about"),
   origin: optionalText("origin"),
   facts: optionalText("facts"),
+  principal: optionalText("principal"),
+  token: optionalText("token"),
 };
 
 /** A line of the journal or a row of the table, with a value of any type under each key. */
@@ -100,6 +117,8 @@ export function readStart(raw: RawHead): StoredStart {
     session: COLUMNS.session.read(raw["session"]),
     about: COLUMNS.about.read(raw["about"]),
     origin: COLUMNS.origin.read(raw["origin"]),
+    principal: COLUMNS.principal.read(raw["principal"]),
+    token: COLUMNS.token.read(raw["token"]),
   };
 }
 
@@ -130,6 +149,8 @@ export function joinCall(start: StoredStart, end: StoredEnd, { params, result }:
     about: start.about,
     origin: start.origin,
     facts: end.facts,
+    principal: start.principal,
+    token: start.token,
     params,
     result,
   };
@@ -166,6 +187,8 @@ export function captureStart(start: CallStart, options: CaptureOptions): Capture
     session: start.session,
     about: aboutOf(start),
     origin: originOf(start),
+    principal: start.principal === undefined ? undefined : shorten(start.principal),
+    token: start.token === undefined ? undefined : shorten(start.token),
   };
   return { head, payload };
 }
@@ -218,7 +241,7 @@ interface Derived {
 
 function toHeadRow(id: number, head: CallHead, { reason, sizes }: Derived): Omit<CallRow, "params" | "result"> {
   const { at, server, tool, group, client, workflowId, outcome, durationUs, errorCode, truncated, ...rest } = head;
-  const { session, about, origin, facts, ...forgotten } = rest;
+  const { session, about, origin, facts, principal, token, ...forgotten } = rest;
   // Fails to compile when a member of CallHead is not mapped.
   forgotten satisfies Record<string, never>;
   const [clientVersion, clientProtocol] = about?.split("|").map((part) => part || null) ?? [];
@@ -232,6 +255,8 @@ function toHeadRow(id: number, head: CallHead, { reason, sizes }: Derived): Omit
     tool_name: tool,
     group_name: group,
     client,
+    principal,
+    token,
     workflow_id: workflowId,
     outcome,
     success: outcome === "ok",

@@ -14,6 +14,10 @@ export interface CallStart {
   readonly group: string;
   readonly client?: string | undefined;
   readonly workflowId?: string | undefined;
+  /** Who calls, if the caller has credentials of the hub. */
+  readonly principal?: string | undefined;
+  /** The access token by its name, or the OAuth client. */
+  readonly token?: string | undefined;
   /** Public id of the client's session. */
   readonly session?: string | undefined;
   readonly clientVersion?: string | undefined;
@@ -58,6 +62,10 @@ export interface CallRow {
   readonly tool_name: string;
   readonly group_name: string;
   readonly client: string | null;
+  /** Null: the caller had no credentials of the hub. */
+  readonly principal: string | null;
+  /** The access token by its name, or the OAuth client. */
+  readonly token: string | null;
   readonly workflow_id: string | null;
   readonly params: unknown;
   readonly result: unknown;
@@ -92,6 +100,8 @@ export interface CallQuery {
   readonly group?: string | undefined;
   readonly client?: string | undefined;
   readonly session?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly token?: string | undefined;
   readonly workflowId?: string | undefined;
   readonly outcome?: Outcome | undefined;
   readonly success?: boolean | undefined;

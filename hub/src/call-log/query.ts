@@ -29,6 +29,8 @@ const FILTERS: { readonly [K in FilterName]: Filter<NonNullable<CallQuery[K]>> }
   group: equals("group"),
   client: equals("client"),
   session: equals("session"),
+  principal: equals("principal"),
+  token: equals("token"),
   workflowId: equals("workflowId"),
   outcome: equals("outcome"),
   success: {

@@ -35,12 +35,14 @@ export class GroupRequesters {
 class GroupRequester extends Lifetime implements Requester {
   readonly principal: string;
   readonly owner: string;
+  readonly client: string | undefined;
   declare readonly clientName?: string;
 
-  constructor({ principal, owner, clientName }: Grant) {
+  constructor({ principal, owner, client, clientName }: Grant) {
     super();
     this.principal = principal;
     this.owner = owner;
+    this.client = client;
     if (clientName !== undefined) this.clientName = clientName;
   }
 }

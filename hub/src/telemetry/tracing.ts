@@ -7,7 +7,7 @@ import type { TransportName, IncomingRequest } from "../protocol/serve/service.t
 
 /** How a request reached the hub: complete at an MCP edge, partial elsewhere. */
 export type Arrival = Pick<IncomingRequest, "headers"> &
-  Partial<Pick<IncomingRequest, "request" | "session" | "era" | "transport">> & {
+  Partial<Pick<IncomingRequest, "request" | "requester" | "session" | "era" | "transport">> & {
     /** Of an HTTP request to the management API. */
     readonly requestId?: string | undefined;
   };

@@ -44,7 +44,7 @@ export class AuditClient {
   search(filter: AuditFilter = {}): Promise<AuditPage> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(filter)) query.set(name, String(value));
-    return this.#hub.request(query.size === 0 ? "/audit" : `/audit?${query}`);
+    return this.#hub.request(query.size === 0 ? "/audit" : `/audit?${query.toString()}`);
   }
 
   verify(): Promise<AuditCheck> {

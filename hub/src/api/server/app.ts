@@ -2,7 +2,7 @@
 // routes and the web framework on the first request. Most hubs never get one, and they take a tenth of its memory.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { requireRole, type Authenticator } from "../../auth/authenticator.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
 import { ownerGrant, type Grant } from "../../auth/grant.ts";
 import { identify } from "../../http/request-id.ts";
 import { sendProblem } from "../../http/send-problem.ts";
@@ -86,7 +86,8 @@ export function createApi(options: ApiOptions): Api {
         const target = mcp === undefined ? undefined : mcpTargetOf(path);
         if (target === undefined) return serve(request, response, requestId);
         // A server shows all its tools, whatever the groups say.
-        if (target.kind === "servers") requireRole(grant, "admin", false);
+        if (target.kind === "servers")
+          authenticator.requireRole(grant, { role: "admin", changes: false }, request.socket.remoteAddress ?? "");
         mcp?.(target, request, response, grant);
       })
       .catch((error: unknown) => sendProblem(response, error, requestId));
@@ -175,8 +176,10 @@ function lazyListener(
     const revision = () => managed.hub.configuration.revision;
     const sessionOf = (response: ServerResponse) => browser?.sessionOf(response);
     const routes = createRoutes(managed, streams, browser);
+    const { authenticator } = managed;
     return createRest({
       audit: managed.hub.audit,
+      requireRole: (...given) => authenticator.requireRole(...given),
       routes,
       revision,
       onUnexpected,

@@ -2,7 +2,7 @@
 // Labels are names from the config, of known tools and of clients: never an argument, a URI or the text of an error.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { requireRole, type Authenticator } from "../../auth/authenticator.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
 import type { Calls } from "../../calls/calls.ts";
 import { OUTCOMES } from "../../call-log/outcome.ts";
 import type { CallLog } from "../../call-log/port.ts";
@@ -40,10 +40,11 @@ export function createMetrics(
   return (request, response) => {
     if (request.url?.split("?", 1)[0] !== "/metrics") return false;
     const requestId = identify(request, response);
+    const source = request.socket.remoteAddress ?? "";
     options.authenticator
-      .authenticate(request, request.socket.remoteAddress ?? "")
+      .authenticate(request, source)
       .then((grant) => {
-        requireRole(grant, "operator", false);
+        options.authenticator.requireRole(grant, { role: "operator", changes: false }, source);
         if (request.method !== "GET" && request.method !== "HEAD") throw wrongMethod(["GET", "HEAD"]);
         return render(options);
       })

@@ -6,7 +6,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type Context } from "hono";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as z from "zod/mini";
-import { requireRole } from "../../auth/authenticator.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
 import type { AuditLog } from "../../auth/audit.ts";
 import type { Grant } from "../../auth/grant.ts";
 import type { UiSession } from "../../auth/ui-sessions.ts";
@@ -31,6 +31,7 @@ const UNKNOWN = { principal: "unknown" } as const;
 
 export interface RestOptions {
   readonly audit: Pick<AuditLog, "run">;
+  readonly requireRole: Authenticator["requireRole"];
   readonly routes: readonly Route[];
   readonly revision: () => string;
   readonly onUnexpected: (error: unknown, requestId: string) => void;
@@ -73,7 +74,11 @@ async function answer(context: Context<Env>, matched: Route, options: RestOption
   const grant = grantOf(env.outgoing);
   if (matched.isOpen !== true) {
     if (grant === undefined) throw new HubError("Unauthenticated", "This address needs credentials");
-    requireRole(grant, roleOf(matched.id), matched.method !== "get");
+    options.requireRole(
+      grant,
+      { role: roleOf(matched.id), changes: matched.method !== "get" },
+      env.incoming.socket.remoteAddress ?? "",
+    );
   }
   // Hono answers HEAD with the GET handler, which would leave an event stream open.
   if (req.method === "HEAD" && matched.answerType !== undefined) throw wrongMethod(["GET"]);

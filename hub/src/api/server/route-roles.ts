@@ -24,11 +24,6 @@ const OPERATOR: ReadonlySet<string> = new Set([
   "listResourceTemplates",
   "listGroupTools",
   "getGroupTool",
-  "listCalls",
-  "getCall",
-  "countCalls",
-  "exportCalls",
-  "getCallNeighbours",
   "listActiveCalls",
   "cancelCall",
   "listSessions",
@@ -42,6 +37,11 @@ const OPERATOR: ReadonlySet<string> = new Set([
 /** What everyone with valid credentials may do, each with what belongs to it: the routes look at whose it is. */
 const USER: ReadonlySet<string> = new Set<string>([
   "getMe",
+  "listCalls",
+  "getCall",
+  "countCalls",
+  "exportCalls",
+  "getCallNeighbours",
   "listTokens",
   "createToken",
   "revokeToken",

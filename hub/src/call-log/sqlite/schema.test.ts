@@ -105,6 +105,18 @@ it("MG-5 RS-4 a database of version 6 is opened with its calls", async () => {
   expect([await countCalls(log), await folder.quarantined(), folder.warnings]).toEqual([20, [], []]);
 });
 
+it("AU-5 MG-5 a database of version 7 is opened with its calls", async () => {
+  await placeVersion(7);
+  const log = folder.open({ retention });
+  const { items } = await log.query({ principal: "user:1" });
+  expect(items).toMatchObject([{ id: 2, principal: "user:1", token: "laptop", client: "cursor" }]);
+  expect([await countCalls(log), await folder.quarantined(), folder.warnings]).toEqual([20, [], []]);
+  await log.close();
+  const db = await connect(folder.path);
+  expect(await scrub(db)).toBeUndefined();
+  await db.close();
+});
+
 it("F36 MG-5 a database of version 4 is set aside unchanged, and the warning names it", async () => {
   const bytes = await placeVersion(4);
   const log = folder.open({ retention });

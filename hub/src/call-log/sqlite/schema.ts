@@ -58,6 +58,11 @@ export const CALL_LOG_FORM: DatabaseForm = {
     ALTER TABLE call ADD COLUMN origin TEXT;
     ALTER TABLE call ADD COLUMN facts TEXT;`,
     },
+    // Version 7.
+    {
+      sql: `ALTER TABLE call ADD COLUMN principal TEXT;
+    ALTER TABLE call ADD COLUMN token TEXT;`,
+    },
   ],
   // NORMAL: a commit survives a kill of the process; store.ts syncs for the case of a power loss.
   settings: `PRAGMA cell_size_check = ON; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;

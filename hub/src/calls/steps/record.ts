@@ -79,6 +79,8 @@ export class Recorder {
       group,
       client,
       workflowId,
+      principal: arrival?.requester?.principal,
+      token: arrival?.requester?.client,
       session: session?.publicId,
       clientVersion: typeof version === "string" ? version : undefined,
       requestId: arrival?.requestId,

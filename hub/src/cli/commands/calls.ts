@@ -41,6 +41,8 @@ const FILTERS: { readonly [K in FilterName]-?: FilterOption<CallsQuery[K]> } = {
   group: { option: "group", takes: "name", about: "calls through this group", read: asGiven },
   client: { option: "client", takes: "name", about: "calls of this client", read: asGiven },
   session: { option: "session", takes: "id", about: "calls of this session of a client", read: asGiven },
+  principal: { option: "who", takes: "name", about: "calls of this user (email address) or program", read: asGiven },
+  token: { option: "with-token", takes: "name", about: "calls with this access token", read: asGiven },
   workflow_id: { option: "workflow", takes: "id", about: "calls of this workflow", read: asGiven },
   outcome: {
     option: "outcome",

@@ -38,6 +38,8 @@ export interface Requester {
   readonly principal: string;
   /** The same, and the client that acts for it: a session, task or suspended call of one is unknown to all others. */
   readonly owner: string;
+  /** The access token by its name, or the OAuth client. */
+  readonly client?: string | undefined;
   /** The name under which its calls are recorded, whatever the client calls itself. */
   readonly clientName?: string;
   /** Runs a function when the access ends: it was revoked, or has expired. Returns how to forget that. */

@@ -5,7 +5,7 @@ import { bounds, parseRange, rangeQuery, type TimeRange } from "../charts/time-r
 export const OUTCOME_FILTERS = ["not_ok", "ok", "tool_error", "failed", "cancelled", "refused"] as const;
 export type OutcomeFilter = (typeof OUTCOME_FILTERS)[number];
 
-const TEXT_MEMBERS = ["server", "tool", "group", "client", "session", "q"] as const;
+const TEXT_MEMBERS = ["server", "tool", "group", "client", "session", "principal", "q"] as const;
 type TextMember = (typeof TEXT_MEMBERS)[number];
 
 export type CallFilter = { readonly [K in TextMember]?: string } & {
@@ -50,6 +50,7 @@ export function apiParams(filter: CallFilter, now: number): URLSearchParams {
   else if (filter.outcome !== undefined) params.set("outcome", filter.outcome);
   if (filter.slower !== undefined) params.set("slower_than_ms", String(filter.slower));
   if (filter.session !== undefined) params.set("session", filter.session);
+  if (filter.principal !== undefined) params.set("principal", filter.principal);
   if (filter.q !== undefined) params.set("q", filter.q);
   return params;
 }

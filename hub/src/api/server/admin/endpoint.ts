@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Grant } from "../../../auth/grant.ts";
 import { audited } from "../route-audit.ts";
-import { requireRole, type Authenticator } from "../../../auth/authenticator.ts";
+import type { Authenticator } from "../../../auth/authenticator.ts";
 import { HubError, toHubError } from "../../../errors.ts";
 import { StreamableHttpServer } from "../../../protocol/serve/http-server.ts";
 import { isObject, type JsonObject } from "../../../lib/json/json.ts";
@@ -38,10 +38,11 @@ export function createAdminEndpoint(managed: Managed, authenticator: Authenticat
   const server = new StreamableHttpServer(service);
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!PATH.test(request.url ?? "")) return false;
+    const source = request.socket.remoteAddress ?? "";
     authenticator
-      .authenticate(request, request.socket.remoteAddress ?? "")
+      .authenticate(request, source)
       .then((grant) => {
-        requireRole(grant, "admin", true);
+        authenticator.requireRole(grant, { role: "admin", changes: true }, source);
         server.handle(request, new NodeResponse(response), grant);
       })
       .catch((error: unknown) => sendProblem(response, error));

@@ -2,6 +2,8 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { OWNER, type Grant } from "../../../auth/grant.ts";
+import { may } from "../../../auth/policy.ts";
 import { HubError } from "../../../errors.ts";
 import type { CallQuery, CallRow } from "../../../call-log/port.ts";
 import type {
@@ -13,7 +15,7 @@ import type {
   Series,
   SeriesQuery,
 } from "../../schemas/call.ts";
-import type { Records } from "../core.ts";
+import type { Managed, Records } from "../core.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const EXPORT_PAGE = 500;
@@ -21,13 +23,15 @@ const EXPORT_PAGE = 500;
 /** Every member is required: a new filter of the log that is forgotten here fails to compile. */
 type FullFilters = { readonly [K in Exclude<keyof CallQuery, "id" | "limit" | "cursor" | "after">]-?: CallQuery[K] };
 
-export function toFilters(query: CallFilters): FullFilters {
+function toFilters(query: CallFilters): FullFilters {
   return {
     server: query.server,
     tool: query.tool,
     group: query.group,
     client: query.client,
     session: query.session,
+    principal: query.principal,
+    token: query.token,
     workflowId: query.workflow_id,
     outcome: query.outcome,
     success: query.success,
@@ -40,22 +44,39 @@ export function toFilters(query: CallFilters): FullFilters {
 
 export class CallCommands {
   readonly #callLog: Records["callLog"];
+  readonly #hub: Managed["hub"];
 
-  constructor({ callLog }: Records) {
+  constructor({ callLog, hub }: Pick<Managed, "callLog" | "hub">) {
     this.#callLog = callLog;
+    this.#hub = hub;
   }
 
-  async get(id: number): Promise<Call> {
+  /** The calls that the viewer may see: without the role operator its own. A user is named by email address, too. */
+  filtersFor(viewer: Grant, query: CallFilters): FullFilters {
+    const filters = toFilters(query);
+    const { principal } = filters;
+    const asked = principal === undefined ? undefined : (this.#hub.users.find(principal)?.principal ?? principal);
+    const isAll = may(viewer, { to: "manage", as: "operator", changes: false });
+    if (!isAll && asked !== undefined && asked !== viewer.principal) {
+      throw new HubError("Forbidden", "Calls of others need the role operator", { field: "principal" });
+    }
+    return { ...filters, principal: isAll ? asked : viewer.principal };
+  }
+
+  /** A call that the viewer may not see does not exist. */
+  async get(viewer: Grant, id: number): Promise<Call> {
     const [found] = (await this.#callLog.query({ id })).items;
-    if (found === undefined) throw noCall(id);
+    const owner = found?.principal ?? OWNER;
+    if (found === undefined || !may(viewer, { to: "handle", owner, as: "operator" })) throw noCall(id);
     return found;
   }
 
-  count(filters: CallFilters): Promise<CallCount> {
-    return this.#callLog.count(toFilters(filters));
+  count(viewer: Grant, filters: CallFilters): Promise<CallCount> {
+    return this.#callLog.count(this.filtersFor(viewer, filters));
   }
 
-  async neighbours(id: number): Promise<CallNeighbours> {
+  async neighbours(viewer: Grant, id: number): Promise<CallNeighbours> {
+    await this.get(viewer, id);
     const found = await this.#callLog.neighbours(id);
     if (found === undefined) throw noCall(id);
     return found;
@@ -74,8 +95,8 @@ export class CallCommands {
   }
 
   /** Writes all matching calls to the response, newest first. Reads the next page when the client has taken the last one. */
-  async export(filters: CallFilters, format: "ndjson" | "csv", response: ServerResponse): Promise<void> {
-    let page = await this.#callLog.query({ ...toFilters(filters), limit: EXPORT_PAGE });
+  async export(filters: FullFilters, format: "ndjson" | "csv", response: ServerResponse): Promise<void> {
+    let page = await this.#callLog.query({ ...filters, limit: EXPORT_PAGE });
     const { type, head, toLine } = FORMATS[format];
     response.writeHead(200, {
       "content-type": type,
@@ -86,7 +107,7 @@ export class CallCommands {
       const text = page.items.map(toLine).join("");
       if (text !== "" && !response.write(text)) await drained(response);
       if (page.next_cursor === null || response.destroyed) break;
-      page = await this.#callLog.query({ ...toFilters(filters), limit: EXPORT_PAGE, cursor: page.next_cursor });
+      page = await this.#callLog.query({ ...filters, limit: EXPORT_PAGE, cursor: page.next_cursor });
     }
     response.end();
   }
@@ -118,6 +139,8 @@ const CSV_COLUMNS = [
   "client",
   "client_version",
   "session",
+  "principal",
+  "token",
   "workflow_id",
   "request_id",
   "trace_id",

@@ -194,13 +194,13 @@ export class ToolCommands {
   /** Finds the target of a call. A failure is recorded as a refused call. */
   async #resolve<T>(
     { group, server, tool, args }: Omit<ServerCall, "definition">,
-    { client, workflowId }: RequestOptions,
+    { client, workflowId, arrival }: RequestOptions,
     find: () => T,
   ): Promise<T> {
     try {
       return find();
     } catch (thrown) {
-      const call = { group, server, name: tool, params: toParams(tool, args), client, workflowId };
+      const call = { group, server, name: tool, params: toParams(tool, args), client, workflowId, arrival };
       throw await this.#managed.hub.calls.refuse(call, thrown);
     }
   }

@@ -17,10 +17,10 @@ import {
   stats,
 } from "../../schemas/call.ts";
 import { integer, serverFilter, time } from "../../schemas/query.ts";
-import { toFilters, type CallCommands } from "../commands/calls.ts";
+import type { CallCommands } from "../commands/calls.ts";
 import type { StatsCommands } from "../commands/stats.ts";
 import type { Records } from "../core.ts";
-import { routesOf, SENT, type Route } from "../route.ts";
+import { rightsOf, routesOf, SENT, type Route } from "../route.ts";
 
 const { get, remove } = routesOf("records");
 const callParam = z.strictObject({ id: integer({ min: 1, description: "Id of a call" }) });
@@ -30,9 +30,10 @@ export function recordRoutes({ callLog }: Records, calls: CallCommands, commands
     get("/calls", "listCalls", "Recorded calls, newest first", {
       query: callQuery,
       answer: z.union([callPage, callSummaryPage]),
-      run: async ({ query, url, setHeader }) => {
+      run: async (request) => {
+        const { query, url, setHeader } = request;
         const { limit, cursor, after } = query;
-        const wanted = { ...toFilters(query), limit, cursor, after };
+        const wanted = { ...calls.filtersFor(rightsOf(request), query), limit, cursor, after };
         const page = query.fields === "summary" ? await callLog.summaries(wanted) : await callLog.query(wanted);
         if (page.next_cursor !== null) setHeader("link", `<${nextUrl(url, page.next_cursor)}>; rel="next"`);
         return page;
@@ -41,14 +42,15 @@ export function recordRoutes({ callLog }: Records, calls: CallCommands, commands
     get("/calls/count", "countCalls", "Number of recorded calls that match the filters", {
       query: callFilters,
       answer: callCount,
-      run: ({ query }) => calls.count(query),
+      run: (request) => calls.count(rightsOf(request), request.query),
     }),
     get("/calls/export", "exportCalls", "All recorded calls that match the filters, newest first, as a file", {
       query: callExport,
       answer: z.string(),
       answerType: "application/x-ndjson",
-      run: async ({ query: { format, ...filters }, response }): Promise<typeof SENT> => {
-        await calls.export(filters, format, response);
+      run: async (request): Promise<typeof SENT> => {
+        const { format, ...filters } = request.query;
+        await calls.export(calls.filtersFor(rightsOf(request), filters), format, request.response);
         return SENT;
       },
     }),
@@ -60,12 +62,12 @@ export function recordRoutes({ callLog }: Records, calls: CallCommands, commands
     get("/calls/{id}", "getCall", "One recorded call", {
       params: callParam,
       answer: call,
-      run: ({ params }) => calls.get(params.id),
+      run: (request) => calls.get(rightsOf(request), request.params.id),
     }),
     get("/calls/{id}/neighbours", "getCallNeighbours", "The calls of the same session before and after a call", {
       params: callParam,
       answer: callNeighbours,
-      run: ({ params }) => calls.neighbours(params.id),
+      run: (request) => calls.neighbours(rightsOf(request), request.params.id),
     }),
     get(
       "/metrics/latency",

@@ -141,6 +141,6 @@ function toOptions({
     principal: grant?.principal,
     timeoutMs: body.timeout_ms,
     workflowId: body.workflow_id,
-    arrival: { transport: "http", headers, requestId: requestIdOf(response) },
+    arrival: { transport: "http", headers, requester: grant, requestId: requestIdOf(response) },
   };
 }
