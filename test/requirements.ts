@@ -526,6 +526,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "A client's document that is another's, that leads into the network, or that pretends to be known.",
     provenBy: "test/auth/issuer-clients.test.ts",
   },
+  A26: {
+    means: "Clickjacking of the consent page, and scripts in what a client says about itself.",
+    provenBy: "test/ui/consent.test.ts",
+  },
   A27: {
     means: "One policy decides what each role may do; a route that is not listed needs the highest role.",
     provenBy: "test/api/token.test.ts",

@@ -50,7 +50,9 @@ export function cleanClientMetadata(metadata: ClientMetadata): string | undefine
     const problem = redirectProblem(uri);
     if (problem !== undefined) return `redirect_uris: ${problem}`;
   }
-  metadata["client_name"] = cleanName(metadata["client_name"]);
+  const name = cleanName(metadata["client_name"]);
+  if (name === "") delete metadata["client_name"];
+  else metadata["client_name"] = name;
   metadata["token_endpoint_auth_method"] = methodOf(metadata);
   // The type of client whose loopback addresses may have any port. Its rules for other addresses are the stricter ones.
   metadata["application_type"] = "native";
@@ -58,7 +60,9 @@ export function cleanClientMetadata(metadata: ClientMetadata): string | undefine
   const asked: unknown = metadata["grant_types"];
   const types = Array.isArray(asked) ? asked.filter((type) => GRANT_TYPES.has(type)) : [];
   metadata["grant_types"] = [...new Set(["authorization_code", ...types])];
-  for (const name of Object.keys(metadata)) if (!KEPT.has(name) && !DEFAULTS.has(name)) delete metadata[name];
+  for (const member of Object.keys(metadata)) {
+    if (!KEPT.has(member) && !DEFAULTS.has(member)) delete metadata[member];
+  }
   return undefined;
 }
 

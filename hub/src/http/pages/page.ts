@@ -27,7 +27,7 @@ export interface PagePolicy {
 }
 
 const STYLE = `
-  :root { color-scheme: light dark; }
+  :root { color-scheme: light dark; color: CanvasText; background: Canvas; }
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1.25rem; }
   h1 { font-size: 1.6rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
   dl { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.25rem; margin: 1.5rem 0; }
