@@ -24,6 +24,8 @@ export default defineConfig(({ mode }) => ({
     reportCompressedSize: false,
     sourcemap: false,
     rolldownOptions: {
+      // How long plugins take on a busy machine is no warning for the person who starts the hub.
+      checks: { bundlerTimings: false },
       output: {
         // What most screens use is one file: dozens of small ones compress badly, and each is a request.
         codeSplitting: { groups: [{ name: "shared", test: /[\\/]src[\\/]|svelte/, minShareCount: 3 }] },

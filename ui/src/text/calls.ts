@@ -61,7 +61,9 @@ export const calls = {
   filters: "Filter of the calls",
 
   histogram: (n: number, failed: number, span: string) =>
-    `${plural(n, "call")} that reached a server, ${failed === 0 ? "all ok" : `${count(failed)} not ok`}, ${span}`,
+    n === 0
+      ? `No call reached a server, ${span}`
+      : `${plural(n, "call")} that reached a server, ${failed === 0 ? "all ok" : `${count(failed)} not ok`}, ${span}`,
   histogramHelp: "Drag to choose a time. With the keyboard: arrows move, Shift and arrows widen, Enter chooses.",
   histogramAll: "The bars show all outcomes and durations.",
   bucket: (from: string, until: string, n: number, failed: number) =>

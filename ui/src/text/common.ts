@@ -51,7 +51,7 @@ export const common = {
   times: "Times",
   follow: "Follow",
   download: "Download",
-  lines: "lines",
+  lines: (n: number) => plural(n, "line"),
   expand: "Expand",
   fold: "Fold",
   members: (n: number) => plural(n, "member"),
