@@ -9,6 +9,7 @@ import { inspect } from "node:util";
 import type { AccessTokens } from "./auth/access-tokens.ts";
 import type { AuditLog } from "./auth/audit.ts";
 import type { Issuer } from "./auth/issuer/issuer.ts";
+import type { SsoSignIns } from "./auth/sso/sign-ins.ts";
 import type { Users } from "./auth/users.ts";
 import { Calls } from "./calls/calls.ts";
 import { Latency } from "./calls/latency.ts";
@@ -359,7 +360,13 @@ export class Hub {
       ui:
         ui === undefined
           ? undefined
-          : { sessionsPath: () => this.#uiSessionsPath(), onWarning: (message) => this.#warn(message) },
+          : {
+              users: this.users,
+              sso: await this.#openSso(),
+              publicUrl: network.publicUrl,
+              sessionsPath: () => this.#uiSessionsPath(),
+              onWarning: (message) => this.#warn(message),
+            },
       onUnexpected: (error, requestId) => void this.reportUnexpected(error, requestId),
     });
     // Clients that connect while the servers still start get the servers' last listings.
@@ -469,6 +476,15 @@ export class Hub {
   }
 
   /** Undefined if the hub keeps nothing on disk. */
+  /** Loaded only where identity providers are configured. */
+  async #openSso(): Promise<SsoSignIns | undefined> {
+    const { sso: providers = [] } = this.settings.auth ?? {};
+    if (providers.length === 0) return undefined;
+    const { openSso } = await import("./hub-sso.ts");
+    const { users, audit, secrets } = this;
+    return openSso({ providers, users, audit, secrets, redactor: this.#redactor });
+  }
+
   #uiSessionsPath(): string | undefined {
     if (this.#listener === undefined || this.#state.listings === undefined) return undefined;
     return uiSessionsPath(this.#options.paths, this.#listener.url);

@@ -148,7 +148,13 @@ describe("T06 every route needs the management token", () => {
     );
     expect([...MATRIX.map(({ route }) => route), WITHOUT_TOKEN].toSorted()).toEqual(documented.toSorted());
     const { token, hub } = managed();
-    const access = { token: new ManagementToken(token), sessionsPath: () => undefined, onWarning: () => undefined };
+    const access = {
+      token: new ManagementToken(token),
+      users: hub.users,
+      sso: undefined,
+      sessionsPath: () => undefined,
+      onWarning: () => undefined,
+    };
     const streams = new EventStreams(new EventLog());
     const served = createRoutes({ ...managed(), callLog: hub.callLog }, streams, new BrowserAccess(access));
     const names = served.map(({ method, path }) => `${method.toUpperCase()} ${path}`);

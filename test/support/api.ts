@@ -64,7 +64,12 @@ export async function openManaged(servers: Servers | undefined, options: Options
   // Clients' files are in the test's own folder.
   const user = { env: { ...home.env, PATH: process.env["PATH"] }, platform: process.platform, home: home.dir };
   const managementToken = await ManagementToken.open(paths.data, { limit: wrongTokens });
-  const ui = { sessionsPath: () => join(paths.data, "ui-sessions.json"), onWarning: () => undefined };
+  const ui = {
+    users: hub.users,
+    sso: undefined,
+    sessionsPath: () => join(paths.data, "ui-sessions.json"),
+    onWarning: () => undefined,
+  };
   const authenticator = new Authenticator({
     management: managementToken,
     tokens: hub.accessTokens,

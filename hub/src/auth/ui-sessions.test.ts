@@ -5,10 +5,12 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Grant, OWNER } from "./grant.ts";
 import { UiSessions, type UiSessionsOptions } from "./ui-sessions.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const OWNER_GRANT = { kind: "session", principal: OWNER, role: "admin", groups: "*", readOnly: false } as const;
 
 let dir: string;
 let clock: { now: number };
@@ -34,6 +36,7 @@ async function open(options: Partial<UiSessionsOptions> = {}): Promise<UiSession
   const sessions = await UiSessions.open({
     path: path(),
     owner: "token 1",
+    grantOf: (id) => new Grant({ ...OWNER_GRANT, id }),
     now: () => clock.now,
     onWarning: (message) => warnings.push(message),
     ...options,
@@ -155,7 +158,7 @@ describe("the file", () => {
     before.end(session.id);
     await before.saved();
     expect((await open()).list().map(({ userAgent }) => userAgent)).toEqual(["two"]);
-    before.endAll();
+    before.endWhere(() => true);
     await before.saved();
     expect((await open()).list()).toEqual([]);
   });

@@ -7,7 +7,8 @@ import { parseJson } from "@plugboard/shared/lenient";
 import * as z from "zod/mini";
 import { writeFileAtomic } from "../lib/files/atomic.ts";
 import { readPrivateFile } from "../lib/files/private-file.ts";
-import { toHubError } from "../errors.ts";
+import { HubError, toHubError } from "../errors.ts";
+import { isRole, type Grant, type Role } from "./grant.ts";
 import { digestOf, isSameDigest, randomSecret } from "./secret-digest.ts";
 
 export interface UiSessionsOptions {
@@ -15,9 +16,24 @@ export interface UiSessionsOptions {
   readonly path: string | undefined;
   /** Sessions that were made with another management token have ended. */
   readonly owner: string;
+  /** What a session may do; undefined: its person may not use the hub any more. A session ends with its grant. */
+  readonly grantOf: (id: string, person: SessionPerson | undefined) => Grant | undefined;
   /** The wall clock, in milliseconds. */
   readonly now?: () => number;
   readonly onWarning: (message: string) => void;
+}
+
+/** A user who has signed in by an identity provider. The owner signs in by a link. */
+export interface SessionPerson {
+  /** The id of the user. */
+  readonly user: string;
+  /** At the sign-in: a session does not outlive a change. */
+  readonly role: Role;
+  readonly provider: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** The session at the provider. */
+  readonly providerSession?: string | undefined;
 }
 
 /** The two halves of a session. */
@@ -32,6 +48,11 @@ export interface UiSession {
   readonly expiresAt: number;
   readonly lastSeenAt: number;
   readonly userAgent: string;
+  readonly grant: Grant;
+  /** Undefined: the owner. */
+  readonly person: SessionPerson | undefined;
+  /** By which the provider knows whom to sign out. Not kept over a restart. */
+  readonly idToken: string | undefined;
 }
 
 /** A response that a session may hold open. */
@@ -48,6 +69,9 @@ interface Entry {
   readonly pageKey: Buffer;
   readonly createdAt: number;
   readonly userAgent: string;
+  readonly grant: Grant;
+  readonly person: SessionPerson | undefined;
+  readonly idToken: string | undefined;
   readonly responses: Set<OpenResponse>;
   lastSeenAt: number;
   /** `lastSeenAt` in the file. */
@@ -55,25 +79,43 @@ interface Entry {
 }
 
 const IDLE_MS = 12 * 3_600_000;
-export const LIFE_MS = 30 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const OWNER_LIFE_MS = 30 * DAY_MS;
+const PERSON_LIFE_MS = 7 * DAY_MS;
 const SAVE_SEEN_MS = 5 * 60_000;
+/** Of one person. */
 const MAX_SESSIONS = 32;
+const MAX_ALL_SESSIONS = 1024;
 const MAX_USER_AGENT = 256;
 
 const digest = z.string().check(z.regex(/^[\w-]{43}$/));
+const record = {
+  id: z.string(),
+  cookie: digest,
+  page_key: digest,
+  created_at: z.number(),
+  last_seen_at: z.number(),
+  user_agent: z.string(),
+};
 const schema = z.object({
   owner: z.string(),
-  sessions: z.array(
-    z.object({
-      id: z.string(),
-      cookie: digest,
-      page_key: digest,
-      created_at: z.number(),
-      last_seen_at: z.number(),
-      user_agent: z.string(),
-    }),
+  sessions: z.array(z.object(record)),
+  /** Apart: a version of the hub that knows no users must not take them for the owner's. */
+  user_sessions: z.optional(
+    z.array(
+      z.object({
+        ...record,
+        user: z.string(),
+        role: z.string().check(z.refine(isRole)),
+        provider: z.string(),
+        issuer: z.string(),
+        subject: z.string(),
+        provider_session: z.optional(z.string()),
+      }),
+    ),
   ),
 });
+type File = z.infer<typeof schema>;
 
 export class UiSessions {
   readonly #options: UiSessionsOptions;
@@ -95,7 +137,7 @@ export class UiSessions {
     try {
       const text = await readPrivateFile(path);
       const read = schema.safeParse(parseJson(text ?? ""));
-      if (read.success && read.data.owner === owner) sessions.#add(read.data.sessions);
+      if (read.success && read.data.owner === owner) sessions.#addAll(read.data);
       else if (text !== undefined && !read.success) onWarning(`${path} is damaged: browsers have to sign in again`);
     } catch (error) {
       onWarning(`Browsers have to sign in again: ${toHubError(error).message}`);
@@ -103,24 +145,26 @@ export class UiSessions {
     return sessions;
   }
 
-  /** A new session, always with new halves. */
-  create(userAgent: string): { readonly session: UiSession; readonly credentials: UiCredentials } {
+  /** A new session, always with new halves. Throws Forbidden if the person may not use the hub any more. */
+  create(
+    userAgent: string,
+    { person, idToken }: { readonly person?: SessionPerson; readonly idToken?: string } = {},
+  ): { readonly session: UiSession; readonly credentials: UiCredentials } {
     const credentials = { cookie: randomSecret(), pageKey: randomSecret() };
     const now = this.#now();
-    const entry: Entry = {
+    this.#removeExpired();
+    const entry = this.#add({
       id: randomUUID(),
       cookie: digestOf(credentials.cookie),
       pageKey: digestOf(credentials.pageKey),
       createdAt: now,
       userAgent: userAgent.slice(0, MAX_USER_AGENT),
-      responses: new Set(),
+      person,
+      idToken,
       lastSeenAt: now,
       savedAt: now,
-    };
-    this.#removeExpired();
-    const [oldest] = this.#entries.values();
-    if (oldest !== undefined && this.#entries.size >= MAX_SESSIONS) this.#remove(oldest);
-    this.#entries.set(entry.id, entry);
+    });
+    if (entry === undefined) throw new HubError("Forbidden", "This account may not use the hub any more");
     this.#save();
     return { session: toSession(entry), credentials };
   }
@@ -168,9 +212,11 @@ export class UiSessions {
     this.#save();
   }
 
-  endAll(answer?: OpenResponse): void {
-    for (const entry of this.#entries.values()) this.#remove(entry, answer);
-    this.#save();
+  /** Those for which `isMeant` is true. */
+  endWhere(isMeant: (session: UiSession) => boolean, answer?: OpenResponse): void {
+    const meant = [...this.#entries.values()].filter((entry) => isMeant(toSession(entry)));
+    for (const entry of meant) this.#remove(entry, answer);
+    if (meant.length > 0) this.#save();
   }
 
   /** Resolves when everything is on disk. */
@@ -179,19 +225,27 @@ export class UiSessions {
     await this.#saving;
   }
 
-  #add(records: z.infer<typeof schema>["sessions"]): void {
-    for (const { id, cookie, page_key, created_at, last_seen_at, user_agent } of records.slice(-MAX_SESSIONS)) {
-      this.#entries.set(id, {
-        id,
-        cookie: Buffer.from(cookie, "base64url"),
-        pageKey: Buffer.from(page_key, "base64url"),
-        createdAt: created_at,
-        userAgent: user_agent,
-        responses: new Set(),
-        lastSeenAt: last_seen_at,
-        savedAt: last_seen_at,
-      });
+  #addAll({ sessions, user_sessions = [] }: File): void {
+    for (const each of sessions) this.#add(toParts(each, undefined));
+    for (const { user, role, provider, issuer, subject, provider_session, ...each } of user_sessions) {
+      if (!isRole(role)) continue;
+      const person = { user, role, provider, issuer, subject, providerSession: provider_session };
+      this.#add(toParts(each, person));
     }
+  }
+
+  #add(parts: Omit<Entry, "grant" | "responses">): Entry | undefined {
+    const { id, person } = parts;
+    const grant = this.#options.grantOf(id, person);
+    if (grant === undefined || grant.hasEnded) return undefined;
+    const all = [...this.#entries.values()];
+    const own = all.filter((each) => each.grant.principal === grant.principal);
+    const [oldest] = own.length >= MAX_SESSIONS ? own : all.length >= MAX_ALL_SESSIONS ? all : [];
+    if (oldest !== undefined) this.#remove(oldest);
+    const entry: Entry = { ...parts, grant, responses: new Set() };
+    this.#entries.set(id, entry);
+    grant.onceEnded(() => this.end(id));
+    return entry;
   }
 
   #seen(entry: Entry): void {
@@ -204,7 +258,7 @@ export class UiSessions {
   #removeExpired(): void {
     const now = this.#now();
     for (const entry of this.#entries.values()) {
-      if (now - entry.createdAt >= LIFE_MS || now - entry.lastSeenAt >= IDLE_MS) this.#remove(entry);
+      if (now >= endOf(entry) || now - entry.lastSeenAt >= IDLE_MS) this.#remove(entry);
     }
   }
 
@@ -215,6 +269,7 @@ export class UiSessions {
       if (response.headersSent) response.end();
       else response.destroy();
     }
+    entry.grant.end();
   }
 
   #save(): void {
@@ -222,7 +277,18 @@ export class UiSessions {
     if (path === undefined) return;
     const entries = [...this.#entries.values()];
     for (const entry of entries) entry.savedAt = entry.lastSeenAt;
-    const text = JSON.stringify({ owner, sessions: entries.map(toRecord) } satisfies z.infer<typeof schema>);
+    const users = entries.flatMap((entry) => {
+      if (entry.person === undefined) return [];
+      const { providerSession, ...person } = entry.person;
+      const session = providerSession === undefined ? {} : { provider_session: providerSession };
+      return [{ ...toRecord(entry), ...person, ...session }];
+    });
+    const sessions = entries.filter(({ person }) => person === undefined).map(toRecord);
+    const text = JSON.stringify({
+      owner,
+      sessions,
+      ...(users.length === 0 ? {} : { user_sessions: users }),
+    } satisfies File);
     this.#saving = this.#saving
       .then(() => writeFileAtomic(path, `${text}\n`, { mode: 0o600 }))
       .catch((error: unknown) =>
@@ -231,8 +297,31 @@ export class UiSessions {
   }
 }
 
-function toSession({ id, createdAt, lastSeenAt, userAgent }: Entry): UiSession {
-  return { id, createdAt, expiresAt: createdAt + LIFE_MS, lastSeenAt, userAgent };
+function toSession(entry: Entry): UiSession {
+  const { id, createdAt, lastSeenAt, userAgent, grant, person, idToken } = entry;
+  return { id, createdAt, expiresAt: endOf(entry), lastSeenAt, userAgent, grant, person, idToken };
+}
+
+/** However much it is used. */
+function endOf({ createdAt, person }: Pick<Entry, "createdAt" | "person">): number {
+  return createdAt + (person === undefined ? OWNER_LIFE_MS : PERSON_LIFE_MS);
+}
+
+function toParts(
+  { id, cookie, page_key, created_at, last_seen_at, user_agent }: File["sessions"][number],
+  person: SessionPerson | undefined,
+): Omit<Entry, "grant" | "responses"> {
+  return {
+    id,
+    cookie: Buffer.from(cookie, "base64url"),
+    pageKey: Buffer.from(page_key, "base64url"),
+    createdAt: created_at,
+    userAgent: user_agent,
+    person,
+    idToken: undefined,
+    lastSeenAt: last_seen_at,
+    savedAt: last_seen_at,
+  };
 }
 
 function toRecord({ id, cookie, pageKey, createdAt, lastSeenAt, userAgent }: Entry) {

@@ -21,6 +21,8 @@ const ROUTES: Routes = [
   [/^\/device\/auth$/, "device"],
   [/^\/request$/, "par"],
   [/^\/jwks$/, "jwks"],
+  [/^\/me$/, "userinfo"],
+  [/^\/session\/end/, "logout"],
 ];
 
 /** Those of `ProtectedServer`. */
@@ -39,6 +41,8 @@ export interface Settings {
   rotation: boolean;
   /** Whether DPoP proofs need a nonce of the server. */
   dpopNonce: boolean;
+  /** What it says about whoever logs in, beside `sub` and `email`. */
+  claims: Readonly<Record<string, unknown>>;
   /** Client metadata documents by their address, which is not fetched. */
   readonly documents: Map<string, object>;
   /** The scopes of each protected server, by its `resource`. */
@@ -52,6 +56,8 @@ export interface AuthorizationServerOptions extends Partial<Omit<Settings, "docu
   readonly scopes?: readonly string[];
   /** Whether it refuses authorization requests that were not pushed (RFC 9126). */
   readonly requirePushed?: boolean;
+  /** Whether one can log out there, and it tells its clients so. */
+  readonly logout?: boolean;
 }
 
 export interface AuthorizationServer extends Issuer {
@@ -60,7 +66,7 @@ export interface AuthorizationServer extends Issuer {
 }
 
 export async function startAuthorizationServer(options: AuthorizationServerOptions = {}): Promise<AuthorizationServer> {
-  const { clients = [], registration = true, requirePushed = false, scopes = SCOPES, ...given } = options;
+  const { clients = [], registration = true, requirePushed = false, scopes = SCOPES, logout = false, ...given } = options;
   const front = await Front.open(ROUTES);
   const storage = new GrantStorage();
   const settings: Settings = {
@@ -70,6 +76,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     refreshTokens: true,
     rotation: true,
     dpopNonce: false,
+    claims: {},
     ...given,
     documents: new Map(),
     resources: new Map(),
@@ -78,7 +85,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   const { InvalidTarget } = errors;
   const provider = new Implementation(
     front.url,
-    await configure({ settings, storage, clients, registration, requirePushed, scopes, InvalidTarget }),
+    await configure({ settings, storage, clients, registration, requirePushed, scopes, logout, InvalidTarget }),
   );
   const answer = provider.callback();
   const server = createServer((request, response) => {
@@ -112,26 +119,29 @@ async function importProvider(): Promise<typeof import("oidc-provider")> {
   }
 }
 
-type Parts = Required<Pick<AuthorizationServerOptions, "clients" | "registration" | "requirePushed" | "scopes">> & {
+type Parts = Required<Pick<AuthorizationServerOptions, "clients" | "registration" | "requirePushed" | "scopes" | "logout">> & {
   readonly settings: Settings;
   readonly storage: GrantStorage;
   readonly InvalidTarget: typeof errors.InvalidTarget;
 };
 
 async function configure(parts: Parts): Promise<Configuration> {
-  const { settings, storage, clients, registration, requirePushed, scopes: listed, InvalidTarget } = parts;
+  const { settings, storage, clients, registration, requirePushed, scopes: listed, logout, InvalidTarget } = parts;
   return {
     adapter: (name) => storage.adapter(name),
     clients: [...clients],
     clientDefaults: { id_token_signed_response_alg: "ES256" },
-    claims: { openid: ["sub"], email: ["email"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
     cookies: { keys: [randomBytes(16).toString("hex")] },
     jwks: { keys: [await signingKey()] },
     fetch: async (url) => {
       const document = settings.documents.get(new Request(url).url);
       return document === undefined ? new Response(null, { status: 404 }) : Response.json(document);
     },
-    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, email: `${sub}@example.com` }) }),
+    findAccount: (_, sub) => ({
+      accountId: sub,
+      claims: () => ({ sub, email: `${sub}@example.com`, ...settings.claims }),
+    }),
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
@@ -148,7 +158,8 @@ async function configure(parts: Parts): Promise<Configuration> {
       registration: { enabled: registration },
       registrationManagement: { enabled: registration },
       revocation: { enabled: true, allowedPolicy: async () => true },
-      rpInitiatedLogout: { enabled: false },
+      backchannelLogout: { enabled: logout },
+      rpInitiatedLogout: { enabled: logout },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: async (_, resource) => {
@@ -162,7 +173,7 @@ async function configure(parts: Parts): Promise<Configuration> {
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     issueRefreshToken: async (_, client) => settings.refreshTokens && client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: () => settings.rotation,
-    scopes: ["openid", "email", "offline_access", ...listed],
+    scopes: ["openid", "email", "profile", "offline_access", ...listed],
     ttl: {
       AccessToken: () => settings.accessSeconds,
       ClientCredentials: () => settings.accessSeconds,

@@ -3,12 +3,14 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Authenticator } from "../../auth/authenticator.ts";
-import { ownerGrant, type Grant } from "../../auth/grant.ts";
+import type { Grant } from "../../auth/grant.ts";
+import type { SsoSignIns } from "../../auth/sso/sign-ins.ts";
+import { BACK_CHANNEL_PATH, SIGN_IN_CALLBACK_PATH } from "../../http/pages/linked-pages.ts";
 import { identify } from "../../http/request-id.ts";
 import { sendProblem } from "../../http/send-problem.ts";
 import { BASE_PATH } from "./base-path.ts";
 import type { BrowserAccess, BrowserAccessOptions } from "./browser/access.ts";
-import { hasSession, isSignIn, requireOwnPage } from "./browser/own-page.ts";
+import { hasSession, isBeforeSignIn, requireOwnPage } from "./browser/own-page.ts";
 import type { Managed } from "./core.ts";
 import { collect } from "./live/collect.ts";
 import { EventLog } from "./live/event-log.ts";
@@ -47,9 +49,6 @@ export interface Api {
   saved(): Promise<void>;
 }
 
-/** A browser that is signed in. */
-const UI = { kind: "session", id: "ui", client: "ui", clientName: "ui" } as const;
-
 type UnexpectedHandler = NonNullable<ApiOptions["onUnexpected"]>;
 
 export function createApi(options: ApiOptions): Api {
@@ -59,7 +58,6 @@ export function createApi(options: ApiOptions): Api {
   collect(hub, log);
   const browser = ui === undefined ? undefined : new LazyBrowserAccess({ ...ui, token: authenticator.management });
   const grants = new WeakMap<ServerResponse, Grant>();
-  const browserGrant = ownerGrant(UI);
   const answer = lazyListener(options, { streams, lazyBrowser: browser, grants }, onUnexpected);
   let closed = false;
 
@@ -70,10 +68,23 @@ export function createApi(options: ApiOptions): Api {
     });
   };
 
+  /** The addresses that identity providers use. */
+  const servePage = async (request: IncomingMessage, response: ServerResponse, sso: SsoSignIns): Promise<void> => {
+    const requestId = identify(request, response);
+    const [{ answerSignInPage }, access] = await Promise.all([import("./browser/sign-in-pages.ts"), browser?.load()]);
+    if (access === undefined) return;
+    const report = (error: unknown) => onUnexpected(error, requestId);
+    await answerSignInPage(request, response, { browser: access, sso, onUnexpected: report });
+  };
+
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     const readiness = { stopping: closed || hub.isStopping, dataDir: paths.data, degraded: callLog.degraded };
     if (answerProbe(request, response, readiness)) return true;
     const path = request.url?.split("?", 1)[0] ?? "";
+    if (ui?.sso !== undefined && isSignInPage(path)) {
+      servePage(request, response, ui.sso).catch(() => response.destroy());
+      return true;
+    }
     if (path !== "/api" && !path.startsWith("/api/")) return false;
     const requestId = identify(request, response);
     response.setHeader("cache-control", "no-store");
@@ -82,7 +93,6 @@ export function createApi(options: ApiOptions): Api {
       .then((grant) => {
         if (grant === undefined) return serve(request, response, requestId);
         grants.set(response, grant);
-        release(grant, response);
         const target = mcp === undefined ? undefined : mcpTargetOf(path);
         if (target === undefined) return serve(request, response, requestId);
         // A server shows all its tools, whatever the groups say.
@@ -100,14 +110,14 @@ export function createApi(options: ApiOptions): Api {
     response: ServerResponse,
     path: string,
   ): Promise<Grant | undefined> => {
-    if (browser !== undefined && isSignIn(request, path)) {
+    if (browser !== undefined && isBeforeSignIn(request, path)) {
       requireOwnPage(request);
       return undefined;
     }
-    if (browser === undefined || !hasSession(request))
-      return authenticator.authenticate(request, request.socket.remoteAddress ?? "");
-    await browser.admit(request, response);
-    return browserGrant;
+    if (browser !== undefined && hasSession(request)) return browser.admit(request, response);
+    const grant = await authenticator.authenticate(request, request.socket.remoteAddress ?? "");
+    release(grant, response);
+    return grant;
   };
   return Object.assign(edge, {
     eventClients: () => streams.count,
@@ -121,6 +131,10 @@ export function createApi(options: ApiOptions): Api {
 }
 
 const MCP_PATH = new RegExp(`^${BASE_PATH}/(servers|groups)/([^/]+)/mcp$`);
+
+function isSignInPage(path: string): boolean {
+  return path === SIGN_IN_CALLBACK_PATH || path.startsWith(BACK_CHANNEL_PATH);
+}
 
 function mcpTargetOf(path: string): McpTarget | undefined {
   const [, kind, name] = MCP_PATH.exec(path) ?? [];
@@ -140,8 +154,8 @@ class LazyBrowserAccess {
     return (this.#loaded ??= import("./browser/access.ts").then((module) => new module.BrowserAccess(this.#options)));
   }
 
-  async admit(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    await (await this.load()).admit(request, response);
+  async admit(request: IncomingMessage, response: ServerResponse): Promise<Grant> {
+    return (await this.load()).admit(request, response);
   }
 
   async saved(): Promise<void> {

@@ -62,6 +62,12 @@ const USER: ReadonlySet<string> = new Set<string>([
   "approveAccessRequest",
   "listGrants",
   "revokeGrant",
+  // Browsers: the commands show and end only the caller's own, unless it is an administrator.
+  "getUiSession",
+  "signOut",
+  "listUiSessions",
+  "signOutAll",
+  "endUiSession",
 ]);
 
 export function roleOf(operationId: string): Role {

@@ -86,6 +86,8 @@ export function createRoutes(managed: Managed, streams: EventStreams, browser: B
     ...doctorRoutes(new DoctorCommands(managed, servers)),
     ...clientRoutes(new ClientCommands(managed, imports), imports),
     ...eventRoutes(managed.hub, streams),
-    ...(browser === undefined ? [] : uiRoutes(new UiCommands(browser, () => streams.lastId))),
+    ...(browser === undefined
+      ? []
+      : uiRoutes(new UiCommands({ browser, users: hub.users, audit: hub.audit, lastEvent: () => streams.lastId }))),
   ];
 }

@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 import { listenSettings } from "./listen-settings.ts";
+import { sso } from "./sso.ts";
 
 const memberName = z
   .string()
@@ -38,6 +39,8 @@ export const hubSettingsEntry = z.strictObject({
           client_documents: z.optional(z.union([z.boolean(), z.array(hostName)])),
         }),
       ),
+      /** Identity providers by which people sign in to the web interface. */
+      sso: z.optional(sso),
     }),
   ),
 });

@@ -18,6 +18,9 @@ const ENDPOINTS = [
   "revocation_endpoint",
   "pushed_authorization_request_endpoint",
   "device_authorization_endpoint",
+  "jwks_uri",
+  "userinfo_endpoint",
+  "end_session_endpoint",
 ] as const satisfies readonly (keyof AuthorizationServerMetadata)[];
 
 /** Undefined: it has none, at any place. */
@@ -31,6 +34,16 @@ export async function findIssuerMetadata(
     if (document !== undefined) return check(document, (named) => named === issuer, issuer);
   }
   return undefined;
+}
+
+/** The metadata of a provider of OpenID Connect, which is at one place only. */
+export async function findOpenIdMetadata(
+  issuer: string,
+  request: DocumentFetch,
+): Promise<AuthorizationServerMetadata | undefined> {
+  const { href } = parseSafeUrl(issuer, "issuer");
+  const document = await readDocument(`${href.replace(/\/$/, "")}${OPENID}`, request);
+  return document && check(document, (named) => named === issuer, issuer);
 }
 
 /** Servers of revision 2025-03-26 have it at the root of their origin. The issuer is derived from that, so a trailing slash does not matter. */

@@ -2,16 +2,24 @@
 // of a browser.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Grant, OWNER } from "../../../auth/grant.ts";
 import type { ManagementToken } from "../../../auth/management-token.ts";
+import type { SsoSignIns } from "../../../auth/sso/sign-ins.ts";
 import { UiKeys } from "../../../auth/ui-keys.ts";
-import { UiSessions, type UiCredentials, type UiSession } from "../../../auth/ui-sessions.ts";
+import { UiSessions, type SessionPerson, type UiCredentials, type UiSession } from "../../../auth/ui-sessions.ts";
+import type { Users } from "../../../auth/users.ts";
 import { HubError } from "../../../errors.ts";
-import { cookiesOf } from "./cookie.ts";
+import { cookiesOf, SIGN_IN } from "./cookie.ts";
 import { PAGE_KEY_HEADER, requireOwnPage } from "./own-page.ts";
 
 export interface BrowserAccessOptions {
   /** Wrong halves and keys count as wrong tokens. */
   readonly token: ManagementToken;
+  readonly users: Pick<Users, "find" | "grant">;
+  /** Sign-in by identity providers; undefined: there are none. */
+  readonly sso: SsoSignIns | undefined;
+  /** The origin under which people reach the hub, if it is not just this machine: the one that identity providers know. */
+  readonly publicUrl?: string | undefined;
   /** The file of the sessions, once the hub listens. Undefined: they last as long as the process. */
   readonly sessionsPath: () => string | undefined;
   /** The wall clock, in milliseconds. */
@@ -21,11 +29,18 @@ export interface BrowserAccessOptions {
 
 export interface SignIn {
   readonly key: string;
-  readonly source: string;
-  readonly userAgent: string;
-  /** Cookies of this browser from before. */
-  readonly cookies: readonly string[];
+  readonly request: IncomingMessage;
 }
+
+export interface NewSession {
+  readonly session: UiSession;
+  readonly credentials: UiCredentials;
+  /** A path of the hub, where the browser wanted to go. */
+  readonly returnTo: string | undefined;
+}
+
+/** What a browser may do at most. */
+const UI = { kind: "session", groups: "*", readOnly: false, client: "ui", clientName: "ui" } as const;
 
 export class BrowserAccess {
   readonly #options: BrowserAccessOptions;
@@ -38,8 +53,16 @@ export class BrowserAccess {
     this.#keys = new UiKeys(options.now === undefined ? {} : { now: options.now });
   }
 
+  get sso(): SsoSignIns | undefined {
+    return this.#options.sso;
+  }
+
+  get publicUrl(): string | undefined {
+    return this.#options.publicUrl;
+  }
+
   /** Throws unless the request comes from a page of the hub that is signed in. */
-  async admit(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async admit(request: IncomingMessage, response: ServerResponse): Promise<Grant> {
     requireOwnPage(request);
     const sessions = await this.sessions();
     const pageKey = request.headers[PAGE_KEY_HEADER];
@@ -49,9 +72,10 @@ export class BrowserAccess {
     if (session === undefined) throw this.#failed(request, "The session of this browser has ended");
     this.#admitted.set(response, session);
     sessions.follow(session, response);
+    return session.grant;
   }
 
-  /** The session by which a request was admitted; undefined: by the management token. */
+  /** The session by which a request was admitted; undefined: by a token. */
   sessionOf(response: ServerResponse): UiSession | undefined {
     return this.#admitted.get(response);
   }
@@ -61,19 +85,16 @@ export class BrowserAccess {
   }
 
   /** Exchanges a one-time key for a session. The browser's session from before ends: its cookie is replaced. */
-  async signIn({
-    key,
-    source,
-    userAgent,
-    cookies,
-  }: SignIn): Promise<{ session: UiSession; credentials: UiCredentials }> {
-    if (!this.#keys.take(key))
-      throw this.#options.token.failed(source, signedOut("This link was used before, or is older than ten minutes"));
+  async signIn({ key, request }: SignIn): Promise<NewSession> {
     const sessions = await this.sessions();
-    sessions.endByCookie(cookies);
-    const created = sessions.create(userAgent);
+    const userAgent = request.headers["user-agent"] ?? "";
+    const person = this.#options.sso?.take(key, cookiesOf(request.headers, SIGN_IN));
+    if (person === undefined && !this.#keys.take(key))
+      throw this.#failed(request, "This link was used before, or is older than ten minutes");
+    sessions.endByCookie(cookiesOf(request.headers));
+    const created = person === undefined ? sessions.create(userAgent) : sessions.create(userAgent, toSession(person));
     await sessions.saved();
-    return created;
+    return { ...created, returnTo: person?.returnTo };
   }
 
   /** Read once. */
@@ -82,6 +103,7 @@ export class BrowserAccess {
     return (this.#sessions ??= UiSessions.open({
       path: sessionsPath(),
       owner: token.fingerprint,
+      grantOf: (id, person) => this.#grantOf(id, person),
       onWarning,
       ...(now === undefined ? {} : { now }),
     }));
@@ -92,9 +114,22 @@ export class BrowserAccess {
     await (await this.#sessions)?.saved();
   }
 
+  #grantOf(id: string, person: SessionPerson | undefined): Grant | undefined {
+    if (person === undefined) return new Grant({ ...UI, id, principal: OWNER, role: "admin" });
+    const user = this.#options.users.find(person.user);
+    // With another role, a session has to begin anew.
+    if (user === undefined || user.disabled || user.role !== person.role) return undefined;
+    return this.#options.users.grant(user, { ...UI, id });
+  }
+
   #failed({ socket }: IncomingMessage, message: string): HubError {
     return this.#options.token.failed(socket.remoteAddress ?? "", signedOut(message));
   }
+}
+
+function toSession({ user, provider, sessionId, idToken }: NonNullable<ReturnType<SsoSignIns["take"]>>) {
+  const { id, role, issuer, subject } = user;
+  return { person: { user: id, role, provider, issuer, subject, providerSession: sessionId }, idToken };
 }
 
 function signedOut(message: string): HubError {

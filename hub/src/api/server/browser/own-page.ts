@@ -6,21 +6,26 @@ import { BASE_PATH } from "../base-path.ts";
 
 /** The half of a session that only pages of the hub can read. The other one is in the cookie. */
 export const PAGE_KEY_HEADER = "x-plugboard-key";
-/** Start of the cookie's name. */
-export const COOKIE = "pb_session_";
-const SIGN_IN_PATH = `${BASE_PATH}/ui/session`;
+/** Part of the cookie's name. */
+export const SESSION_COOKIE = "pb_session";
+/** What a page asks for before it is signed in: how to sign in, and the two ways to do so. */
+const OPEN: ReadonlySet<string> = new Set([
+  `GET ${BASE_PATH}/ui/providers`,
+  `POST ${BASE_PATH}/ui/sign-ins`,
+  `POST ${BASE_PATH}/ui/session`,
+]);
 
 type Request = Pick<IncomingMessage, "method" | "headers">;
 
-/** The one request that needs no credentials: it exchanges a key for them. */
-export function isSignIn({ method }: Request, path: string): boolean {
-  return method === "POST" && path === SIGN_IN_PATH;
+/** Whether a request needs no credentials. */
+export function isBeforeSignIn({ method }: Request, path: string): boolean {
+  return OPEN.has(`${method} ${path}`);
 }
 
 /** Has at least one half of a session. A request with a token is not one of a browser. */
 export function hasSession({ headers }: Request): boolean {
   if (headers.authorization !== undefined) return false;
-  return headers[PAGE_KEY_HEADER] !== undefined || headers.cookie?.includes(COOKIE) === true;
+  return headers[PAGE_KEY_HEADER] !== undefined || headers.cookie?.includes(SESSION_COOKIE) === true;
 }
 
 /**
