@@ -128,7 +128,9 @@ const ATTEMPTS = [
   "DELETE /logins/{login}",
 ];
 /** Of a signed-in browser: checked separately. */
-const BROWSER = ["POST /ui/session", "GET /ui/session", "DELETE /ui/session"];
+const BROWSER = ["GET /ui/providers", "POST /ui/session", "GET /ui/session", "DELETE /ui/session"];
+/** They need an identity provider, and the session of another browser: test/auth/sso.test.ts. */
+const SSO = ["POST /ui/sign-ins", "DELETE /ui/sessions/{id}"];
 /** It needs the id of a backup: checked by clients.test.ts. */
 const RESTORE = "POST /clients/backups/{id}/restore";
 /** It needs something to repair: checked by doctor.test.ts. */
@@ -254,7 +256,18 @@ describe("MG-3 the document", () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace("/api/v1", "")}`),
     );
     expect(
-      [...Object.keys(SAMPLES), STREAM, ...ATTEMPTS, ...LIVE, ...BROWSER, ...CHATS, RESTORE, REPAIR].toSorted(),
+      [
+        ...Object.keys(SAMPLES),
+        STREAM,
+        ...ATTEMPTS,
+        ...LIVE,
+        ...BROWSER,
+        ...SSO,
+        ...SSO,
+        ...CHATS,
+        RESTORE,
+        REPAIR,
+      ].toSorted(),
     ).toEqual(routes.toSorted());
   });
 });
@@ -312,6 +325,7 @@ describe("MG-3 answers match the document", () => {
     const cookie = String(signedIn.headers["set-cookie"]).split(";")[0] ?? "";
     const headers = { ...page, cookie, "x-plugboard-key": JSON.parse(signedIn.body).page_key };
     const answers = {
+      "GET /ui/providers": await http(`${managed.url}/api/v1/ui/providers`, { method: "GET" }),
       "POST /ui/session": signedIn,
       "GET /ui/session": await http(`${managed.url}/api/v1/ui/session`, { method: "GET", headers }),
       "DELETE /ui/session": await http(`${managed.url}/api/v1/ui/session`, { method: "DELETE", headers }),

@@ -19,13 +19,14 @@ import {
   withUsers,
   type SsoHub,
 } from "../support/oauth/sso-hub.ts";
-import { http } from "../support/rpc.ts";
+import { http, post } from "../support/rpc.ts";
 
 let sso: SsoHub;
 
 beforeAll(async () => {
   sso = await startSsoHub({
     servers: { it: fixture("echo") },
+    groups: { open: { servers: ["it"] }, closed: { servers: ["it"], access: ["team:eng"] } },
     auth: { admins: ["root@example.com"] },
     sso: { roles: { claim: "groups", map: { ops: "operator" } }, required_claims: { email_verified: true } },
   });
@@ -63,6 +64,20 @@ describe("AU-5 sign-in by an identity provider", () => {
     expect(await statusOf("POST /servers/it/stop", headers)).toBe(403);
   });
 
+  it("opens to a user the groups whose access list says so, and no server", async () => {
+    const { headers } = await signInAs(sso, "alice");
+    const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } };
+    const statuses = await Promise.all(
+      ["groups/open", "groups/closed", "groups/nowhere", "servers/it"].map(
+        async (path) => (await post(`${sso.hub.url}/api/v1/${path}/mcp`, hello, headers)).status,
+      ),
+    );
+    expect(statuses).toEqual([200, 404, 404, 403]);
+    // A session is for the web interface only.
+    const { cookie = "" } = headers;
+    expect((await http(`${sso.hub.url}/api/v1/status`, { method: "GET", headers: { cookie } })).status).toBe(401);
+  });
+
   it("gives the role that the provider says, and what auth.admins says before it", async () => {
     sso.provider.settings.claims = { email_verified: true, groups: ["staff", "ops"] };
     const operator = await signInAs(sso, "olga");
@@ -91,7 +106,7 @@ describe("AU-5 sign-in by an identity provider", () => {
     sso.provider.settings.decision = "deny";
     const begun = await begin(sso.hub);
     const back = await comeBack(await approve(begun), begun.cookie);
-    expect([back.status, back.body.includes("The login was declined")]).toEqual([401, true]);
+    expect([back.status, back.body.includes("The login was declined")]).toEqual([409, true]);
     sso.provider.settings.decision = "accept";
     expect((await signInAs(sso, "alice")).answer).toMatchObject({ user: "alice@example.com" });
   });
@@ -203,10 +218,18 @@ describe("AU-5 the end of a session", () => {
   });
 
   it("a user lists and ends only sessions of their own; an administrator, everyone's", async () => {
-    const [alice, again, ben] = [await signInAs(sso, "alice"), await signInAs(sso, "alice"), await signInAs(sso, "ben")];
+    const [alice, again, ben] = [
+      await signInAs(sso, "alice"),
+      await signInAs(sso, "alice"),
+      await signInAs(sso, "ben"),
+    ];
     const root = await signInAs(sso, "root");
     const listed = async (headers: Readonly<Record<string, string>>) =>
-      JSON.parse((await ask(sso.hub, "GET /ui/sessions", headers)).body) as { id: string; user: string; current: boolean }[];
+      JSON.parse((await ask(sso.hub, "GET /ui/sessions", headers)).body) as {
+        id: string;
+        user: string;
+        current: boolean;
+      }[];
     const own = await listed(alice.headers);
     expect(new Set(own.map(({ user }) => user))).toEqual(new Set(["alice@example.com"]));
     expect(new Set((await listed(root.headers)).map(({ user }) => user))).toContain("ben@example.com");

@@ -66,7 +66,14 @@ export interface AuthorizationServer extends Issuer {
 }
 
 export async function startAuthorizationServer(options: AuthorizationServerOptions = {}): Promise<AuthorizationServer> {
-  const { clients = [], registration = true, requirePushed = false, scopes = SCOPES, logout = false, ...given } = options;
+  const {
+    clients = [],
+    registration = true,
+    requirePushed = false,
+    scopes = SCOPES,
+    logout = false,
+    ...given
+  } = options;
   const front = await Front.open(ROUTES);
   const storage = new GrantStorage();
   const settings: Settings = {
@@ -119,7 +126,9 @@ async function importProvider(): Promise<typeof import("oidc-provider")> {
   }
 }
 
-type Parts = Required<Pick<AuthorizationServerOptions, "clients" | "registration" | "requirePushed" | "scopes" | "logout">> & {
+type Parts = Required<
+  Pick<AuthorizationServerOptions, "clients" | "registration" | "requirePushed" | "scopes" | "logout">
+> & {
   readonly settings: Settings;
   readonly storage: GrantStorage;
   readonly InvalidTarget: typeof errors.InvalidTarget;
@@ -134,7 +143,9 @@ async function configure(parts: Parts): Promise<Configuration> {
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
     cookies: { keys: [randomBytes(16).toString("hex")] },
     jwks: { keys: [await signingKey()] },
-    fetch: async (url) => {
+    fetch: async (url, options) => {
+      // What it tells its clients; its own guard keeps it from addresses of this machine.
+      if (options?.method === "POST") return fetch(url, { method: "POST", body: options.body ?? null });
       const document = settings.documents.get(new Request(url).url);
       return document === undefined ? new Response(null, { status: 404 }) : Response.json(document);
     },

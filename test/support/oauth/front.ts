@@ -13,7 +13,18 @@ import {
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 
-export type Endpoint = "metadata" | "authorize" | "token" | "register" | "revoke" | "device" | "par" | "jwks" | "userinfo" | "logout" | "other";
+export type Endpoint =
+  | "metadata"
+  | "authorize"
+  | "token"
+  | "register"
+  | "revoke"
+  | "device"
+  | "par"
+  | "jwks"
+  | "userinfo"
+  | "logout"
+  | "other";
 
 /** Which endpoint a path belongs to. The first match counts. */
 export type Routes = readonly (readonly [path: RegExp, endpoint: Endpoint])[];

@@ -123,7 +123,7 @@ export function comeBack(callback: string, cookie: string): Promise<HttpResult> 
 }
 
 export function keyIn({ headers }: HttpResult): string {
-  return String(headers["location"] ?? "").split("#k=")[1] ?? "";
+  return headers["location"]?.split("#k=")[1] ?? "";
 }
 
 export interface SignedInPerson {
@@ -142,6 +142,7 @@ export async function signInAs(
   provider.settings.account = account;
   const begun = await begin(hub, returnTo);
   const back = await comeBack(await approve(begun, at), begun.cookie);
+  if (back.status !== 303) throw new Error(`Not recognised: ${back.body}`);
   return enter(hub, keyIn(back), [before, begun.cookie].filter(Boolean).join("; "));
 }
 

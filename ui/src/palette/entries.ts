@@ -9,7 +9,8 @@ import { pathTo, withQuery } from "../lib/route.ts";
 import { clock } from "../lib/text/format.ts";
 import type { ToolRow } from "../lib/tools/tool-index.ts";
 import { router } from "../router.svelte.ts";
-import { findScreen, screens } from "../screens/index.ts";
+import { findScreen } from "../screens/index.ts";
+import { ownScreens } from "../shell/own-screens.ts";
 import { prefs } from "../state/prefs.svelte.ts";
 import { actOrSay, removeServers } from "../state/server-actions.ts";
 import { session } from "../state/session.svelte.ts";
@@ -46,7 +47,7 @@ interface Details {
 }
 
 export function pageEntries(): Entry[] {
-  return screens
+  return ownScreens()
     .filter(({ path }) => !path.includes(":"))
     .map(({ path, title }) => entry("page", title, () => router.go(path)));
 }

@@ -2,6 +2,7 @@
 
 import type { Component } from "svelte";
 import { matchPath, type Params } from "../lib/route.ts";
+import type { Role } from "../lib/hub/role.ts";
 
 export interface ScreenProps {
   readonly params: Params;
@@ -18,29 +19,85 @@ export interface Screen {
   readonly place?: "bar" | "bar-2" | "more";
   /** With `g` before it. */
   readonly key?: string;
+  /** Who may use what it shows; by default administrators. */
+  readonly role?: Role;
   /** The path of the screen in the bar that it belongs to. */
   readonly parent?: string;
 }
 
 /** In the order of the navigation. */
 export const screens: readonly Screen[] = [
-  { path: "/", title: "Overview", place: "bar", key: "o", load: () => import("./overview/Overview.svelte") },
-  { path: "/servers", title: "Servers", place: "bar", key: "s", load: () => import("./servers/Servers.svelte") },
-  { path: "/servers/:name", title: "Server", parent: "/servers", load: () => import("./server/ServerPage.svelte") },
-  { path: "/tools", title: "Tools", place: "bar", key: "t", load: () => import("./tools/Tools.svelte") },
+  {
+    path: "/",
+    title: "Overview",
+    place: "bar",
+    key: "o",
+    role: "operator",
+    load: () => import("./overview/Overview.svelte"),
+  },
+  {
+    path: "/servers",
+    title: "Servers",
+    place: "bar",
+    key: "s",
+    role: "operator",
+    load: () => import("./servers/Servers.svelte"),
+  },
+  {
+    path: "/servers/:name",
+    title: "Server",
+    parent: "/servers",
+    role: "operator",
+    load: () => import("./server/ServerPage.svelte"),
+  },
+  {
+    path: "/tools",
+    title: "Tools",
+    place: "bar",
+    key: "t",
+    role: "operator",
+    load: () => import("./tools/Tools.svelte"),
+  },
   { path: "/try/:server/:tool", title: "Try a tool", parent: "/tools", load: () => import("./tools/Tools.svelte") },
-  { path: "/groups", title: "Groups", place: "bar", key: "g", load: () => import("./groups/Groups.svelte") },
-  { path: "/groups/:name", title: "Group", parent: "/groups", load: () => import("./groups/Group.svelte") },
-  { path: "/calls", title: "Calls", place: "bar", key: "c", load: () => import("./calls/Calls.svelte") },
-  { path: "/stats", title: "Stats", place: "bar", key: "m", load: () => import("./stats/Stats.svelte") },
+  {
+    path: "/groups",
+    title: "Groups",
+    place: "bar",
+    key: "g",
+    role: "operator",
+    load: () => import("./groups/Groups.svelte"),
+  },
+  {
+    path: "/groups/:name",
+    title: "Group",
+    parent: "/groups",
+    role: "operator",
+    load: () => import("./groups/Group.svelte"),
+  },
+  {
+    path: "/calls",
+    title: "Calls",
+    place: "bar",
+    key: "c",
+    role: "operator",
+    load: () => import("./calls/Calls.svelte"),
+  },
+  {
+    path: "/stats",
+    title: "Stats",
+    place: "bar",
+    key: "m",
+    role: "operator",
+    load: () => import("./stats/Stats.svelte"),
+  },
   { path: "/clients", title: "Clients", place: "bar-2", key: "n", load: () => import("./clients/Clients.svelte") },
-  { path: "/access", title: "Access", place: "bar-2", load: () => import("./access/Access.svelte") },
+  { path: "/access", title: "Access", place: "bar-2", role: "user", load: () => import("./access/Access.svelte") },
   { path: "/secrets", title: "Secrets", place: "bar-2", key: "x", load: () => import("./secrets/Secrets.svelte") },
   { path: "/add", title: "Add server", place: "more", load: () => import("./add/Add.svelte") },
   { path: "/welcome", title: "Welcome", load: () => import("./welcome/Welcome.svelte") },
   { path: "/chats", title: "Chats", place: "more", load: () => import("./chats/Chats.svelte") },
-  { path: "/logs", title: "Logs", place: "more", load: () => import("./logs/Logs.svelte") },
-  { path: "/health", title: "Health", place: "more", load: () => import("./health/Health.svelte") },
+  { path: "/logs", title: "Logs", place: "more", role: "operator", load: () => import("./logs/Logs.svelte") },
+  { path: "/health", title: "Health", place: "more", role: "operator", load: () => import("./health/Health.svelte") },
   { path: "/settings", title: "Settings", place: "more", load: () => import("./settings/Settings.svelte") },
 ];
 

@@ -27,6 +27,8 @@ export const shell = {
 
 export const signIn = {
   title: "This browser is not signed in",
+  by: (provider: string) => `Sign in with ${provider}`,
+  or: "The owner of the hub signs in by a link.",
   run: "In a terminal of this machine run",
   command: "plugboard open",
   paste: "or paste the link that it prints",
@@ -36,6 +38,15 @@ export const signIn = {
   noKey: "That is not a sign-in link: it ends with #k= and 43 characters",
   otherHub: (host: string) => `That link is for another hub, at ${host}`,
   used: "This link is not valid any more: it has been used, or is older than ten minutes",
+};
+
+export const account = {
+  label: "Who is signed in",
+  owner: "Signed in as the owner of the hub",
+  roles: { user: "User", operator: "Operator", admin: "Administrator" },
+  signOut: "Sign out",
+  notYours: "Your role does not include this page",
+  notYoursHint: "An administrator of the hub decides what you may do.",
 };
 
 export const news = {

@@ -5,15 +5,13 @@ import * as rule from "./text.ts";
 
 const HTTP_HERE = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?(?:\/|$)/;
 
-const issuer = z
-  .string()
-  .check(
-    z.refine(
-      (text) => URL.canParse(text) && (new URL(text).protocol === "https:" || HTTP_HERE.test(text)),
-      "issuer must be an https:// address, as the provider's metadata names it",
-    ),
-    z.refine((text) => !/[?#]/.test(text), "issuer must have no query and no fragment"),
-  );
+const issuer = z.string().check(
+  z.refine(
+    (text) => URL.canParse(text) && (new URL(text).protocol === "https:" || HTTP_HERE.test(text)),
+    "issuer must be an https:// address, as the provider's metadata names it",
+  ),
+  z.refine((text) => !/[?#]/.test(text), "issuer must have no query and no fragment"),
+);
 
 const clientSecret = z.strictObject(
   { secretRef: rule.secretName },
@@ -37,7 +35,9 @@ const provider = z.strictObject({
   client_id: z.string().check(z.minLength(1), z.maxLength(512)),
   client_secret: z.optional(clientSecret),
   /** Beside `openid`, which is always asked for. */
-  scopes: z.optional(z.array(z.string().check(z.regex(/^[!#-[\]-~]+$/, "a scope has no spaces, quotes or backslashes")))),
+  scopes: z.optional(
+    z.array(z.string().check(z.regex(/^[!#-[\]-~]+$/, "a scope has no spaces, quotes or backslashes"))),
+  ),
   /** The claim with the person's teams; `map` renames them, and then drops all others. */
   teams: z.optional(z.strictObject({ claim: claimName, map: z.optional(z.record(z.string(), z.string())) })),
   /** The claim that decides about the role: the highest one of its values counts. */
@@ -52,11 +52,13 @@ const provider = z.strictObject({
   end_session: z.optional(z.boolean()),
 });
 
-export const sso = z.array(provider).check(
-  z.refine(
-    (all) => new Set(all.map(({ name }) => name.toLowerCase())).size === all.length,
-    "two identity providers have the same name",
-  ),
-);
+export const sso = z
+  .array(provider)
+  .check(
+    z.refine(
+      (all) => new Set(all.map(({ name }) => name.toLowerCase())).size === all.length,
+      "two identity providers have the same name",
+    ),
+  );
 
 export type SsoProvider = z.infer<typeof provider>;

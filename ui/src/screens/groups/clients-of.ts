@@ -3,6 +3,7 @@
 import type { Client } from "$api/client.ts";
 import type { Session } from "$api/session.ts";
 import { api } from "../../lib/hub/api.ts";
+import { session } from "../../state/session.svelte.ts";
 
 export interface GroupUser {
   readonly group: string;
@@ -13,7 +14,7 @@ export interface GroupUser {
 export async function groupUsers(): Promise<GroupUser[]> {
   const [sessions, files] = await Promise.all([
     api.get<Session[]>("/sessions").catch(() => []),
-    api.get<Client[]>("/clients").catch(() => []),
+    session.may("admin") ? api.get<Client[]>("/clients").catch(() => []) : [],
   ]);
   const users = [
     ...sessions.flatMap(({ client, group }) => (client === null ? [] : [{ group, client: client.name }])),

@@ -2,7 +2,7 @@
 // of a browser.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Grant, OWNER } from "../../../auth/grant.ts";
+import { ownerGrant, type Grant } from "../../../auth/grant.ts";
 import type { ManagementToken } from "../../../auth/management-token.ts";
 import type { SsoSignIns } from "../../../auth/sso/sign-ins.ts";
 import { UiKeys } from "../../../auth/ui-keys.ts";
@@ -115,7 +115,7 @@ export class BrowserAccess {
   }
 
   #grantOf(id: string, person: SessionPerson | undefined): Grant | undefined {
-    if (person === undefined) return new Grant({ ...UI, id, principal: OWNER, role: "admin" });
+    if (person === undefined) return ownerGrant({ ...UI, id });
     const user = this.#options.users.find(person.user);
     // With another role, a session has to begin anew.
     if (user === undefined || user.disabled || user.role !== person.role) return undefined;

@@ -1,0 +1,12 @@
+// The screens that are of use to whoever is signed in. The hub refuses the rest by itself.
+
+import { screens, type Screen } from "../screens/index.ts";
+import { session } from "../state/session.svelte.ts";
+
+export function mayOpen({ role = "admin" }: Pick<Screen, "role">): boolean {
+  return session.may(role);
+}
+
+export function ownScreens(): Screen[] {
+  return screens.filter(mayOpen);
+}
