@@ -55,6 +55,7 @@ const IMPORTS: readonly (readonly [path: string, imported: string, verdict: "all
   ["hub/src/client-configs/ok.ts", "../config/parse/normalize.ts", "allowed"],
   ["hub/src/bridge/a.ts", "undici", "refused"],
   ["hub/src/auth/a.ts", "../api/client/client.ts", "refused"],
+  ["hub/src/auth/ok.ts", "../oauth/types.ts", "allowed"],
   ["hub/src/oauth/a.ts", "../config/schema/types.ts", "refused"],
   ["hub/src/oauth/b.ts", "../protocol/connect/lookup.ts", "refused"],
   ["hub/src/oauth/c.ts", "../secrets/store.ts", "refused"],

@@ -518,6 +518,14 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "A token is used for the login that it belongs to only.",
     provenBy: "test/oauth/secrecy.test.ts",
   },
+  A22: {
+    means: "A forged, borrowed or expired JWT is refused, and unknown keys cause few requests.",
+    provenBy: "hub/src/auth/providers/issuer-tokens.test.ts",
+  },
+  A23: {
+    means: "A token is refused if its issuer cannot be asked about it, or does not clearly say that it is valid.",
+    provenBy: "hub/src/auth/providers/issuer-tokens.test.ts",
+  },
   A24: {
     means: "Abuse of registration at the hub's authorization server: floods, misleading names, dangerous addresses.",
     provenBy: "test/auth/issuer-clients.test.ts",

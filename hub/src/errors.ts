@@ -40,6 +40,7 @@ export const ERRORS = {
   SecretRequired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   ClientIdRequired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   LoginFailed: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
+  InsufficientScope: { code: "FORBIDDEN", http: 403, rpc: -31403, exit: 3 },
   Forbidden: { code: "FORBIDDEN", http: 403, rpc: -31403, exit: 3 },
   ServerNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
   ToolNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
@@ -68,6 +69,7 @@ export const ERRORS = {
   ServerStarting: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   Overloaded: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   CircuitOpen: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
+  IssuerUnavailable: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DockerNotRunning: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DiskFull: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   ConnectionFailed: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },
@@ -114,6 +116,8 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number;
   /** An address of the hub that a person can open to fix it: the login of a server. */
   readonly loginUrl?: string;
+  /** Which credentials the answer asks for: its header WWW-Authenticate. */
+  readonly wwwAuthenticate?: string;
   /** The server's error answer, if that is the failure. For library users; `toJSON` leaves it out. */
   readonly rpcError?: RpcError;
   readonly cause?: unknown;
@@ -145,6 +149,7 @@ export class HubError extends Error {
   readonly delivery: Delivery | undefined;
   readonly retryAfterMs: number | undefined;
   readonly loginUrl: string | undefined;
+  readonly wwwAuthenticate: string | undefined;
   readonly rpcError: RpcError | undefined;
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
@@ -156,6 +161,7 @@ export class HubError extends Error {
     this.delivery = details.delivery;
     this.retryAfterMs = details.retryAfterMs;
     this.loginUrl = details.loginUrl;
+    this.wwwAuthenticate = details.wwwAuthenticate;
     this.rpcError = details.rpcError;
   }
 

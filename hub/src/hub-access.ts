@@ -10,21 +10,22 @@ import { ManagementToken, readManagementToken } from "./auth/management-token.ts
 import { Users } from "./auth/users.ts";
 import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
 import { toHubError } from "./errors.ts";
+import { resourceAddresses } from "./hub-resources.ts";
+import { openIssuers, type IssuersOptions } from "./hub-issuers.ts";
 import type { IdentityFile } from "./identity/identity-file.ts";
-import type { Redactor } from "./redaction/redactor.ts";
 
-export interface AccessOptions {
+export interface AccessOptions extends Omit<IssuersOptions, "users" | "addresses"> {
   /** The data folder. */
   readonly data: string;
   readonly settings: HubSettingsEntry;
   readonly identity: Identity;
-  readonly redactor: Redactor;
-  readonly onWarning: (message: string) => void;
 }
 
 export async function openAuthenticator(options: AccessOptions): Promise<Authenticator> {
   const { data, settings, identity, redactor, onWarning } = options;
   const { accessTokens: tokens, users } = identity;
+  const addresses = resourceAddresses();
+  const issuers = openIssuers(settings.auth?.issuers ?? [], { ...options, users, addresses });
   const management = await ManagementToken.open(data);
   // The owner of the token may pass it to a tool by mistake.
   redactor.setSecrets(ManagementToken, [(await readManagementToken(data)) ?? ""]);
@@ -37,6 +38,9 @@ export async function openAuthenticator(options: AccessOptions): Promise<Authent
   return new Authenticator({
     management,
     tokens,
+    issuers,
+    addresses,
+    isIssuer: settings.auth?.server?.enabled === true,
     isMcpOpen: settings.auth?.mcp !== "required",
     onRefused: (refusal) => identity.audit.refused(refusal),
   });

@@ -14,6 +14,7 @@ import type { DroppedConnections } from "./http/dropped-connections.ts";
 import type { Edge } from "./http/listener.ts";
 import { HubLoginPages } from "./hub-login-pages.ts";
 import { McpHttp, type McpHttpOptions } from "./mcp/http.ts";
+import { createResourceMetadata } from "./mcp/resource-metadata.ts";
 
 export interface HubEdgesOptions extends Pick<
   ApiOptions,
@@ -82,8 +83,16 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     mcp: [mcp, apiMcp],
     loginPages,
     // `@admin` before the groups, since its path looks like a group's.
-    edges: [admin, mcp.toEdge(), api, metrics, loginPages.edge, ...(hub.issuer === undefined ? [] : [hub.issuer.edge])],
-    close: () => [mcp, apiMcp, api, admin].forEach((edge) => edge.close()),
+    edges: [
+      admin,
+      mcp.toEdge(),
+      api,
+      metrics,
+      createResourceMetadata(authenticator),
+      loginPages.edge,
+      ...(hub.issuer === undefined ? [] : [hub.issuer.edge]),
+    ],
+    close: () => [mcp, apiMcp, api, admin, authenticator].forEach((edge) => edge.close()),
     makeUiKey: () => api.makeUiKey(),
     saved: () => api.saved(),
   };

@@ -344,6 +344,9 @@ export class Hub {
       data: paths.data,
       settings: this.settings,
       identity: this.#identity,
+      secrets: this.secrets,
+      variables,
+      lookup: this.#options.lookup,
       redactor: this.#redactor,
       onWarning: (message) => this.#warn(message),
     });
@@ -383,6 +386,7 @@ export class Hub {
       this.#sessions = openSessionFile(paths, this.#listener.url, (message) => this.#warn(message));
     for (const endpoints of own.mcp) this.#subscribe(endpoints);
     this.#network = network;
+    authenticator.addresses.base = network.publicUrl ?? this.#listener.url;
     this.logins.baseUrl = { url: this.#listener.url, publicUrl: network.publicUrl };
     own.loginPages.listening(this.#listener.url);
     this.#loginPages = own.loginPages;

@@ -16,6 +16,7 @@ import { ManagementToken, readManagementToken } from "../../hub/src/auth/managem
 import { Redactor } from "../../hub/src/redaction/redactor.ts";
 import { hubPaths, type HubPaths } from "../../hub/src/config/files/paths.ts";
 import type { PlatformContext } from "../../hub/src/config/files/system-folders.ts";
+import { resourceAddresses } from "../../hub/src/hub-resources.ts";
 import { Listener } from "../../hub/src/http/listener.ts";
 import { append } from "./calls.ts";
 import type { CallLog } from "../../hub/src/call-log/port.ts";
@@ -73,6 +74,7 @@ export async function openManaged(servers: Servers | undefined, options: Options
   const authenticator = new Authenticator({
     management: managementToken,
     tokens: hub.accessTokens,
+    addresses: resourceAddresses(),
     isMcpOpen: true,
   });
   const edge = createApi({ hub, paths, user, authenticator, callLog: hub.callLog, ui, ...api });

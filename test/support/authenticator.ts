@@ -3,6 +3,7 @@
 import { AccessTokens } from "../../hub/src/auth/access-tokens.ts";
 import { Authenticator } from "../../hub/src/auth/authenticator.ts";
 import { Users } from "../../hub/src/auth/users.ts";
+import { resourceAddresses } from "../../hub/src/hub-resources.ts";
 import { ManagementToken } from "../../hub/src/auth/management-token.ts";
 
 export function openToAll(): Authenticator {
@@ -12,5 +13,6 @@ export function openToAll(): Authenticator {
     onWarning: () => undefined,
   };
   const tokens = new AccessTokens({ ...nothing, users: new Users(nothing) });
-  return new Authenticator({ management: new ManagementToken("pb_x"), tokens, isMcpOpen: true });
+  const addresses = resourceAddresses();
+  return new Authenticator({ management: new ManagementToken("pb_x"), tokens, addresses, isMcpOpen: true });
 }

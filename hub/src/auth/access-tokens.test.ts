@@ -69,7 +69,7 @@ describe("AU-3 access tokens", () => {
     const [one, other] = [open(), open()];
     const { token } = await one.make(CI, "local");
     await other.reload();
-    const ended = new Promise<void>((resolve) => other.find(token)?.onceEnded(resolve));
+    const ended = new Promise<void>((resolve) => other.find(token)?.onceEnded(() => resolve()));
     const grant = one.find(token);
     await one.revoke("ci", "local");
     expect(grant?.hasEnded).toBe(true);

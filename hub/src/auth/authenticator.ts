@@ -1,15 +1,25 @@
 // Recognises callers by their credentials, for every edge. Credentials are accepted in the header `Authorization` only.
 
-import { HubError } from "../errors.ts";
+import { HubError, toHubError } from "../errors.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { credentialIn, type Credential, type IdentifiedRequest } from "./credential.ts";
-import { ownerGrant, type Grant, type Role } from "./grant.ts";
+import { challengeText, withChallenge } from "./challenge.ts";
+import { includesRole, ownerGrant, type Grant, type Role } from "./grant.ts";
+import type { IssuerTokens } from "./providers/issuer-tokens.ts";
+import { InvalidToken } from "./providers/refusals.ts";
 import type { ManagementToken } from "./management-token.ts";
 import { may } from "./policy.ts";
+import { metadataUrl, type ResourceAddresses } from "./resource.ts";
+import { scopeFor } from "./scopes.ts";
 
 export interface AuthenticatorOptions {
   readonly management: ManagementToken;
   readonly tokens: AccessTokens;
+  /** Tokens of identity providers. Undefined: none are accepted. */
+  readonly issuers?: IssuerTokens | undefined;
+  readonly addresses: ResourceAddresses;
+  /** Whether clients can get tokens from the hub itself. */
+  readonly isIssuer?: boolean;
   /** Whether the MCP endpoints accept callers without credentials. */
   readonly isMcpOpen: boolean;
   /** Called for wrong credentials, and for callers who may not do what they want to. */
@@ -45,9 +55,24 @@ export class Authenticator {
     return this.#options.management;
   }
 
+  /** Ends the timers of tokens. */
+  close(): void {
+    this.#options.issuers?.close();
+  }
+
+  get addresses(): ResourceAddresses {
+    return this.#options.addresses;
+  }
+
+  /** Where clients can get tokens by themselves. */
+  get authorizationServers(): readonly string[] {
+    const { isIssuer = false, addresses, issuers } = this.#options;
+    return [...(isIssuer ? [addresses.base] : []), ...(issuers?.issuers ?? [])];
+  }
+
   /** The caller of the management API. Rejects without valid credentials; what the caller may do `requireRole` decides. */
-  authenticate({ headers }: IdentifiedRequest, source: string): Promise<Grant> {
-    return this.#authenticate(headers.authorization, source);
+  authenticate(request: IdentifiedRequest, source: string): Promise<Grant> {
+    return this.#challenging(request, () => this.#authenticate(request, source));
   }
 
   /** Throws unless the grant has the role. */
@@ -62,54 +87,113 @@ export class Authenticator {
    * The caller of an MCP endpoint; anonymous if it has no credentials of the hub and the endpoints are open; undefined if that
    * takes more than a look-up, or the caller is refused: `authenticateMcp` decides then.
    */
-  findMcp({ headers: { authorization } }: IdentifiedRequest, source?: string): Grant | undefined {
+  findMcp(request: IdentifiedRequest, source?: string): Grant | undefined {
     const { isMcpOpen } = this.#options;
+    const { authorization } = request.headers;
     if (authorization === undefined) return isMcpOpen ? this.#anonymous : undefined;
     const credential = credentialIn(authorization);
-    const known = credential === undefined ? undefined : this.#find(credential, source);
+    const known = credential === undefined ? undefined : this.#find(credential, request, source);
     if (known !== undefined) return known;
     // Programs on this machine may send credentials that mean something to others.
-    return isMcpOpen && credential?.shape !== "access-token" ? this.#anonymous : undefined;
+    return isMcpOpen && !this.#isOurs(credential) ? this.#anonymous : undefined;
   }
 
   async authenticateMcp(request: IdentifiedRequest, source: string): Promise<Grant> {
     const known = this.findMcp(request, source);
     if (known !== undefined) return known;
-    const credential = credentialIn(request.headers.authorization);
-    if (credential === undefined) throw unauthenticated("This endpoint needs an access token");
-    if (credential.shape === "access-token") return this.#findLater(credential.token, source);
-    throw this.#options.management.failed(source, unauthenticated("This access token is not known"));
+    return this.#challenging(request, async () => {
+      const credential = credentialIn(request.headers.authorization);
+      if (credential === undefined) throw unauthenticated("This endpoint needs an access token");
+      const found = await this.#findLater(credential, request, source);
+      if (found !== undefined) return found;
+      if (this.#options.isMcpOpen && credential.shape === "opaque") return this.#anonymous;
+      throw this.#options.management.failed(source, unauthenticated("This access token is not known"));
+    });
   }
 
-  async #authenticate(authorization: string | undefined, source: string): Promise<Grant> {
+  async #authenticate(request: IdentifiedRequest, source: string): Promise<Grant> {
+    const { authorization } = request.headers;
     const credential = credentialIn(authorization);
-    const known = credential === undefined ? undefined : this.#find(credential, source);
+    const known =
+      credential && (this.#find(credential, request, source) ?? (await this.#findLater(credential, request, source)));
     if (known !== undefined) return known;
-    if (credential?.shape === "access-token") return this.#findLater(credential.token, source);
     this.#options.management.require(authorization, source);
     return this.#owner;
   }
 
-  #find({ scheme, shape, token }: Credential, source: string | undefined): Grant | undefined {
-    if (scheme !== "bearer") return undefined;
+  #find(credential: Credential, request: IdentifiedRequest, source: string | undefined): Grant | undefined {
+    const { tokens, management, issuers, addresses } = this.#options;
+    const { scheme, shape, token } = credential;
     switch (shape) {
       case "access-token":
-        return this.#options.tokens.find(token, source);
+        return scheme === "bearer" ? tokens.find(token, source) : undefined;
       case "management":
-        return this.#options.management.is(token) ? this.#owner : undefined;
+        return scheme === "bearer" && management.is(token) ? this.#owner : undefined;
       case "jwt":
       case "opaque":
-        return undefined;
+        return issuers?.find(credential, addresses.for(request.url));
+    }
+  }
+
+  /** What takes more than a look-up. Undefined: it is no credential of the hub or of an issuer. */
+  #findLater(credential: Credential, request: IdentifiedRequest, source: string): Promise<Grant | undefined> {
+    switch (credential.shape) {
+      case "access-token":
+        return this.#reload(credential, source);
+      case "management":
+        return Promise.resolve(undefined);
+      case "jwt":
+      case "opaque":
+        return this.#check(credential, request, source);
+    }
+  }
+
+  /** Its fault is to be told to the client, and its callers are no strangers. */
+  #isOurs(credential: Credential | undefined): boolean {
+    if (credential === undefined) return false;
+    return credential.shape === "access-token" || this.#options.issuers?.concerns(credential) === true;
+  }
+
+  async #check(credential: Credential, request: IdentifiedRequest, source: string): Promise<Grant | undefined> {
+    const { issuers, addresses, management } = this.#options;
+    try {
+      return await issuers?.check(credential, request, addresses.for(request.url));
+    } catch (thrown) {
+      if (!(thrown instanceof InvalidToken)) throw thrown;
+      const error = new HubError("Unauthenticated", thrown.message, {
+        hint: "Get a new token for this address from the identity provider",
+      });
+      throw thrown.isGenuine ? error : management.failed(source, error);
     }
   }
 
   /** Another process may have made the token just now. */
-  async #findLater(presented: string, source: string): Promise<Grant> {
+  async #reload({ scheme, token }: Credential, source: string): Promise<Grant> {
     const { tokens, management } = this.#options;
     await tokens.reload();
-    const found = tokens.find(presented, source);
+    const found = scheme === "bearer" ? tokens.find(token, source) : undefined;
     if (found !== undefined) return found;
     throw management.failed(source, unauthenticated("This access token was revoked, has expired, or never existed"));
+  }
+
+  /** A refusal says which token is missing, and where a client can get one. */
+  async #challenging(request: IdentifiedRequest, work: () => Promise<Grant>): Promise<Grant> {
+    try {
+      return await work();
+    } catch (thrown) {
+      throw withChallenge(toHubError(thrown), ({ kind, message }) => {
+        const { addresses } = this;
+        const resource = addresses.for(request.url);
+        const canBeGot = this.authorizationServers.length > 0;
+        const isMissing = request.headers.authorization === undefined;
+        const fault = kind === "InsufficientScope" ? "insufficient_scope" : "invalid_token";
+        return {
+          metadata: canBeGot ? metadataUrl(resource, addresses.base) : undefined,
+          scope: canBeGot ? resource.scope : undefined,
+          ...(isMissing ? {} : { error: fault, description: message }),
+        };
+      });
+    }
   }
 }
 
@@ -118,6 +202,14 @@ function readsOnly(): HubError {
 }
 
 function tooLow(grant: Grant, role: Role): HubError {
+  if (grant.role !== grant.unscopedRole && !grant.hasEnded && includesRole(grant.unscopedRole, role)) {
+    const scope = scopeFor(role);
+    const message = `The token was not issued for the scope ${scope}`;
+    return new HubError("InsufficientScope", message, {
+      hint: `Ask the identity provider for a token with the scope ${scope}`,
+      wwwAuthenticate: challengeText({ scope, error: "insufficient_scope", description: message }),
+    });
+  }
   return new HubError("Forbidden", `This needs the role ${role}, and the token has the role ${grant.role}`, {
     hint: `Use the management token, or make a token with the role: plugboard token add NAME --role ${role}`,
   });

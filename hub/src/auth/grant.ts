@@ -46,6 +46,8 @@ export interface GrantInit {
   readonly principal: string;
   /** What it may do in the management API. */
   readonly role: Role;
+  /** The role that it would have if its token had been issued for all scopes. Default: `role`. */
+  readonly unscopedRole?: Role;
   /** The teams of the person or program. */
   readonly teams?: ReadonlySet<string>;
   /** Verified, in lower case: people are named by it in the access lists of groups. */
@@ -73,6 +75,7 @@ export class Grant extends Lifetime implements GrantInit {
   readonly id: string;
   readonly principal: string;
   readonly role: Role;
+  readonly unscopedRole: Role;
   readonly teams: ReadonlySet<string>;
   readonly email: string | undefined;
   readonly groups: "*" | ReadonlySet<string>;
@@ -82,12 +85,14 @@ export class Grant extends Lifetime implements GrantInit {
   readonly owner: string;
   declare readonly clientName?: string;
 
-  constructor({ kind, id, principal, role, teams, email, groups, readOnly, client, clientName }: GrantInit) {
+  constructor(init: GrantInit) {
     super();
+    const { kind, id, principal, role, teams, email, groups, readOnly, client, clientName } = init;
     this.kind = kind;
     this.id = id;
     this.principal = principal;
     this.role = role;
+    this.unscopedRole = init.unscopedRole ?? role;
     this.teams = teams ?? NO_TEAMS;
     this.email = email;
     this.groups = groups;

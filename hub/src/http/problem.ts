@@ -74,7 +74,7 @@ export function toProblem(thrown: unknown, requestId: string): ProblemAnswer {
   if (thrown instanceof HttpFailure) return { problem: ofHttp(thrown, requestId), headers: thrown.headers };
   const error = toHubError(thrown);
   const waitMs = error.retryAfterMs;
-  return { problem: ofHub(error, requestId, waitMs), headers: headersOf(error, waitMs) };
+  return { problem: ofHub(error, requestId, waitMs), headers: headersOf(error) };
 }
 
 function ofHub(error: HubError, instance: string, waitMs: number | undefined): Problem {
@@ -110,11 +110,13 @@ function ofHttp({ status, code, message }: HttpFailure, instance: string): Probl
   };
 }
 
-function headersOf({ kind }: HubError, waitMs: number | undefined): Record<string, string> {
+/** Headers of an answer to a request that failed so. */
+export function headersOf({ kind, wwwAuthenticate, retryAfterMs }: HubError): Record<string, string> {
   // The rest of the body is not read, so the connection cannot be used again.
   if (kind === "PayloadTooLarge") return { connection: "close" };
+  if (wwwAuthenticate !== undefined) return { "www-authenticate": wwwAuthenticate };
   if (kind === "Unauthenticated") return { "www-authenticate": 'Bearer realm="plugboard"' };
-  return waitMs === undefined ? {} : { "retry-after": String(Math.ceil(waitMs / 1000)) };
+  return retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
 }
 
 /** @example inWords("ServerNotFound", " ") // "Server not found" */

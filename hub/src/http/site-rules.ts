@@ -57,6 +57,7 @@ export class SiteRules {
     if (host === undefined || host === "") return { status: 400, message: "One Host header is needed" };
     const isLocal = LOOPBACK.test(host);
     if (!isLocal && !this.#isAllowedHost(lower(host))) return { status: 403, message: "This Host is not allowed" };
+    if (isPublicDocument(url)) return undefined;
     if (origin !== undefined) {
       if (this.#origins.has(lower(origin))) return undefined;
       if (!this.#isOwn(lower(origin), lower(host), isLocal))
@@ -104,6 +105,11 @@ export class SiteRules {
     if (origin === this.#publicOrigin || origin === `${this.#scheme}://${host}`) return true;
     return !isLocal && origin === `${this.#publicScheme}://${host}`;
   }
+}
+
+/** What every page may read: it says nothing about anyone, and has no effect. */
+function isPublicDocument(url = ""): boolean {
+  return url.startsWith("/.well-known/oauth-protected-resource/");
 }
 
 /**

@@ -15,9 +15,9 @@ export class GroupRequesters {
     if (known !== undefined) return known;
     const requester = new GroupRequester(grant);
     this.#requesters.set(grant, requester);
-    grant.onceEnded(() => {
+    grant.onceEnded((why) => {
       this.#requesters.delete(grant);
-      requester.end();
+      requester.end(why);
     });
     return requester;
   }

@@ -16,7 +16,9 @@ import { sendJson, type HttpResponse } from "../protocol/serve/http-response.ts"
 import { refuse, type WholeRequest } from "../protocol/serve/http-request.ts";
 import { StreamableHttpServer } from "../protocol/serve/http-server.ts";
 import type { Edge, UpgradeParts } from "../http/listener.ts";
+import { targetOf, type Target } from "../http/mcp-paths.ts";
 import { NodeResponse } from "../http/node-response.ts";
+import { headersOf } from "../http/problem.ts";
 import { RPC, writeReply, type NotificationMessage } from "../protocol/rpc/jsonrpc.ts";
 import type { Requester } from "../protocol/serve/service.ts";
 import type { SessionRecords } from "../protocol/serve/session-records.ts";
@@ -58,22 +60,6 @@ interface GroupServers {
 
 /** A group has no such name: names have no spaces. */
 const READ_ONLY = "(read-only)";
-/** Both forms of paths: with the group as suffix or prefix. */
-const GROUP_SUFFIX = /^\/(mcp|sse|messages)(?:\/([^/?]+))?\/?(?:\?(.*))?$/;
-const GROUP_PREFIX = /^\/groups\/([^/?]+)\/(mcp|sse|messages)\/?(?:\?(.*))?$/;
-
-interface Target {
-  /** `mcp`, `sse` or `messages`. */
-  readonly route: string;
-  /** Not yet decoded. */
-  readonly group: string | undefined;
-  readonly query: string | undefined;
-  /** The path for messages of HTTP+SSE. */
-  readonly messages: string;
-  /** What the client wants in the list of tools; undefined: what the group's settings say. */
-  readonly exposure: Exposure | undefined;
-}
-
 export class McpHttp {
   readonly #options: McpHttpOptions;
   /** Created on the first request to a group. */
@@ -108,7 +94,7 @@ export class McpHttp {
   /** Streamable HTTP of one group, for an edge that has paths of its own and knows the caller. `name` is not yet decoded. */
   serve(name: string, request: IncomingMessage, nodeResponse: ServerResponse, grant: Grant): void {
     const response = new NodeResponse(nodeResponse);
-    const served = this.#find({ group: name, exposure: undefined }, grant, response);
+    const served = this.#find({ route: "mcp", group: name, query: undefined }, grant, response);
     served?.http.handle(request, response, served.requesters.of(grant));
   }
 
@@ -197,20 +183,20 @@ export class McpHttp {
     const source = request.socket.remoteAddress ?? "";
     const caller = authenticator.findMcp(request, source);
     if (caller !== undefined) return enter(caller);
-    authenticator.authenticateMcp(request, source).then(enter, (thrown: unknown) => {
-      const error = toHubError(thrown);
-      sendError(response, error, challengeFor(error, request.headers.authorization !== undefined));
-    });
+    authenticator
+      .authenticateMcp(request, source)
+      .then(enter, (thrown: unknown) => sendError(response, toHubError(thrown)));
   }
 
   /** The group of this name. If there is none, or the caller may not use it, sends the same error. */
   #find(
-    { group, exposure }: Pick<Target, "group" | "exposure">,
+    target: Pick<Target, "route" | "group" | "query">,
     caller: Grant,
     response: LazyResponse,
   ): GroupServers | undefined {
     try {
-      return this.#group(group === undefined ? undefined : decodeUri(group), exposure, caller);
+      const { group } = target;
+      return this.#group(group === undefined ? undefined : decodeUri(group), exposureIn(target), caller);
     } catch (thrown) {
       sendError(response, toHubError(thrown));
       return undefined;
@@ -250,18 +236,11 @@ function groupNow(group: () => Group): Group | undefined {
   }
 }
 
-/** Tells a client which credentials are missing, or that its own are not valid. */
-function challengeFor({ kind }: HubError, hadCredentials: boolean): Record<string, string> {
-  if (kind !== "Unauthenticated") return {};
-  const error = hadCredentials ? ', error="invalid_token", error_description="The token is not valid"' : "";
-  return { "www-authenticate": `Bearer realm="plugboard"${error}` };
-}
-
 type LazyResponse = HttpResponse | (() => HttpResponse);
 
-function sendError(response: LazyResponse, error: HubError, headers?: Readonly<Record<string, string>>): void {
+function sendError(response: LazyResponse, error: HubError): void {
   const to = typeof response === "function" ? response() : response;
-  sendJson(to, error.meaning.http, writeReply(null, toReply(error, "", "legacy")), headers);
+  sendJson(to, error.meaning.http, writeReply(null, toReply(error, "", "legacy")), headersOf(error));
 }
 
 interface SessionCount {
@@ -272,21 +251,8 @@ interface SessionCount {
 
 const CLOSING = { status: 503, message: "The hub is stopping" } as const;
 
-function targetOf(url: string): Target | undefined {
-  const [, route, group, query] = GROUP_SUFFIX.exec(url) ?? [];
-  if (route !== undefined) {
-    const messages = group === undefined ? "/messages" : `/messages/${group}`;
-    return { route, group, query, messages, exposure: exposureIn(route, query) };
-  }
-  const [, prefix, prefixedRoute, prefixedQuery] = GROUP_PREFIX.exec(url) ?? [];
-  if (prefixedRoute === undefined) return undefined;
-  const messages = `/groups/${prefix}/messages`;
-  const exposure = exposureIn(prefixedRoute, prefixedQuery);
-  return { route: prefixedRoute, group: prefix, query: prefixedQuery, messages, exposure };
-}
-
 /** `?tools=all` or `?tools=search`. Not with HTTP+SSE, whose messages have an address of their own. */
-function exposureIn(route: string, query: string | undefined): Exposure | undefined {
+function exposureIn({ route, query }: Pick<Target, "route" | "query">): Exposure | undefined {
   if (query === undefined || route !== "mcp") return undefined;
   const wanted = new URLSearchParams(query).get("tools");
   return wanted === "all" || wanted === "search" ? wanted : undefined;

@@ -14,7 +14,8 @@ const PER = ["hub", "user"] as const;
 
 const METHODS = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"] as const;
 
-const ALGORITHMS = [
+/** Asymmetric ones only: who can check a token must not be able to make one. */
+export const ALGORITHMS = [
   "RS256",
   "RS384",
   "RS512",
@@ -83,7 +84,7 @@ const secretText = rule
   .text("The secret", { max: limits.AUTH_SECRET_MAX })
   .check(z.minLength(1, "The secret is empty"));
 
-const secret = z.union(
+export const secretEntry = z.union(
   [
     secretText,
     z
@@ -113,8 +114,8 @@ const idpFields = {
   issuer: z.optional(line("auth.idp.issuer")),
   token_url: z.optional(line("auth.idp.token_url")),
   client_id: z.optional(line("auth.idp.client_id")),
-  client_secret: z.optional(secret),
-  id_token: z.optional(secret),
+  client_secret: z.optional(secretEntry),
+  id_token: z.optional(secretEntry),
 };
 
 const oneOf = <const T extends readonly string[]>(what: string, values: T) =>
@@ -125,7 +126,7 @@ const fieldsWith = <T extends z.ZodMiniType>(idp: T) => ({
   per: z.optional(oneOf("auth.per", PER)),
   list_as: z.optional(line("auth.list_as")),
   client_id: z.optional(line("auth.client_id")),
-  client_secret: z.optional(secret),
+  client_secret: z.optional(secretEntry),
   scopes: z.optional(
     z.union(
       [
@@ -152,7 +153,7 @@ const fieldsWith = <T extends z.ZodMiniType>(idp: T) => ({
   ),
   client_metadata_url: z.optional(line("auth.client_metadata_url")),
   token_endpoint_auth_method: z.optional(oneOf("auth.token_endpoint_auth_method", METHODS)),
-  key: z.optional(secret),
+  key: z.optional(secretEntry),
   algorithm: z.optional(oneOf("auth.algorithm", ALGORITHMS)),
   key_id: z.optional(line("auth.key_id")),
   token_file: z.optional(rule.text("auth.token_file", { max: limits.PATH_MAX, oneLine: true })),
@@ -187,7 +188,7 @@ export const authEntry = z.union(
     z.strictObject({
       ...bothSpellings(fieldsWith(z.strictObject(bothSpellings(idpFields)))),
       CLIENT_ID: z.optional(line("auth.CLIENT_ID")),
-      CLIENT_SECRET: z.optional(secret),
+      CLIENT_SECRET: z.optional(secretEntry),
     }),
   ],
   { error: "auth must be an object, or false for a server without login" },
@@ -195,4 +196,4 @@ export const authEntry = z.union(
 
 export type AuthEntry = z.infer<typeof authEntry>;
 export type AuthFields = z.infer<typeof authFields>;
-export type SecretEntry = z.infer<typeof secret>;
+export type SecretEntry = z.infer<typeof secretEntry>;

@@ -1,6 +1,7 @@
 // Where the hub is reached and who may use it: `hub.json`. Read once, at the start: a hub whose access changes while it runs is hard to reason about.
 
 import * as z from "zod/mini";
+import { issuerEntries } from "./issuer.ts";
 import { listenSettings } from "./listen-settings.ts";
 import { sso } from "./sso.ts";
 
@@ -25,6 +26,8 @@ export const hubSettingsEntry = z.strictObject({
       mcp: z.optional(z.enum(["open", "required"], { error: 'mcp must be "open" or "required"' })),
       /** Who may use a group that does not say so: everyone whose credentials are valid, or administrators only. */
       default_access: z.optional(z.enum(["all", "none"], { error: 'default_access must be "all" or "none"' })),
+      /** Identity providers whose tokens are accepted. */
+      issuers: z.optional(issuerEntries),
       /** Users with the role admin, by verified email address or as `user:<id>`. */
       admins: z.optional(z.array(memberName)),
       /** Teams and their members, beside those that issuers name. */

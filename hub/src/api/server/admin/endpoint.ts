@@ -12,6 +12,7 @@ import type { IncomingRequest } from "../../../protocol/serve/service.ts";
 import { simpleService } from "../../../protocol/serve/simple-service.ts";
 import { VERSION } from "../../../version.ts";
 import type { Managed } from "../core.ts";
+import { isAdminPath } from "../../../http/mcp-paths.ts";
 import { NodeResponse } from "../../../http/node-response.ts";
 import { sendProblem } from "../../../http/send-problem.ts";
 import { adminTools, type AdminTool } from "./tools.ts";
@@ -21,8 +22,6 @@ export interface AdminEndpoint {
   /** Ends all sessions. */
   close(): void;
 }
-
-const PATH = /^\/mcp\/(?:@|%40)admin\/?(?:\?.*)?$/;
 
 export function createAdminEndpoint(managed: Managed, authenticator: Authenticator): AdminEndpoint {
   const tools = adminTools(managed);
@@ -37,7 +36,7 @@ export function createAdminEndpoint(managed: Managed, authenticator: Authenticat
   });
   const server = new StreamableHttpServer(service);
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
-    if (!PATH.test(request.url ?? "")) return false;
+    if (!isAdminPath(request.url ?? "")) return false;
     const source = request.socket.remoteAddress ?? "";
     authenticator
       .authenticate(request, source)
