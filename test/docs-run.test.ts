@@ -40,6 +40,7 @@ const PROVES: Readonly<Record<string, string>> = {
 const NOT_RUN = [
   "README.md: `npm ci` would replace the packages that the tests are using; `npm start` is run below",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/access-tokens.test.ts starts a hub with it",
+  "docs/access.md: it is not one of the files that `config validate` reads; test/auth/issuer.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/users.test.ts starts a hub with it",
   "docs/chat.md: it is the chat server's own file; test/chat/safety.test.ts has one like it",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/calls/traces.test.ts does that",

@@ -268,4 +268,31 @@ describe("A05 A18 the token endpoint", () => {
     expect(await use(tokens.access_token)).toBe(401);
     expect((await client.refresh(tokens.refresh_token)).status).toBe(400);
   });
+
+  it("A18 ends streams within a second when a person ends the access, and refuses the tokens from then on", async () => {
+    const { client, tokens } = await logInHere();
+    const headers = { authorization: `Bearer ${tokens.access_token}`, accept: "text/event-stream" };
+    const stream = await fetch(`${at.url}/sse/dev`, { headers });
+    const ended = stream.text().catch(() => "cut off");
+    const logins = (await at.hub.issuer?.logins()) ?? [];
+    const login = logins.at(-1);
+    expect(login).toMatchObject({
+      clientName: "Step Client",
+      principal: "local",
+      groups: ["dev"],
+      usedFrom: "127.0.0.1",
+    });
+    if (login === undefined) return;
+    const begun = performance.now();
+    await at.hub.issuer?.revoke(login, new Grant(OWNER));
+    await ended;
+    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(await use(tokens.access_token)).toBe(401);
+    expect((await client.refresh(tokens.refresh_token)).status).toBe(400);
+    const rows = await at.hub.audit.query({ limit: 2 });
+    expect(rows.map(({ action, object }) => [action, object])).toEqual([
+      ["consent.revoked", "127.0.0.1"],
+      ["consent.given", "127.0.0.1"],
+    ]);
+  });
 });

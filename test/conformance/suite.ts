@@ -7,6 +7,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../support/sockets.ts";
 
 export const REVISIONS = { legacy: "2025-11-25", modern: "2026-07-28" } as const;
 export type SuiteEra = keyof typeof REVISIONS;
@@ -137,3 +138,39 @@ interface Check {
 }
 
 const complaint = ({ id, description, errorMessage }: Check) => `${id}: ${errorMessage ?? description}`;
+
+/**
+ * The scenarios of the authorization server at `url`. The second one builds on the first, so they run together, and need a person:
+ * `open` gets the address at which the suite's client wants to be let in.
+ */
+export async function runAuthorizationSuite(
+  url: string,
+  { clientId, resource, open }: { clientId: string; resource?: string; open: (url: string) => Promise<unknown> },
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const results = await mkdtemp(join(tmpdir(), "plugboard-conformance-"));
+  const target = [
+    "--url",
+    url,
+    "--client-id",
+    clientId,
+    "--port",
+    String(await freePort()),
+    ...(resource === undefined ? [] : ["--resource", resource]),
+  ];
+  const suite = [join(PACKAGE, "dist/index.js"), "authorization", ...target, "-o", results];
+  const child = spawn(process.execPath, ["--import", ON_NODE_20, ...suite], { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  let opened: Promise<unknown> | undefined;
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    output += chunk;
+    const asked = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(output)?.[0];
+    if (asked !== undefined) opened ??= open(asked);
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  await once(child, "close");
+  await opened;
+  const found = await readComplaints(results, "server");
+  await rm(results, { recursive: true, force: true });
+  if (found.size === 0) throw new Error(`The suite did not run:\n${output.slice(-4000)}`);
+  return found;
+}

@@ -1,7 +1,7 @@
 // Configures the protocol library to be as small as MCP clients need it: code with PKCE, refresh tokens, revocation, registration,
 // client documents, one audience per token. No ID tokens: signing in to other things is not its purpose.
 
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
 import type { Configuration, KoaContextWithOIDC, Provider } from "oidc-provider";
 import { makeAccessToken, type TokenPrefix } from "../access-token.ts";
 import { cleanClientMetadata } from "./client-metadata.ts";
@@ -94,7 +94,12 @@ function configure(options: ProviderOptions, errors: typeof import("oidc-provide
       rpInitiatedLogout: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       dPoP: { enabled: false },
-      registration: { enabled: rules.registration, issueRegistrationAccessToken: false },
+      registration: {
+        enabled: rules.registration,
+        issueRegistrationAccessToken: false,
+        // The library's own may begin with a dash, which command lines take for an option.
+        idFactory: () => randomUUID(),
+      },
       clientIdMetadataDocument: {
         enabled: rules.documents !== false,
         ack: "draft-02",
