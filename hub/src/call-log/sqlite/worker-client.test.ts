@@ -36,6 +36,6 @@ it("RS-4 a worker of another build refuses to run, with the fix", async () => {
     buildId: "other",
   };
   const [error] = await once(new Worker(BUNDLE, { workerData }), "error");
-  expect(String(error)).toMatch(/does not belong to this build of the hub: npm run build/);
+  expect(String(error)).toMatch(/files of the hub were replaced since it started: plugboard restart/);
   expect(existsSync(path)).toBe(false);
 });

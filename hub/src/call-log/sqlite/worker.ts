@@ -149,7 +149,7 @@ class CallLogWorker {
 const data = workerData as WorkerData;
 if (parentPort === null) throw new Error("This file runs only as a worker thread of the hub");
 if (data.buildId !== undefined && data.buildId !== BUILD_ID) {
-  throw new Error("It does not belong to this build of the hub: npm run build");
+  throw new Error("The files of the hub were replaced since it started: plugboard restart");
 }
 // Only on Linux does this apply to the thread instead of the process.
 if (process.platform === "linux") setPriority(NICE);
