@@ -428,6 +428,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "The CLI proves that it talks to its own hub before it sends a token.",
     provenBy: "test/cli/conventions.test.ts",
   },
+  T40: {
+    means: "Credentials that a client sends to the hub are passed on to no server.",
+    provenBy: "test/auth/identity-provider.test.ts",
+  },
   T41: { means: "Log lines cannot be forged.", provenBy: "hub/src/api/server/live/event-log.test.ts" },
   T47: { means: "A token for some chats sees and finds nothing else.", provenBy: "test/chat/hub-tokens.test.ts" },
   T48: { means: "Concurrent calls are limited.", provenBy: "test/faults/limits.test.ts" },
@@ -541,6 +545,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   A27: {
     means: "One policy decides what each role may do; a route that is not listed needs the highest role.",
     provenBy: "test/api/token.test.ts",
+  },
+  A30: {
+    means: "Forwarded headers change neither addresses in metadata nor who a caller is taken for.",
+    provenBy: "test/auth/identity-provider.test.ts",
   },
   A31: {
     means: "Another program at the port of a callback is noticed, and gets nothing that it can use.",

@@ -228,6 +228,7 @@ export class StreamableHttpServer {
     }
     const controller = new Cancellable();
     session.open.set(message.id, controller);
+    const release = requester?.onceEnded(() => controller.abort());
     void this.#service
       .handle({
         request: message,
@@ -244,6 +245,7 @@ export class StreamableHttpServer {
       })
       .then((reply) => {
         session.open.delete(message.id);
+        release?.();
         session.clientRequests.endWithin(message.id);
         if (reply.ok && SETTINGS.has(message.method)) this.#recordSetting(message, session);
         answer.finish(message.id, reply);
@@ -282,6 +284,8 @@ export class StreamableHttpServer {
     }
     const session = this.#sessionOf(exchange);
     if (session === undefined) return;
+    const release = exchange.requester?.onceEnded(() => response.stream().end());
+    response.onceClosed(() => release?.());
     const lastEventId = headerOf(request, "last-event-id");
     if (lastEventId !== undefined) return this.#resume(session, lastEventId, response);
     if (session.hasStream) return refuse(response, 409, RPC.invalidRequest, "This session already has a stream");

@@ -50,6 +50,8 @@ export class HttpSession implements Session {
   recordedAt = 0;
   /** Subscribed resources. */
   readonly watched: Set<string>;
+  /** Who has used it last. */
+  requester: Requester | undefined;
   /** It no longer has to end with the access of its requester. */
   release: (() => void) | undefined;
   /** Open requests by the client's id, so that a later POST can cancel them. */
@@ -202,7 +204,7 @@ export class HttpSessions {
     if (!this.#makeRoom(session)) return false;
     session.lastUse = ++this.#uses;
     this.#sessions.set(session.id, session);
-    session.release = requester?.onceEnded(() => this.end(session));
+    this.#hold(session, requester);
     this.saveRecord(session);
     return true;
   }
@@ -211,10 +213,20 @@ export class HttpSessions {
   find(id: string, requester?: Requester): HttpSession | undefined {
     const session = this.#sessions.get(id) ?? this.#revive(id, requester);
     if (session === undefined || session.owner !== requester?.owner) return undefined;
+    if (session.requester !== requester) this.#hold(session, requester);
     session.lastUsedAt = performance.now();
     session.lastUse = ++this.#uses;
     session.isUsed = true;
     return session;
+  }
+
+  /** It ends with the access of the requester that has used it last, unless that has only expired: a renewed one may go on. */
+  #hold(session: HttpSession, requester: Requester | undefined): void {
+    session.release?.();
+    session.requester = requester;
+    session.release = requester?.onceEnded((why) => {
+      if (why === "revoked") this.end(session);
+    });
   }
 
   /** Saves or refreshes the record. */

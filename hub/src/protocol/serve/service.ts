@@ -1,6 +1,7 @@
 // The interface between a server-side transport and the service behind it. Independent of transports.
 
 import type { Cancellation } from "../../lib/cancellation.ts";
+import type { LifetimeEnd } from "../../lib/lifetime.ts";
 import type { Era } from "../revisions/era.ts";
 import type { JsonObject } from "../../lib/json/json.ts";
 import type { NotificationMessage, Raw, Reply, RequestMessage } from "../rpc/jsonrpc.ts";
@@ -42,8 +43,11 @@ export interface Requester {
   readonly client?: string | undefined;
   /** The name under which its calls are recorded, whatever the client calls itself. */
   readonly clientName?: string;
-  /** Runs a function when the access ends: it was revoked, or has expired. Returns how to forget that. */
-  onceEnded(end: () => void): () => void;
+  /**
+   * Runs a function when the access ends. Returns how to forget that. "expired": the client gets new credentials by itself, with
+   * which it goes on.
+   */
+  onceEnded(end: (why: LifetimeEnd) => void): () => void;
 }
 
 /** One request of a client, while it is open. */
