@@ -494,6 +494,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "The pages of a login answer only to names of this machine, and cannot be embedded.",
     provenBy: "hub/src/http/pages/login-pages.test.ts",
   },
+  A14: {
+    means: "Nobody is led to log in for another person: a link works for the person it was made for.",
+    provenBy: "test/oauth/per-user.test.ts",
+  },
   A15: {
     means: "Requests at the moment of expiry, and several processes, cause one renewal of a login.",
     provenBy: "hub/src/servers/login/renewal.test.ts",

@@ -26,6 +26,8 @@ export interface HubEdgesOptions extends Pick<
   readonly callLog: CallLog;
   readonly latency: Latency;
   readonly dropped: DroppedConnections;
+  /** Where people find the hub, and whether that is not just this machine. */
+  readonly address: () => { readonly url: string; readonly isPublic: boolean };
 }
 
 export interface HubEdges {
@@ -78,6 +80,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     supervisor,
     events,
     onUnexpected: onUnexpected ?? (() => undefined),
+    ui: ui === undefined ? undefined : options.address,
   });
   return {
     mcp: [mcp, apiMcp],

@@ -1,6 +1,7 @@
 // Connects the pages of logins to the hub: what they show, and the addresses for callbacks while a login is open.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { HubError } from "./errors.ts";
 import type { HubEvents } from "./events.ts";
 import { CallbackListeners } from "./http/callback-listeners.ts";
 import { Listener } from "./http/listener.ts";
@@ -13,6 +14,8 @@ export interface HubLoginPagesOptions {
   readonly supervisor: Supervisor;
   readonly events: HubEvents;
   readonly onUnexpected: (error: unknown, requestId: string) => void;
+  /** The web interface, where people sign in; undefined: it is not served. */
+  readonly ui?: (() => { readonly url: string; readonly isPublic: boolean }) | undefined;
 }
 
 const SHOW_MS = 2000;
@@ -69,7 +72,7 @@ export class HubLoginPages {
   }
 }
 
-function pageLogins({ logins, supervisor }: HubLoginPagesOptions): PageLogins {
+function pageLogins({ logins, supervisor, ui }: HubLoginPagesOptions): PageLogins {
   return {
     offer: async (server) => {
       const { config } = supervisor.get(server);
@@ -78,11 +81,18 @@ function pageLogins({ logins, supervisor }: HubLoginPagesOptions): PageLogins {
       const account = view?.state === "connected" ? (view.account ?? "") : undefined;
       return { server: config.name, authorizationServer, scopes, redirectUri, account };
     },
-    begin: async (server) => {
-      const { id, flow } = await logins.begin(supervisor.get(server).config);
+    begin: async (server, browser) => {
+      const { id, flow } = await logins.begin(supervisor.get(server).config, { browser });
       return { id, url: flow.flow === "browser" ? flow.request.url : flow.device.verificationUri };
     },
-    findByState: (state) => logins.attempts.findByState(state)?.id,
+    findByState: (state) => logins.attempts.findByState(state),
+    elsewhere: (server, link) => {
+      const place = ui?.();
+      if (link === undefined && place?.isPublic !== true) return undefined;
+      if (place === undefined) throw new HubError("Forbidden", "This link is for another person");
+      const query = new URLSearchParams({ server, ...(link === undefined ? {} : { for: link }) });
+      return link === undefined ? `${place.url}/ui/access` : `${place.url}/ui/connections?${query.toString()}`;
+    },
     callback: async (url) => (await logins.attempts.callback(url))?.id,
     result: (id) => {
       const { login, progress } = logins.attempts.find(id);

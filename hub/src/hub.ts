@@ -359,6 +359,7 @@ export class Hub {
       latency: this.latency,
       dropped: this.#dropped,
       catalog: () => this.#catalog.built,
+      address: () => ({ url: this.publicUrl ?? "", isPublic: network.publicUrl !== undefined }),
       mcp: { ...this.#shared, sessionRecords: (group) => this.#sessions?.endpoint(group) },
       ui:
         ui === undefined

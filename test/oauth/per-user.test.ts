@@ -11,6 +11,7 @@ import { makeHome, plugboard, startHub, type RunningHub } from "../support/hub.t
 import { answerOf, connect, modern, post } from "../support/rpc.ts";
 import { startAuthorizationServer, type AuthorizationServer } from "../support/oauth/authorization-server.ts";
 import { Browser } from "../support/oauth/browser.ts";
+import { isCallback } from "../support/oauth/oauth-hub.ts";
 import { ProtectedServer } from "../support/oauth/protected-server.ts";
 
 interface Person {
@@ -55,13 +56,18 @@ const both = (): [Person, Person] => {
   return [alice, bob];
 };
 
-/** Logs a person in, with their own account at the authorization server. */
-async function logIn({ name, client }: Person): Promise<void> {
-  issuer.settings.account = name;
+async function begin({ client }: Pick<Person, "client">) {
   const attempt = await client.logins.begin("notes");
   if (attempt.flow !== "browser") throw new Error("Not for a browser");
-  await new Browser().open(attempt.url);
-  expect(await client.logins.getAttempt(attempt.id)).toMatchObject({ state: "completed" });
+  return attempt;
+}
+
+/** Logs a person in, with their own account at the authorization server. A program pastes where the browser arrived. */
+async function logIn({ name, client }: Person): Promise<void> {
+  issuer.settings.account = name;
+  const { id, url } = await begin({ client });
+  const { url: arrived } = await new Browser().open(url, isCallback);
+  expect(await client.logins.finish(id, arrived)).toMatchObject({ state: "completed" });
 }
 
 async function call({ headers }: Person, tool = "whoami", args: object = {}) {
@@ -85,7 +91,7 @@ describe("AU-5 a server with a login for each caller", () => {
       _meta: {
         "io.plugboard/error": {
           kind: "LoginRequired",
-          login_url: `${hub.url}/connect/notes`,
+          login_url: expect.stringContaining(`${hub.url}/connect/notes?for=`),
           hint: `plugboard auth notes --as ${b.principal}`,
         },
       },
@@ -120,6 +126,30 @@ describe("AU-5 a server with a login for each caller", () => {
     await expect(b.client.logins.cancel(id)).rejects.toMatchObject(denied);
     expect(await a.client.logins.getAttempt(id)).toMatchObject({ state: "pending", principal: a.principal });
     await a.client.logins.cancel(id);
+  });
+
+  it("A14 a link of one person is refused to another, which is recorded, and their attempt goes on", async () => {
+    const [a, b] = both();
+    await b.client.logins.logout("notes");
+    const link = new URL((await call(b))._meta["io.plugboard/error"].login_url).searchParams.get("for") ?? "";
+    const { id } = await begin(b);
+    await expect(a.client.logins.begin("notes", { link })).rejects.toMatchObject({ kind: "Forbidden" });
+    expect(await b.client.logins.getAttempt(id)).toMatchObject({ state: "pending" });
+    const { rows } = await owner.audit.search({ what: "auth.refused" });
+    expect(rows).toContainEqual(expect.objectContaining({ principal: a.principal, object: "notes" }));
+    expect(await b.client.logins.begin("notes", { link })).toMatchObject({ principal: b.principal, state: "pending" });
+    const page = await new Browser().open(`${hub.url}/connect/notes?for=${link}`, isCallback);
+    expect(new URL(page.url).pathname).toBe("/ui/connections");
+  });
+
+  it("A12 nobody is made to log in for another person: a browser cannot finish the attempt of a program", async () => {
+    const [, b] = both();
+    issuer.settings.account = "victim";
+    const { id, url } = await begin(b);
+    const page = await new Browser().open(url);
+    expect(page.status).toBe(403);
+    expect(await b.client.logins.getAttempt(id)).toMatchObject({ state: "pending" });
+    expect(await call(b)).toMatchObject({ isError: true });
   });
 
   it("A21 people see and end their own logins, and the owner all of them", async () => {

@@ -68,6 +68,7 @@ describe("AU-1 a login over REST", () => {
     expect(attempt).toEqual({
       id: expect.stringMatching(/^[\w-]{36}$/),
       server: "notes",
+      principal: "local",
       flow: "browser",
       state: "pending",
       error: null,

@@ -92,6 +92,13 @@ export const screens: readonly Screen[] = [
   },
   { path: "/clients", title: "Clients", place: "bar-2", key: "n", load: () => import("./clients/Clients.svelte") },
   { path: "/access", title: "Access", place: "bar-2", role: "user", load: () => import("./access/Access.svelte") },
+  {
+    path: "/connections",
+    title: "My connections",
+    place: "more",
+    role: "user",
+    load: () => import("./connections/Connections.svelte"),
+  },
   { path: "/secrets", title: "Secrets", place: "bar-2", key: "x", load: () => import("./secrets/Secrets.svelte") },
   { path: "/add", title: "Add server", place: "more", load: () => import("./add/Add.svelte") },
   { path: "/welcome", title: "Welcome", load: () => import("./welcome/Welcome.svelte") },

@@ -15,6 +15,7 @@ export const access = {
   noLogins: "No server needs a login.",
   columns: {
     server: "Server",
+    whose: "Whose",
     state: "State",
     account: "Account",
     scopes: "Scopes",
@@ -32,6 +33,7 @@ export const access = {
     retrying: "retrying",
     none: "not logged in",
   } as Readonly<Record<string, string>>,
+  owner: "hub owner",
   machine: "by the config",
   logIn: "Log in",
   logInAgain: "Log in again",

@@ -56,6 +56,10 @@ export const loginInput = component(
     client_secret: z.optional(z.string().check(z.minLength(1))),
     issuer: z.optional(z.url()),
     as: onBehalf("Whose login it becomes, where each caller has one of its own"),
+    link: describe(
+      z.optional(z.string().check(z.minLength(1))),
+      "What `for` says in the link that the person has followed: refused if it is for somebody else",
+    ),
     flow: describe(
       z.optional(z.enum(["browser", "device"])),
       "`device`: the person enters a code in a browser on any machine",

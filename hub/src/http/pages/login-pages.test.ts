@@ -34,6 +34,7 @@ async function start({ offer, result, fail }: Setting = {}) {
   const asked: string[] = [];
   const unexpected: unknown[] = [];
   let waiting: string | undefined;
+  let allowed: Buffer | "any" | "none" = "any";
   const check = () => {
     if (fail !== undefined) throw fail;
   };
@@ -43,13 +44,16 @@ async function start({ offer, result, fail }: Setting = {}) {
       check();
       return { ...OFFER, server, ...offer };
     },
-    begin: async (server) => {
+    begin: async (server, browser) => {
       asked.push(`begin ${server}`);
       check();
+      allowed = browser;
       waiting = "login-1";
       return { id: waiting, url: AUTHORIZE };
     },
-    findByState: (state) => (state === "SECRET-STATE" ? waiting : undefined),
+    findByState: (state) =>
+      state === "SECRET-STATE" && waiting !== undefined ? { id: waiting, browser: allowed } : undefined,
+    elsewhere: (server, link) => (link === undefined ? undefined : `/ui/connections?server=${server}&for=${link}`),
     callback: async (url) => {
       if (url.searchParams.get("state") !== "SECRET-STATE" || waiting === undefined) return undefined;
       asked.push(`callback ${url.search}`);
@@ -78,7 +82,10 @@ async function start({ offer, result, fail }: Setting = {}) {
     return { begun, cookie: String(begun.headers["set-cookie"]).split(";")[0] ?? "" };
   };
   /** As a command begins it: no page has seen it. */
-  const beginElsewhere = () => void (waiting = "login-1");
+  const beginElsewhere = (browser: "any" | "none" = "any") => {
+    waiting = "login-1";
+    allowed = browser;
+  };
   return { port, ask, begin, beginElsewhere, asked, unexpected };
 }
 
@@ -104,6 +111,27 @@ interface Answer {
 }
 
 const CALLBACK = "/oauth/callback?code=THE-CODE&state=SECRET-STATE";
+
+describe("A14 a link for one person", () => {
+  it("leads to where that person is signed in, and begins nothing by itself", async () => {
+    const { ask, asked, port } = await start();
+    const { status, headers } = await ask("/connect/linear?for=abc");
+    expect([status, headers.location]).toEqual([303, "/ui/connections?server=linear&for=abc"]);
+    const posted = await ask("/connect/linear?for=abc", {
+      method: "POST",
+      headers: { origin: `http://localhost:${port}` },
+    });
+    expect(posted.status).toBe(405);
+    expect(asked).toEqual([]);
+  });
+
+  it("A12 an attempt of a program is finished by no browser, and stays pending", async () => {
+    const { ask, asked, beginElsewhere } = await start();
+    beginElsewhere("none");
+    expect((await ask(CALLBACK)).status).toBe(403);
+    expect(asked).toEqual([]);
+  });
+});
 
 describe("AU-1 the pages of a login", () => {
   it("the offer names the server, the host of the authorization server and the scopes, and begins nothing", async () => {

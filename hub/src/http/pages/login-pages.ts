@@ -1,8 +1,7 @@
 // The pages of a login at a server: `/connect/{server}` offers it, `/oauth/callback` is where the browser comes back to, and
 // `/oauth/done/{login}` shows the result. A login begins with a POST of our own page only. One that began here can be finished only
-// by the same browser, which is recognised by a cookie.
+// by the same browser, which is recognised by a cookie (login-cookie.ts).
 
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HubError, toHubError } from "../../errors.ts";
@@ -17,14 +16,18 @@ import {
   type LoginResult,
 } from "./login-texts.ts";
 import { CALLBACK_PATH } from "./linked-pages.ts";
+import { bindBrowser, isItsBrowser } from "./login-cookie.ts";
 import { sendPage, type PageAnswer } from "./page.ts";
 
 /** The hub's logins, as the pages need them. All methods throw HubErrors. */
 export interface PageLogins {
   offer(server: string): Promise<LoginOffer>;
-  begin(server: string): Promise<{ readonly id: string; readonly url: string }>;
-  /** The id of the login that waits for a callback with this state. */
-  findByState(state: string): string | undefined;
+  /** `browser`: the digest of the cookie of the only browser that may finish it. */
+  begin(server: string, browser: Buffer): Promise<{ readonly id: string; readonly url: string }>;
+  /** The login that waits for a callback with this state, and which browser may finish it. */
+  findByState(state: string): { readonly id: string; readonly browser: Buffer | "any" | "none" } | undefined;
+  /** Where people log in who have to sign in at the hub before. `link`: whose link it is; undefined: that of the login that all share. */
+  elsewhere(server: string, link: string | undefined): string | undefined;
   /** The id of the login that the callback has ended; undefined if none waits for it. */
   callback(url: URL): Promise<string | undefined>;
   result(id: string): LoginResult;
@@ -32,10 +35,6 @@ export interface PageLogins {
 
 const CONNECT = /^\/connect\/([^/]{1,200})\/?$/;
 const DONE = /^\/oauth\/done\/([\w-]{1,64})$/;
-const COOKIE_PREFIX = "plugboard_login_";
-const COOKIE_S = 600;
-/** More than can be pending at once. */
-const MAX_BROWSERS = 200;
 
 type UnexpectedHandler = (error: unknown, requestId: string) => void;
 type Answer = PageAnswer | { readonly location: string; readonly headers?: Readonly<Record<string, string>> };
@@ -43,8 +42,6 @@ type Answer = PageAnswer | { readonly location: string; readonly headers?: Reado
 export class LoginPages {
   readonly #logins: PageLogins;
   readonly #onUnexpected: UnexpectedHandler;
-  /** Digests of the cookies of logins that began on our page, by login. */
-  readonly #browsers = new Map<string, Buffer>();
   /** Logins whose browser was sent to the result and has not loaded it yet. */
   readonly #unshown = new Set<string>();
   #onShown: () => void = () => undefined;
@@ -66,7 +63,10 @@ export class LoginPages {
     const [path = "", query = ""] = (request.url ?? "").split("?", 2);
     if (path === CALLBACK_PATH) return this.#answer(request, response, () => this.#callback(request, query, ""));
     const [, server] = CONNECT.exec(path) ?? [];
-    if (server !== undefined) return this.#answer(request, response, () => this.#connect(request, decode(server)));
+    if (server !== undefined) {
+      const link = new URLSearchParams(query).get("for") ?? undefined;
+      return this.#answer(request, response, () => this.#connect(request, decode(server), link));
+    }
     const [, login] = DONE.exec(path) ?? [];
     if (login !== undefined) return this.#answer(request, response, () => this.#done(request, login));
     return false;
@@ -107,19 +107,20 @@ export class LoginPages {
     if (method !== "GET") return notAllowed("GET");
     const url = new URL(`http://localhost${CALLBACK_PATH}?${query}`);
     const waiting = this.#logins.findByState(url.searchParams.get("state") ?? "");
-    if (waiting !== undefined && !this.#isItsBrowser(waiting, headers.cookie)) {
+    if (waiting !== undefined && !isItsBrowser(waiting, headers.cookie)) {
       return { status: 403, page: OTHER_BROWSER_PAGE };
     }
     const login = await this.#logins.callback(url);
     if (login === undefined) return { status: 400, page: UNKNOWN_PAGE };
-    this.#browsers.delete(login);
     this.#unshown.add(login);
     // The code leaves the address bar and the history.
     return { location: `${base}/oauth/done/${login}` };
   }
 
-  async #connect(request: IncomingMessage, server: string): Promise<Answer> {
+  async #connect(request: IncomingMessage, server: string, link: string | undefined): Promise<Answer> {
     const { method, headers } = request;
+    const location = this.#logins.elsewhere(server, link);
+    if (location !== undefined) return method === "POST" ? notAllowed("GET, HEAD") : { location };
     if (method === "POST") return this.#begin(server, headers.origin);
     if (method !== "GET" && method !== "HEAD") return notAllowed("GET, HEAD, POST");
     const offer = await this.#logins.offer(server);
@@ -134,13 +135,9 @@ export class LoginPages {
   /** The listener has compared the Origin with the Host. Browsers send one with every POST. */
   async #begin(server: string, origin: string | undefined): Promise<Answer> {
     if (origin === undefined) throw new HubError("Forbidden", "A login can be begun only on this page");
-    const { id, url } = await this.#logins.begin(server);
-    const secret = randomBytes(32).toString("base64url");
-    const [oldest] = this.#browsers.keys();
-    if (this.#browsers.size >= MAX_BROWSERS && oldest !== undefined) this.#browsers.delete(oldest);
-    this.#browsers.set(id, digestOf(secret));
-    const attributes = `Path=${CALLBACK_PATH}; Max-Age=${COOKIE_S}; HttpOnly; SameSite=Lax`;
-    return { location: url, headers: { "set-cookie": `${COOKIE_PREFIX}${id}=${secret}; ${attributes}` } };
+    const { digest, cookieFor } = bindBrowser();
+    const { id, url } = await this.#logins.begin(server, digest);
+    return { location: url, headers: { "set-cookie": cookieFor(id) } };
   }
 
   #done({ method }: IncomingMessage, login: string): Answer {
@@ -149,15 +146,6 @@ export class LoginPages {
     this.#unshown.delete(login);
     if (this.#unshown.size === 0) this.#onShown();
     return { status: 200, page: resultPage(result), isHead: method === "HEAD" };
-  }
-
-  /** A login that a command began has no browser yet. */
-  #isItsBrowser(login: string, cookies: string | undefined): boolean {
-    const digest = this.#browsers.get(login);
-    if (digest === undefined) return true;
-    const name = `${COOKIE_PREFIX}${login}=`;
-    const cookie = cookies?.split("; ").find((each) => each.startsWith(name));
-    return cookie !== undefined && timingSafeEqual(digestOf(cookie.slice(name.length)), digest);
   }
 }
 
@@ -183,8 +171,4 @@ function withHostOf(redirectUri: string, host: string): string | undefined {
   if (own.hostname === hostname) return undefined;
   own.hostname = hostname;
   return own.origin;
-}
-
-function digestOf(secret: string): Buffer {
-  return createHash("sha256").update(secret).digest();
 }

@@ -9,7 +9,7 @@ import { toRecord } from "./login-record.ts";
 import { isScopeRefusal, OFFLINE, offlineRefused } from "./login-rules.ts";
 import type { LoginEventName } from "./login-state.ts";
 import type { PreparedLogin } from "./oauth-client.ts";
-import { PendingLogins, type PendingLogin } from "./pending-logins.ts";
+import { PendingLogins, type FinishingBrowser, type PendingLogin } from "./pending-logins.ts";
 import type { ServerLogin } from "./server-login.ts";
 
 interface AttemptsContext {
@@ -27,6 +27,10 @@ export interface BeginOptions {
   readonly clientSecret?: string | undefined;
   readonly issuer?: string | undefined;
   readonly flow?: "browser" | "device" | undefined;
+  /** Default: any. */
+  readonly browser?: FinishingBrowser | undefined;
+  /** The name of this machine under which the person's browser knows the hub. Default: `localhost`. */
+  readonly redirectHost?: string | undefined;
 }
 
 export class LoginAttempts {
@@ -63,7 +67,9 @@ export class LoginAttempts {
   async begin(login: ServerLogin, redirectUri: string, options: BeginOptions): Promise<PendingLogin> {
     const prepared = await this.prepare(login, redirectUri, options);
     const pending =
-      options.flow === "device" ? await this.#beginDevice(login, prepared) : await this.#beginBrowser(login, prepared);
+      options.flow === "device"
+        ? await this.#beginDevice(login, prepared)
+        : await this.#beginBrowser(login, prepared, options);
     login.stepUps.asked();
     this.#context.onEvent(login, "started");
     return pending;
@@ -121,10 +127,14 @@ export class LoginAttempts {
     return this.#withoutOffline.has(prepared.discovery.issuer) ? prepare(false) : prepared;
   }
 
-  async #beginBrowser(login: ServerLogin, prepared: PreparedLogin): Promise<PendingLogin> {
+  async #beginBrowser(
+    login: ServerLogin,
+    prepared: PreparedLogin,
+    { browser = "any" }: BeginOptions,
+  ): Promise<PendingLogin> {
     const requests = await login.requests();
     const request = await requests.request(prepared);
-    const pending = this.#pending.add(login, prepared, { flow: "browser", request });
+    const pending = this.#pending.add(login, prepared, { flow: { flow: "browser", request }, browser });
     this.#context.onSecrets(pending, [request.verifier, request.state]);
     return pending;
   }
@@ -132,7 +142,7 @@ export class LoginAttempts {
   async #beginDevice(login: ServerLogin, prepared: PreparedLogin): Promise<PendingLogin> {
     const requests = await login.requests();
     const device = await requests.startDevice(prepared);
-    const pending = this.#pending.add(login, prepared, { flow: "device", device });
+    const pending = this.#pending.add(login, prepared, { flow: { flow: "device", device }, browser: "none" });
     this.#context.onSecrets(pending, [device.deviceCode]);
     requests.pollDevice(prepared, device, pending.signal).then(
       (tokens) => this.#complete(pending, tokens).catch((thrown: unknown) => this.#failed(pending, toHubError(thrown))),

@@ -1,5 +1,6 @@
 // The logins at all servers: gives each connection its credentials. `login-attempts.ts` takes people through a login.
 
+import { hash } from "node:crypto";
 import type { ServerConfig } from "../../config/schema/types.ts";
 import { HubError, toHubError } from "../../errors.ts";
 import type { Authorization } from "../../protocol/connect/authorization.ts";
@@ -198,7 +199,7 @@ export class Logins {
   /** Begins a login. The person continues at its address, or enters its code. */
   async begin(config: ServerConfig, options: BeginOptions = {}, principal: string = LOCAL): Promise<PendingLogin> {
     if (!usesOAuth(config)) throw notOAuth(config);
-    const redirectUri = this.#redirectUri(config);
+    const redirectUri = this.#redirectUri(config, options.redirectHost);
     return this.#attempts.begin(await this.#loginForPerson(config, principal), redirectUri, options);
   }
 
@@ -281,7 +282,7 @@ export class Logins {
     }
     const login = this.#create(config, url, {
       principal,
-      loginUrl: (server) => this.#loginUrl(server),
+      loginUrl: (server) => this.#loginUrl(server, principal),
       onEvent: (each, what) => this.#emit(each, what),
     });
     this.#logins.set(id, login);
@@ -326,14 +327,15 @@ export class Logins {
     this.#options.onEvent({ server: config.name, principal: key.principal, what, view: this.#viewOf(login) });
   }
 
-  #loginUrl(server: string): string | undefined {
-    return this.#baseUrl === undefined
-      ? undefined
-      : `${this.#baseUrl.publicUrl ?? this.#baseUrl.url}/connect/${encodeURIComponent(server)}`;
+  /** The link of a person works for that person only. */
+  #loginUrl(server: string, principal: string): string | undefined {
+    if (this.#baseUrl === undefined) return undefined;
+    const page = `${this.#baseUrl.publicUrl ?? this.#baseUrl.url}/connect/${encodeURIComponent(server)}`;
+    return principal === LOCAL ? page : `${page}?for=${linkOf(principal)}`;
   }
 
   /** Authorization servers compare it as text with what was registered, so it does not depend on how the hub is reached. */
-  #redirectUri({ auth }: ServerConfig): string {
+  #redirectUri({ auth }: ServerConfig, host = "localhost"): string {
     if (this.#baseUrl === undefined) {
       throw new HubError("ServerNotRunning", "A login needs the hub's address for the browser to come back to", {
         hint: "Start the hub: plugboard up",
@@ -344,7 +346,7 @@ export class Logins {
     const isFixed = auth?.redirectPort !== undefined || auth?.redirectHost !== undefined;
     if (publicUrl !== undefined && !isFixed) return `${publicUrl}/oauth/callback`;
     const port = auth?.redirectPort ?? new URL(url).port;
-    return `http://${auth?.redirectHost ?? "localhost"}:${port}/oauth/callback`;
+    return `http://${auth?.redirectHost ?? host}:${port}/oauth/callback`;
   }
 
   /** Replaced values stay secret for a minute. */
@@ -364,6 +366,11 @@ export class Logins {
 /** Whose login a request of a principal uses: its own, or the one that all callers of the server share. Never another's. */
 export function ownerOf({ auth }: Pick<ServerConfig, "auth">, principal: string): string {
   return auth?.per === "user" ? principal : LOCAL;
+}
+
+/** Tells in a link whom it is for, without a name. */
+export function linkOf(principal: string): string {
+  return hash("sha256", principal, "base64url").slice(0, 22);
 }
 
 function idOf({ server, principal }: LoginKey): string {

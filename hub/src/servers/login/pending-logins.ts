@@ -21,9 +21,16 @@ export type LoginProgress =
   | { readonly state: "completed" }
   | { readonly state: "failed"; readonly error: HubError };
 
+/**
+ * Which browser may finish an attempt: the one with the cookie of this digest; any, for the hub's owner, who is shown the address; none,
+ * for a program, whose person pastes the address with its credentials. Otherwise somebody could be made to log in for another person.
+ */
+export type FinishingBrowser = Buffer | "any" | "none";
+
 /** One attempt of a person to log in. */
 export interface PendingLogin {
   readonly id: string;
+  readonly browser: FinishingBrowser;
   readonly login: ServerLogin;
   readonly prepared: PreparedLogin;
   readonly flow: LoginFlow;
@@ -47,7 +54,11 @@ export class PendingLogins {
     this.#onExpired = onExpired;
   }
 
-  add(login: ServerLogin, prepared: PreparedLogin, flow: LoginFlow): PendingLogin {
+  add(
+    login: ServerLogin,
+    prepared: PreparedLogin,
+    { flow, browser }: { readonly flow: LoginFlow; readonly browser: FinishingBrowser },
+  ): PendingLogin {
     this.#requireRoom(login);
     const id = randomUUID();
     const abort = new AbortController();
@@ -57,6 +68,7 @@ export class PendingLogins {
     timer.unref();
     const pending = {
       id,
+      browser,
       login,
       prepared,
       flow,

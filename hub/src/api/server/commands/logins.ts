@@ -5,11 +5,15 @@ import { may, type Rights } from "../../../auth/policy.ts";
 import type { ServerConfig } from "../../../config/schema/types.ts";
 import { HubError } from "../../../errors.ts";
 import { usesOAuth } from "../../../servers/login/login-rules.ts";
-import { ownerOf } from "../../../servers/login/logins.ts";
+import type { BeginOptions } from "../../../servers/login/login-attempts.ts";
+import { linkOf, ownerOf } from "../../../servers/login/logins.ts";
 import type { PendingLogin } from "../../../servers/login/pending-logins.ts";
 import type { Login, LoginAttempt, LoginInput, Logout, TakenLogin } from "../../schemas/login.ts";
 import type { Core, Managed } from "../core.ts";
 import { actingFor, mayReach, notTheirs } from "./on-behalf.ts";
+
+/** The browser from whose page a login is begun. */
+type BrowserVia = Pick<BeginOptions, "browser" | "redirectHost">;
 
 export class LoginCommands {
   readonly #hub: Core;
@@ -26,13 +30,21 @@ export class LoginCommands {
   }
 
   /** Begins a login. */
-  async begin(id: string, rights: Rights, input: LoginInput = {}): Promise<LoginAttempt> {
-    const { scopes, client_id: clientId, client_secret: clientSecret, issuer, flow, as } = input;
+  async begin(id: string, rights: Rights, input: LoginInput = {}, via: BrowserVia = {}): Promise<LoginAttempt> {
+    const { scopes, client_id: clientId, client_secret: clientSecret, issuer, flow, as, link } = input;
     if (clientSecret !== undefined && clientId === undefined) {
       throw new HubError("InvalidArgument", "A client secret needs its client id", { field: "client_id" });
     }
-    const options = { scopes, clientId, clientSecret, issuer, flow };
     const { config, owner } = await this.#loginOf(id, rights, as);
+    if (link !== undefined && link !== linkOf(owner)) {
+      // Written first: somebody may have been sent here.
+      await this.#hub.audit.record({ by: rights, action: "auth.refused", object: config.name, outcome: "refused" });
+      throw new HubError("Forbidden", "This link to log in is for another person", {
+        hint: "Each person has a link of their own: call the tool yourself",
+      });
+    }
+    const browser = via.browser ?? (rights.role === "admin" ? "any" : "none");
+    const options = { scopes, clientId, clientSecret, issuer, flow, browser, redirectHost: via.redirectHost };
     return toAttempt(await this.#hub.logins.begin(config, options, owner));
   }
 

@@ -1,6 +1,8 @@
 // Logins at servers. No route returns a token.
 
 import * as z from "zod/mini";
+import { OWNER } from "../../../auth/grant.ts";
+import { bindBrowser } from "../../../http/pages/login-cookie.ts";
 import { describe } from "../../schemas/docs.ts";
 import {
   login,
@@ -32,7 +34,12 @@ export function loginRoutes(logins: LoginCommands): Route[] {
         answer: loginAttempt,
         run: async (call) => {
           const { params, body, setHeader } = call;
-          const begun = await logins.begin(params.id, rightsOf(call), body);
+          const rights = rightsOf(call);
+          // The owner's browser may be another one than that of the web interface, as with the command.
+          const own = call.session === undefined || rights.principal === OWNER ? undefined : bindBrowser();
+          const via = own === undefined ? {} : { browser: own.digest, redirectHost: localHost(call.header("host")) };
+          const begun = await logins.begin(params.id, rights, body, via);
+          if (own !== undefined) setHeader("set-cookie", own.cookieFor(begun.id));
           setHeader("location", `${BASE_PATH}/logins/${begun.id}`);
           return begun;
         },
@@ -92,4 +99,9 @@ export function loginRoutes(logins: LoginCommands): Route[] {
       run: (call) => logins.cancel(call.params.login, rightsOf(call)),
     }),
   ];
+}
+
+/** Cookies belong to a host: the browser has to come back to the one that it knows. Undefined: it is not on this machine. */
+function localHost(host = ""): string | undefined {
+  return /^(localhost|127\.0\.0\.1)(?::\d{1,5})?$/.exec(host)?.[1];
 }
