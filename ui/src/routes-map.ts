@@ -23,6 +23,8 @@ export const ROUTES: Readonly<Record<string, UsedIn | NotUsed>> = {
   getToolIndex: { file: "state/tools.svelte.ts" },
   listGroupTools: { file: "state/tools.svelte.ts" },
   getConfig: { why: "The UI shows servers and groups from their own routes, and the config files as their text" },
+  logout: { file: "screens/access/Logins.svelte" },
+  refreshLogin: { file: "screens/access/Logins.svelte" },
   importLogin: { why: "Continues logins of another program's settings, which only the import command reads" },
   reloadConfig: { why: "The hub sees changes of its files by itself" },
   listPrompts: { why: "The UI lists prompts over MCP" },

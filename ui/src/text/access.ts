@@ -33,7 +33,6 @@ export const access = {
     retrying: "retrying",
     none: "not logged in",
   } as Readonly<Record<string, string>>,
-  owner: "hub owner",
   machine: "by the config",
   logIn: "Log in",
   logInAgain: "Log in again",
