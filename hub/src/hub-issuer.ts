@@ -1,7 +1,8 @@
 // Connects the embedded authorization server to the hub: its settings, its store, the groups that a person may use, the audit log.
 
 import type { LookupFunction } from "node:net";
-import { Issuer } from "./auth/issuer/issuer.ts";
+import type { AuditEntry } from "./auth/audit.ts";
+import { Issuer, type IssuerEvent } from "./auth/issuer/issuer.ts";
 import { may } from "./auth/policy.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import { DEFAULT_GROUP } from "./catalog/membership.ts";
@@ -47,12 +48,17 @@ export function createIssuer(options: HubIssuerOptions): Issuer | undefined {
     isActive: async (principal) => users.rightsOf(principal) !== undefined,
     fetch: fetchDocument ?? ((url) => fetchPublic(url, lookup)),
     addressOf: ({ socket }) => socket.remoteAddress ?? "",
-    onEvent: ({ what, login, grant, address }) => {
-      const detail = `${login.clientName} (${login.client}) for ${login.principal}: ${login.groups.join(", ")}`;
-      return audit.record({ by: grant, action: what, object: login.redirectHost, detail, address });
-    },
+    onEvent: (event) => audit.record(entryOf(event)),
     onUnexpected,
   });
+}
+
+function entryOf(event: IssuerEvent): AuditEntry {
+  const { what, by, address } = event;
+  if (what === "client.registered") return { by, action: what, object: event.client, detail: event.name, address };
+  const { clientName, client, principal, groups, redirectHost } = event.login;
+  const detail = `${clientName} (${client}) for ${principal}: ${groups.join(", ")}`;
+  return { by, action: what, object: redirectHost, detail, address };
 }
 
 async function fetchPublic(url: string, lookup: LookupFunction | undefined): Promise<Response> {

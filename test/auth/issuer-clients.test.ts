@@ -45,6 +45,8 @@ describe("A24 registration", () => {
       "vscode://vscode.mcp/callback",
     ];
     expect(await register({ redirect_uris })).toMatchObject({ status: 201, answer: { redirect_uris } });
+    const [row] = await at.hub.audit.query({ action: "client.registered", limit: 1 });
+    expect(row).toMatchObject({ detail: "Step Client", address: "127.0.0.1" });
     expect(
       (
         await register({

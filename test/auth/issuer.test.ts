@@ -257,6 +257,13 @@ describe("A05 A18 the token endpoint", () => {
     expect(await Promise.all(all.map((token) => use(token)))).toEqual([401, 401, 401]);
     expect((await client.refresh(twin.refresh_token)).status).toBe(400);
     expect((await client.refresh(second.refresh_token)).status).toBe(400);
+    const [row] = await at.hub.audit.query({ limit: 1 });
+    expect(row).toMatchObject({
+      action: "consent.revoked",
+      client: clientId,
+      principal: "local",
+      address: "127.0.0.1",
+    });
   });
 
   it("ends a token, and the login with it, when the client asks for that", async () => {

@@ -9,6 +9,7 @@ import { renderPage, sendPage } from "../../http/pages/page.ts";
 import { identify } from "../../http/request-id.ts";
 import type { AccessTokens } from "../access-tokens.ts";
 import { FailureLimit } from "../failure-limit.ts";
+import type { AuditedBy } from "../audit.ts";
 import type { Grant } from "../grant.ts";
 import { AccessRequests, type WaitingRequest } from "./access-requests.ts";
 import type { Consent } from "./consent.ts";
@@ -36,13 +37,13 @@ export interface IssuerOptions extends Pick<ProviderOptions, "defaultGroup" | "f
 }
 
 /** What is worth recording. */
-export interface IssuerEvent {
-  readonly what: "consent.given" | "consent.revoked";
-  readonly login: ClientLogin;
-  /** Who does it. */
-  readonly grant: Grant;
+export type IssuerEvent = {
+  readonly by: AuditedBy;
   readonly address: string | undefined;
-}
+} & (
+  | { readonly what: "consent.given" | "consent.revoked"; readonly login: ClientLogin }
+  | { readonly what: "client.registered"; readonly client: string; readonly name: string }
+);
 
 /** A login with the last use of its tokens. */
 export interface LoginUse extends ClientLogin {
@@ -108,7 +109,7 @@ export class Issuer {
 
   /** Ends a login: its tokens, and everything that they hold open. */
   async revoke(login: ClientLogin, by: Grant): Promise<void> {
-    await this.#options.onEvent({ what: "consent.revoked", login, grant: by, address: undefined });
+    await this.#options.onEvent({ what: "consent.revoked", login, by, address: undefined });
     await this.#options.tokens.endIssued({ login: login.id }, by.principal);
     await (await this.#open()).revokeLogin(login.id, by.principal);
   }
@@ -157,10 +158,17 @@ export class Issuer {
       import("./storage.ts"),
     ]);
     const store = () => this.#open();
+    const source = () => this.#source.getStore() ?? "";
     const provider = await createProvider({
       ...this.#options,
       base: base(),
-      storage: new Storage({ tokens, store, source: () => this.#source.getStore() ?? "", now: this.#now }),
+      storage: new Storage({
+        tokens,
+        store,
+        source,
+        onEvent: (event) => onEvent({ ...event, address: source() }),
+        now: this.#now,
+      }),
       showError: (context, error) => {
         const { status, headers, body } = renderPage({ status: context.status, page: errorPage(error) });
         context.status = cannotFetch(error) ? 503 : status;
@@ -178,7 +186,7 @@ export class Issuer {
       groupsOf,
       addressOf,
       now: this.#now,
-      onConsent: (login, grant, address) => onEvent({ what: "consent.given", login, grant, address }),
+      onConsent: (login, grant, address) => onEvent({ what: "consent.given", login, by: grant, address }),
     });
     return { library: provider.callback(), consent };
   }

@@ -6,7 +6,8 @@ import { hash, randomUUID } from "node:crypto";
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { AccessTokens } from "../access-tokens.ts";
 import { startOf } from "../access-token.ts";
-import type { IssuerStore } from "./issuer-store.ts";
+import type { AuditedBy } from "../audit.ts";
+import type { ClientLogin, IssuerStore } from "./issuer-store.ts";
 import { ShortLived } from "./short-lived.ts";
 
 export interface StorageOptions {
@@ -14,8 +15,16 @@ export interface StorageOptions {
   readonly store: () => Promise<IssuerStore>;
   /** The address that the current request comes from. */
   readonly source: () => string;
+  /** Resolves when it is recorded. */
+  readonly onEvent: (event: StorageEvent) => Promise<void>;
   readonly now: () => number;
 }
+
+/** What clients do by themselves. */
+export type StorageEvent = { readonly by: AuditedBy } & (
+  | { readonly what: "consent.revoked"; readonly login: ClientLogin }
+  | { readonly what: "client.registered"; readonly client: string; readonly name: string }
+);
 
 /** A refresh token may be used again for so long: its answer may have been lost, or two processes of the client share it. */
 export const REFRESH_GRACE_MS = 60_000;
@@ -127,10 +136,13 @@ export class Storage {
   }
 
   #clients(): Adapter {
-    const { store, source, now } = this.#options;
+    const { store, source, onEvent, now } = this.#options;
     return {
       ...NOT_USED,
       upsert: async (id, metadata) => {
+        const name = metadata["client_name"];
+        const by = { principal: "anonymous", client: id };
+        await onEvent({ what: "client.registered", by, client: id, name: typeof name === "string" ? name : "" });
         const client = { id, metadata: withoutSecret(metadata), createdAt: now(), createdFrom: source() };
         await (await store()).addClient({ ...client, usedAt: undefined }, MAX_UNUSED_CLIENTS);
       },
@@ -142,7 +154,7 @@ export class Storage {
   }
 
   #logins(): Adapter {
-    const { store } = this.#options;
+    const { store, onEvent } = this.#options;
     return {
       ...NOT_USED,
       upsert: async (id, record) => (await store()).keepPayload(id, withoutToken(record)),
@@ -150,7 +162,14 @@ export class Storage {
         const found = await (await store()).findLogin(id);
         return found?.payload === undefined ? undefined : { ...found.payload, jti: id };
       },
-      destroy: async (id) => void (await (await store()).revokeLogin(id, "client")),
+      // The client ends it, or has used a code or refresh token that somebody else may have.
+      destroy: async (id) => {
+        const found = await (await store()).findLogin(id);
+        if (found === undefined) return;
+        const { principal, client } = found.login;
+        await onEvent({ what: "consent.revoked", login: found.login, by: { principal, client } });
+        await (await store()).revokeLogin(id, "client");
+      },
     };
   }
 }
