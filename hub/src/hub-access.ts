@@ -11,7 +11,7 @@ import { Users } from "./auth/users.ts";
 import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
 import { toHubError } from "./errors.ts";
 import { resourceAddresses } from "./hub-resources.ts";
-import { openIssuers, type IssuersOptions } from "./hub-issuers.ts";
+import type { IssuersOptions } from "./hub-issuers.ts";
 import type { IdentityFile } from "./identity/identity-file.ts";
 
 export interface AccessOptions extends Omit<IssuersOptions, "users" | "addresses"> {
@@ -25,7 +25,11 @@ export async function openAuthenticator(options: AccessOptions): Promise<Authent
   const { data, settings, identity, redactor, onWarning } = options;
   const { accessTokens: tokens, users } = identity;
   const addresses = resourceAddresses();
-  const issuers = openIssuers(settings.auth?.issuers ?? [], { ...options, users, addresses });
+  const entries = settings.auth?.issuers ?? [];
+  const issuers =
+    entries.length === 0
+      ? undefined
+      : (await import("./hub-issuers.ts")).openIssuers(entries, { ...options, users, addresses });
   const management = await ManagementToken.open(data);
   // The owner of the token may pass it to a tool by mistake.
   redactor.setSecrets(ManagementToken, [(await readManagementToken(data)) ?? ""]);

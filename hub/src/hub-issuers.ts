@@ -25,8 +25,7 @@ export interface IssuersOptions {
 }
 
 /** Throws InvalidConfig if an entry cannot be used. Nothing is requested before the first token. */
-export function openIssuers(entries: readonly IssuerEntry[], options: IssuersOptions): IssuerTokens | undefined {
-  if (entries.length === 0) return undefined;
+export function openIssuers(entries: readonly IssuerEntry[], options: IssuersOptions): IssuerTokens {
   requireValidIssuers(entries);
   const { users, addresses, lookup, onWarning } = options;
   for (const { issuer, audience = [], groups } of entries) {
