@@ -9,7 +9,7 @@ import { requireValidIssuers } from "./issuers.ts";
 const ISSUER = { issuer: "https://idp.example.com" };
 
 function read(issuers: unknown): void {
-  const { auth } = parseWith(hubSettingsEntry, { auth: { issuers } } as never);
+  const { auth } = parseWith(hubSettingsEntry, { auth: { issuers } });
   requireValidIssuers(auth?.issuers ?? []);
 }
 
