@@ -81,7 +81,7 @@ const COMMANDS = /[\\/]src[\\/]cli[\\/]program\.ts$/;
 const HUB = /[\\/]src[\\/]hub\.ts$/;
 /** What both the commands and the hub use, and is small: without it the hub would load all commands. */
 const COMMON =
-  /[\\/](?:src[\\/](?:config[\\/]parse[\\/]docker-flags|lib[\\/]quoted|call-log[\\/]outcome|catalog[\\/]tokens|protocol[\\/]rpc[\\/]log-level)\.ts|shared[\\/]dist[\\/](?:near-names|files[\\/]exists)\.js)$/;
+  /[\\/](?:src[\\/](?:config[\\/]parse[\\/]docker-flags|lib[\\/]quoted|call-log[\\/]outcome|catalog[\\/]tokens|search[\\/]signature|protocol[\\/]rpc[\\/]log-level)\.ts|shared[\\/]dist[\\/](?:near-names|files[\\/]exists)\.js)$/;
 
 export const programs = [
   program("main", "src/main.ts", BUNDLE, {

@@ -41,9 +41,9 @@ describe("start-up", () => {
     const before = started.loaded();
     expect(before.length).toBeGreaterThan(2);
     expect(before.length).toBeLessThan(25);
-    // `build` is oauth4webapi, `webapi` is jose.
+    // `build` is oauth4webapi, `webapi` is jose, and `provider` loads oidc-provider.
     const late =
-      /locales|\/(?:cli|rest|routes?|http-connection|websocket|otlp-tracing|client|oauth-client|token-endpoint|build|webapi)\.js$/;
+      /locales|\/(?:cli|rest|routes?|http-connection|websocket|otlp-tracing|client|oauth-client|token-endpoint|build|webapi|provider)\.js$/;
     expect(before.filter((file) => late.test(file))).toEqual([]);
     const answers = await Promise.all(
       ["/status", "/servers", "/openapi.json", "/nothing"].map((path) => ask(started, path)),
