@@ -42,6 +42,7 @@ const NOT_RUN = [
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/access-tokens.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/issuer.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/users.test.ts starts a hub with it",
+  "docs/access.md: the provider is an example; test/auth/sso.test.ts signs in by a real one",
   "docs/chat.md: it is the chat server's own file; test/chat/safety.test.ts has one like it",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/calls/traces.test.ts does that",
 ];

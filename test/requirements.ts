@@ -464,7 +464,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   },
   A06: {
     means: "No address of the hub redirects a browser elsewhere, whatever its query says.",
-    provenBy: "hub/src/http/pages/login-pages.test.ts",
+    provenBy: "hub/src/auth/sso/return-path.test.ts",
   },
   A07: {
     means: "Addresses in a server's metadata cannot make the hub send requests inside the network.",
@@ -483,12 +483,13 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     provenBy: "hub/src/oauth/discovery/discovery.test.ts",
   },
   A11: {
-    means: "A login that began in one browser cannot be finished in another.",
-    provenBy: "hub/src/http/pages/login-pages.test.ts",
+    means:
+      "A login or sign-in that began in one browser cannot be finished in another, and a sign-in makes a new session.",
+    provenBy: "test/auth/sso.test.ts",
   },
   A12: {
-    means: "A page of another site can neither begin a login nor finish one.",
-    provenBy: "hub/src/http/pages/login-pages.test.ts",
+    means: "A page of another site can neither begin a login or sign-in nor finish one.",
+    provenBy: "test/auth/sso.test.ts",
   },
   A13: {
     means: "The pages of a login answer only to names of this machine, and cannot be embedded.",

@@ -193,3 +193,56 @@ describe("the file", () => {
     expect(warnings).toEqual([expect.stringContaining("is open to other users")]);
   });
 });
+
+describe("AU-5 the session of a user", () => {
+  const ann = { user: "1", role: "user", provider: "Acme", issuer: "https://id.example", subject: "ann" } as const;
+  const grants = new Map<string, Grant>();
+  const grantOf: UiSessionsOptions["grantOf"] = (id, person) => {
+    if (person === undefined) return new Grant({ ...OWNER_GRANT, id });
+    const grant = new Grant({ ...OWNER_GRANT, id, principal: `user:${person.user}`, role: person.role });
+    grants.set(id, grant);
+    return grant;
+  };
+
+  it("ends after twelve hours without use, and after seven days", async () => {
+    const sessions = await open({ grantOf });
+    const { credentials, session } = sessions.create("Firefox", { person: ann });
+    expect(session.expiresAt - session.createdAt).toBe(7 * DAY);
+    for (let hours = 0; hours + 11 < 7 * 24; hours += 11) {
+      expect(sessions.find(credentials)).toMatchObject({ id: session.id, person: ann });
+      clock.now += 11 * HOUR;
+    }
+    clock.now = session.expiresAt;
+    expect(sessions.find(credentials)).toBeUndefined();
+  });
+
+  it("ends with what its person may do, and ends that", async () => {
+    const sessions = await open({ grantOf });
+    const [one, two] = [sessions.create("One", { person: ann }), sessions.create("Two", { person: ann })];
+    grants.get(one.session.id)?.end();
+    expect(sessions.find(one.credentials)).toBeUndefined();
+    sessions.end(two.session.id);
+    expect(grants.get(two.session.id)?.hasEnded).toBe(true);
+  });
+
+  it("is known after a restart, without the token of the provider, and apart from those of the owner", async () => {
+    const sessions = await open({ grantOf });
+    const person = { ...ann, providerSession: "7" };
+    const { credentials } = sessions.create("Firefox", { person, idToken: "a.b.c" });
+    sessions.create("Chromium");
+    await sessions.saved();
+    const text = await readFile(path(), "utf8");
+    expect(text).not.toContain("a.b.c");
+    // A version of the hub that knows no users reads only these.
+    expect(JSON.parse(text).sessions).toHaveLength(1);
+    expect((await open({ grantOf })).find(credentials)).toMatchObject({ person, idToken: undefined });
+    const without = await open({ grantOf: (id, who) => (who === undefined ? grantOf(id, who) : undefined) });
+    expect(without.find(credentials)).toBeUndefined();
+    expect(without.list()).toHaveLength(1);
+  });
+
+  it("does not begin for a person who may not use the hub", async () => {
+    const sessions = await open({ grantOf: () => undefined });
+    expect(() => sessions.create("Firefox", { person: ann })).toThrow(expect.objectContaining({ kind: "Forbidden" }));
+  });
+});

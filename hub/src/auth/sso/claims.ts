@@ -42,7 +42,8 @@ export function toSignIn(issuer: string, subject: string, claims: Claims, rules:
 
 function requireAllowed(claims: Claims, verifiedEmail: string | undefined, rules: ClaimRules): void {
   const { name, allowed_domains: domains, required_claims: required = {} } = rules;
-  const given = verifiedEmail?.slice(verifiedEmail.lastIndexOf("@") + 1).toLowerCase();
+  const at = verifiedEmail?.lastIndexOf("@") ?? -1;
+  const given = at < 1 ? undefined : verifiedEmail?.slice(at + 1).toLowerCase();
   if (domains !== undefined && !domains.some((domain) => domain.toLowerCase() === given)) {
     throw new HubError("Forbidden", `${name} did not confirm an email address that may use this hub`, {
       hint: "An administrator of the hub decides: auth.sso in hub.json, allowed_domains",
