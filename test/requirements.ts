@@ -261,8 +261,8 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   },
   "AU-6": {
     means:
-      "Where the hub listens and how it is reached comes from its settings, and wrong settings keep it from starting.",
-    provenBy: "hub/src/network/network.test.ts",
+      "Beyond loopback only with authentication, a public address and TLS (own files or a named proxy); otherwise the hub refuses to start and says why.",
+    provenBy: "test/network/tls.test.ts",
   },
   "AU-7": {
     means: "Calls and rates are limited, and a flooding server slows no other.",
@@ -492,7 +492,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     provenBy: "test/auth/sso.test.ts",
   },
   A13: {
-    means: "The pages of a login answer only to names of this machine, and cannot be embedded.",
+    means: "The hub's pages answer only to its own names, and cannot be embedded.",
     provenBy: "hub/src/http/pages/login-pages.test.ts",
   },
   A14: {

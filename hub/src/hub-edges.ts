@@ -1,11 +1,13 @@
 // The hub's edges over HTTP: the MCP endpoints of all groups, the REST API, the admin endpoint and the metrics. The API has MCP
 // endpoints of its own, for the web interface.
 
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createAdminEndpoint } from "./api/server/admin/endpoint.ts";
 import { decodeUri } from "@plugboard/shared/lenient";
 import { createApi, type ApiOptions, type McpTarget } from "./api/server/app.ts";
 import { LoginMetrics } from "./api/server/login-metrics.ts";
 import { createMetrics } from "./api/server/metrics.ts";
+import { answerProbe } from "./api/server/probes.ts";
 import type { Latency } from "./calls/latency.ts";
 import type { CallLog } from "./call-log/port.ts";
 import type { Catalog } from "./catalog/catalog.ts";
@@ -33,7 +35,10 @@ export interface HubEdgesOptions extends Pick<
 export interface HubEdges {
   /** Of the groups, and of the API. */
   readonly mcp: readonly McpHttp[];
-  readonly edges: readonly Edge[];
+  /** For clients and their people, wherever they are. */
+  readonly clientEdges: readonly Edge[];
+  /** For those who manage the hub. Tried first: the path of `@admin` looks like a group's. */
+  readonly adminEdges: readonly Edge[];
   readonly loginPages: HubLoginPages;
   /** Ends all clients. */
   close(): void;
@@ -62,6 +67,12 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     mcp: (target, request, response, grant) => apiMcp.serve(keyOf(hub, target), request, response, grant),
     ...(onUnexpected === undefined ? {} : { onUnexpected }),
   });
+  const probes = (request: IncomingMessage, response: ServerResponse) =>
+    answerProbe(request, response, {
+      stopping: hub.isStopping,
+      dataDir: paths.data,
+      degraded: callLog.degraded,
+    });
   const admin = createAdminEndpoint(managed, authenticator);
   const metrics = createMetrics({
     supervisor,
@@ -73,6 +84,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     sessions: () => mcp.sessions(),
     eventClients: () => api.eventClients(),
     droppedConnections: () => dropped.total,
+    certificateExpiresInMs: () => hub.listeners?.certificateExpiresInMs,
     authenticator,
   });
   const loginPages = new HubLoginPages({
@@ -85,16 +97,14 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
   return {
     mcp: [mcp, apiMcp],
     loginPages,
-    // `@admin` before the groups, since its path looks like a group's.
-    edges: [
-      admin,
+    clientEdges: [
+      probes,
       mcp.toEdge(),
-      api,
-      metrics,
       createResourceMetadata(authenticator),
       loginPages.edge,
       ...(hub.issuer === undefined ? [] : [hub.issuer.edge]),
     ],
+    adminEdges: [admin, api, metrics],
     close: () => [mcp, apiMcp, api, admin, authenticator].forEach((edge) => edge.close()),
     makeUiKey: () => api.makeUiKey(),
     saved: () => api.saved(),

@@ -8,6 +8,7 @@ import type { Catalog } from "./catalog/catalog.ts";
 import { DEFAULT_GROUP } from "./catalog/membership.ts";
 import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
 import type { Identity } from "./hub-access.ts";
+import { addressOf } from "./http/client-address.ts";
 
 export interface HubIssuerOptions {
   readonly settings: HubSettingsEntry;
@@ -47,7 +48,7 @@ export function createIssuer(options: HubIssuerOptions): Issuer | undefined {
     },
     isActive: async (principal) => users.rightsOf(principal) !== undefined,
     fetch: fetchDocument ?? ((url) => fetchPublic(url, lookup)),
-    addressOf: ({ socket }) => socket.remoteAddress ?? "",
+    addressOf,
     onEvent: (event) => audit.record(entryOf(event)),
     onUnexpected,
   });

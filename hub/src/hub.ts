@@ -41,13 +41,14 @@ import {
   uiSessionsPath,
   type HubState,
 } from "./hub-state.ts";
-import { Listener, type Edge } from "./http/listener.ts";
+import type { Edge } from "./http/listener.ts";
+import { HubListeners, openNetwork } from "./hub-listeners.ts";
 import { uiEdge } from "./http/ui-files.ts";
 import { Endpoint } from "./mcp/endpoint.ts";
 import { LoginOffers } from "./mcp/client-requests/login-offers.ts";
 import { LogLevels } from "./mcp/log-levels.ts";
 import type { TaskIds } from "./mcp/tasks/task-ids.ts";
-import { toNetwork, type Network } from "./network/network.ts";
+import type { NetworkFlags } from "./network/network.ts";
 import type { SecretStore } from "./secrets/store.ts";
 import { configuredSecretKey } from "./secrets/configured-key.ts";
 import { FileSecrets } from "./secrets/file-store.ts";
@@ -100,13 +101,11 @@ interface ReadSettings {
   readonly error?: unknown;
 }
 
-export interface ListenOptions {
-  /** Default: `listen` of hub.json. */
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
+/** Host and port default to `listen` of hub.json. */
+export interface ListenOptions extends NetworkFlags {
   /** The folder of the web interface. Undefined: none is served. */
   readonly ui?: string | undefined;
-  /** Extra edges, tried after the hub's own. */
+  /** Extra edges for those who manage the hub, tried after the hub's own. */
   readonly edges?: readonly Edge[];
   /** False: Node's HTTP server reads all requests. See http/fast-path/README.md. */
   readonly fastPath?: boolean | undefined;
@@ -154,8 +153,7 @@ export class Hub {
   #edges: HubEdges | undefined;
   #loginPages: HubLoginPages | undefined;
   readonly #settings: ReadSettings;
-  #network: Network | undefined;
-  #listener: Listener | undefined;
+  #listeners: HubListeners | undefined;
   /** Records of legacy sessions, for the next process. */
   #sessions: SessionFile | undefined;
   #stopping: Promise<void> | undefined;
@@ -297,17 +295,30 @@ export class Hub {
 
   /** Warnings about settings that work but are probably mistakes. */
   get warnings(): string[] {
-    return [...this.configuration.warnings, ...this.#ownWarnings, ...this.catalog.warnings, ...this.#dropped.warnings];
+    const network = this.#listeners?.warnings ?? [];
+    const { configuration, catalog } = this;
+    return [
+      ...configuration.warnings,
+      ...this.#ownWarnings,
+      ...catalog.warnings,
+      ...this.#dropped.warnings,
+      ...network,
+    ];
   }
 
-  /** The address of its listener; undefined if it does not listen. */
+  /** Its listeners; undefined if it does not listen. */
+  get listeners(): Pick<HubListeners, "problems" | "certificateExpiresInMs" | "kept"> | undefined {
+    return this.#listeners;
+  }
+
+  /** Its address for programs of this machine; undefined if it does not listen. */
   get url(): string | undefined {
-    return this.#listener?.url;
+    return this.#listeners?.url;
   }
 
   /** The address under which clients reach it, without a slash at the end; undefined if it does not listen. */
   get publicUrl(): string | undefined {
-    return this.#network?.publicUrl ?? this.url;
+    return this.#listeners?.publicUrl;
   }
 
   /** The content of hub.json. Throws what is wrong with the file: a hub must not listen with other rules than those meant. */
@@ -337,9 +348,10 @@ export class Hub {
    * Serves every group and the management API over HTTP. Call it before start(), so that a port in use ends the hub before any
    * process is started.
    */
-  async listen({ host, port, ui, edges = [], fastPath }: ListenOptions): Promise<string> {
+  async listen({ ui, edges = [], fastPath, ...flags }: ListenOptions): Promise<string> {
     const { paths, variables, home = homedir() } = this.#options;
-    const network = toNetwork(this.settings, { host, port });
+    const places = { folder: paths.config, data: paths.data, variables };
+    const network = await openNetwork({ settings: this.settings, flags, ...places });
     const authenticator = await openAuthenticator({
       data: paths.data,
       settings: this.settings,
@@ -376,22 +388,24 @@ export class Hub {
     // Clients that connect while the servers still start get the servers' last listings.
     await this.supervisor.offerCached();
     this.#catalog.rebuild();
-    this.#listener = await Listener.open({
-      ...network,
-      edges: [...own.edges, ...(ui === undefined ? [] : [uiEdge(ui)]), ...edges],
+    const listeners = await HubListeners.open({
+      network,
+      clientEdges: own.clientEdges,
+      adminEdges: [...own.adminEdges, ...(ui === undefined ? [] : [uiEdge(ui)]), ...edges],
       fastPath,
       onDrop: (limit) => this.#dropped.count(limit),
+      onWarning: (message) => this.#warn(message),
     });
+    this.#listeners = listeners;
     this.#edges = own;
     if (this.#state.listings !== undefined)
-      this.#sessions = openSessionFile(paths, this.#listener.url, (message) => this.#warn(message));
+      this.#sessions = openSessionFile(paths, listeners.url, (message) => this.#warn(message));
     for (const endpoints of own.mcp) this.#subscribe(endpoints);
-    this.#network = network;
-    authenticator.addresses.base = network.publicUrl ?? this.#listener.url;
-    this.logins.baseUrl = { url: this.#listener.url, publicUrl: network.publicUrl };
-    own.loginPages.listening(this.#listener.url);
+    authenticator.addresses.base = listeners.publicUrl;
+    this.logins.baseUrl = { url: listeners.url, publicUrl: network.publicUrl };
+    own.loginPages.listening(listeners.url);
     this.#loginPages = own.loginPages;
-    return this.#listener.url;
+    return listeners.url;
   }
 
   /** A key that signs one browser in to the web interface; undefined if none is served. */
@@ -441,7 +455,7 @@ export class Hub {
     this.#shared.loginOffers.close();
     this.logins.close();
     await Promise.all([
-      this.#listener?.close(),
+      this.#listeners?.close(),
       this.#loginPages?.close(),
       this.supervisor.shutdownAll(),
       this.configuration.close(),
@@ -464,7 +478,7 @@ export class Hub {
   }
 
   async #drain(drainMs: number): Promise<void> {
-    this.#listener?.drain();
+    this.#listeners?.drain();
     // Their clients could no longer connect to send the input.
     for (const endpoints of this.#edges?.mcp ?? []) endpoints.cancelSuspendedCalls();
     const timeout = new AbortController();
@@ -491,8 +505,8 @@ export class Hub {
   }
 
   #uiSessionsPath(): string | undefined {
-    if (this.#listener === undefined || this.#state.listings === undefined) return undefined;
-    return uiSessionsPath(this.#options.paths, this.#listener.url);
+    if (this.#listeners === undefined || this.#state.listings === undefined) return undefined;
+    return uiSessionsPath(this.#options.paths, this.#listeners.url);
   }
 
   /** Emits a warning and shows it in the status from now on. */

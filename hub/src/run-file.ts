@@ -8,7 +8,10 @@ import { readPrivateFile } from "./lib/files/private-file.ts";
 
 export interface RunFile {
   readonly pid: number;
+  /** Its address for programs of this machine. */
   readonly url: string;
+  /** What a restart keeps of where it listens: all that hub.json does not say. */
+  readonly listen?: { readonly host?: string; readonly port?: number };
   /** The config folder, as an absolute path. */
   readonly config: string;
   /** ISO 8601. */
@@ -36,8 +39,14 @@ function parseRecord(text: string): RunFile | undefined {
   // Written atomically: a file that is not JSON is not ours.
   const json = parseJson(text);
   if (typeof json !== "object" || json === null) return undefined;
-  const { pid, url, config, started_at } = json as Partial<Record<keyof RunFile, unknown>>;
+  const { pid, url, config, started_at, listen } = json as Partial<Record<keyof RunFile, unknown>>;
   const strings = [url, config, started_at].every((value) => typeof value === "string");
   if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0 || !strings) return undefined;
-  return { pid, url: String(url), config: String(config), started_at: String(started_at) };
+  return { pid, url: String(url), config: String(config), started_at: String(started_at), listen: readListen(listen) };
+}
+
+function readListen(listen: unknown): NonNullable<RunFile["listen"]> {
+  if (typeof listen !== "object" || listen === null) return {};
+  const { host, port } = listen as { readonly host?: unknown; readonly port?: unknown };
+  return { ...(typeof host === "string" ? { host } : {}), ...(typeof port === "number" ? { port } : {}) };
 }

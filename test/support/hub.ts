@@ -130,7 +130,7 @@ export async function startHub(
       void exited.then(() => reject(new Error(`the hub ended early:\n${stdout}\n${stderr}`)));
       check();
     });
-  await seen(() => /^MCP\s+http\S+\/mcp$/m.test(stdout));
+  await seen(() => /^API\s+http\S+\/api\/v1$/m.test(stdout));
   if (ready) await seen(() => stderr.includes("Press Ctrl-C to stop."));
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
@@ -138,7 +138,7 @@ export async function startHub(
     return child.exitCode;
   };
   return {
-    url: /^MCP\s+(http\S+)\/mcp$/m.exec(stdout)?.[1] ?? "",
+    url: /^API\s+(http\S+)\/api\/v1$/m.exec(stdout)?.[1] ?? "",
     process: child,
     home,
     stdout: () => stdout,

@@ -60,10 +60,16 @@ function readUp(args: string[]): UpOptions {
   const {
     "no-fast-path": isSlow,
     "no-ui": isWithoutUi,
+    "insecure-http": insecureHttp,
     ...rest
   } = parseArgs({
     args,
     options: { ...UP_OPTIONS, config, json, quiet },
   }).values;
-  return { ...rest, fastPath: isSlow !== true, ui: isWithoutUi !== true };
+  return {
+    ...rest,
+    ...(insecureHttp === undefined ? {} : { insecureHttp }),
+    fastPath: isSlow !== true,
+    ui: isWithoutUi !== true,
+  };
 }

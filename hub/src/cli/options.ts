@@ -45,8 +45,9 @@ export const UP_OPTIONS = {
   host: {
     type: "string",
     value: "address",
-    about: "loopback address to listen on (default: listen.host of hub.json, or 127.0.0.1)",
+    about: "address to listen on (default: listen.host of hub.json, or 127.0.0.1)",
   },
+  "insecure-http": { type: "boolean", about: "allow a public_url that is http, in a network that you trust" },
   drain: {
     type: "string",
     value: "time",

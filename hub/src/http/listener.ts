@@ -1,13 +1,16 @@
 // The hub's TCP listener: refuses requests from web pages and other hosts, then passes each request to the edge that owns its path.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import { isIP, type AddressInfo } from "node:net";
+import { TrustedProxies } from "./client-address.ts";
 import type { Duplex } from "node:stream";
 import { HttpFailure } from "./problem.ts";
 import { sendProblem } from "./send-problem.ts";
 import { identify } from "./request-id.ts";
 import type { ConnectionLimit } from "./dropped-connections.ts";
 import { HubError } from "../errors.ts";
+import { isLoopbackHost } from "../lib/loopback.ts";
 import { FileDescriptors } from "../lib/files/file-descriptors.ts";
 import { StallDetector } from "../lib/stall-detector.ts";
 import type { WholeRequest } from "../protocol/serve/http-request.ts";
@@ -35,12 +38,23 @@ export interface UpgradeParts {
 export interface ListenerOptions extends Site {
   readonly host: string;
   readonly port: number;
+  /** Other machines may reach it: who calls this has made sure that it is safe. */
+  readonly isExposed?: boolean | undefined;
+  /** Serves https with this certificate, in PEM. */
+  readonly tls?: TlsCertificate | undefined;
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For counts. */
+  readonly trustedProxies?: readonly string[];
   readonly edges: readonly Edge[];
   /** False: Node's HTTP server reads all requests. */
   readonly fastPath?: boolean | undefined;
   readonly timeoutsMs?: Partial<ListenerTimeouts>;
   /** Called for each connection that is dropped because of a limit. */
   readonly onDrop?: (limit: ConnectionLimit) => void;
+}
+
+export interface TlsCertificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
 }
 
 /** Timeouts for slow clients, in milliseconds. They do not apply to open streams. */
@@ -57,6 +71,7 @@ export interface ListenerTimeouts {
   readonly check: number;
 }
 
+const MIN_TLS = "TLSv1.2";
 const MAX_SOCKETS = 2048;
 /** Node silently drops further headers, and the Origin may be among them: such a request is refused. */
 const MAX_HEADERS = 500;
@@ -65,24 +80,28 @@ const CLOSE_TIMEOUT_MS = 2000;
 const TIMEOUTS: ListenerTimeouts = { headers: 10_000, request: 12_000, rest: 5000, unread: 30_000, check: 1000 };
 
 export class Listener {
-  readonly #server: Server;
+  readonly #server: Server | TlsServer;
   readonly #host: string;
+  readonly #scheme: "http" | "https";
   readonly #front: FastPathFront | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(server: Server, host: string, front: FastPathFront | undefined) {
+  private constructor(server: Server | TlsServer, host: string, front: FastPathFront | undefined) {
     this.#server = server;
+    this.#scheme = "setSecureContext" in server ? "https" : "http";
     this.#host = host;
     this.#front = front;
   }
 
   static async open(given: ListenerOptions): Promise<Listener> {
     const { host, port, edges, fastPath = true, onDrop = () => undefined } = given;
-    requireLoopback(host);
-    const rules = new SiteRules("http", given);
+    if (given.isExposed !== true) requireLoopback(host);
+    const rules = new SiteRules(given.tls === undefined ? "http" : "https", given);
     const timeoutsMs = { ...TIMEOUTS, ...given.timeoutsMs };
-    const options = { connectionsCheckingInterval: timeoutsMs.check, IncomingMessage: Incoming };
-    const server = createServer(options, (request, response) => {
+    const { trustedProxies = [] } = given;
+    const proxies = trustedProxies.length === 0 ? undefined : new TrustedProxies(trustedProxies);
+    const server = createFor(given.tls, timeoutsMs, (request, response) => {
+      if (proxies !== undefined) noteClient(request, proxies);
       endSlowExchange(request, response, timeoutsMs);
       // A WebSocket request before the end of an earlier response; Node has dropped the bytes that followed it.
       if (asksForWebSocket(request)) response.shouldKeepAlive = false;
@@ -95,6 +114,7 @@ export class Listener {
     server.on("upgrade", (request, socket, head) => {
       // Ignore socket errors until an edge installs its own handler.
       socket.on("error", () => undefined);
+      if (proxies !== undefined) noteClient(request, proxies);
       const response = () => plainResponse(request);
       const refusal = refuse(request, rules);
       if (refusal !== undefined) return answer(request, response(), refusal);
@@ -113,10 +133,19 @@ export class Listener {
     return new Listener(server, host, front);
   }
 
-  get url(): string {
+  get port(): number {
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has an address of this form
-    const { port } = this.#server.address() as AddressInfo;
-    return `http://${isIP(this.#host) === 6 ? `[${this.#host}]` : this.#host}:${port}`;
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    const { port } = this;
+    return `${this.#scheme}://${isIP(this.#host) === 6 ? `[${this.#host}]` : this.#host}:${port}`;
+  }
+
+  /** Replaces the certificate for new connections. */
+  renew({ cert, key }: TlsCertificate): void {
+    if ("setSecureContext" in this.#server) this.#server.setSecureContext({ cert, key, minVersion: MIN_TLS });
   }
 
   /** Takes no new connections. Open requests continue, and their connections close after them. */
@@ -208,12 +237,35 @@ function endSlowExchange(request: IncomingMessage, response: ServerResponse, tim
 }
 
 function requireLoopback(host: string): void {
-  if (host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)) return;
+  if (isLoopbackHost(host)) return;
   throw new HubError("InvalidArgument", `Refused to listen on ${host}: it is reachable from other machines`, {
     field: "host",
-    detail: "Access from other machines needs authentication, which this version does not have yet",
-    hint: "Use --host 127.0.0.1, and an SSH tunnel to reach it from elsewhere",
+    hint: "Use 127.0.0.1",
   });
+}
+
+function createFor(tls: TlsCertificate | undefined, { check, headers }: ListenerTimeouts, onRequest: RequestListener) {
+  const options = { connectionsCheckingInterval: check, IncomingMessage: Incoming };
+  if (tls === undefined) return createServer(options, onRequest);
+  const { cert, key } = tls;
+  // Loaded on demand: most hubs have no TLS.
+  return process
+    .getBuiltinModule("node:https")
+    .createServer(
+      { ...options, cert, key, minVersion: MIN_TLS, ALPNProtocols: ["http/1.1"], handshakeTimeout: headers },
+      onRequest,
+    );
+}
+
+/** A proxy may send the header in several lines, which Node joins. */
+function noteClient(request: IncomingMessage, proxies: TrustedProxies): void {
+  const { socket, headers } = request;
+  const chain = headers["x-forwarded-for"];
+  if (request instanceof Incoming)
+    request.forwardedAddress = proxies.clientOf(
+      socket.remoteAddress ?? "",
+      Array.isArray(chain) ? chain.join() : chain,
+    );
 }
 
 /** Refuses what no edge should see. */

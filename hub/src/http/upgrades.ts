@@ -10,6 +10,8 @@ import { errorCode } from "@plugboard/shared/error-code";
 export class Incoming extends IncomingMessage {
   /** Decided once: Node reads it again later, when earlier responses may have ended. */
   #isUpgrade: boolean | undefined;
+  /** The client's address behind trusted proxies. */
+  forwardedAddress: string | undefined;
 
   get upgrade(): boolean {
     return (this.#isUpgrade ??= asksForWebSocket(this) && isFree(this));

@@ -30,6 +30,7 @@ import { Endpoint, type SessionObserver } from "./endpoint.ts";
 import { toReply } from "./errors.ts";
 import type { LogLevels } from "./log-levels.ts";
 import type { TaskIds } from "./tasks/task-ids.ts";
+import { addressOf } from "../http/client-address.ts";
 
 export interface McpHttpOptions {
   /** The group of a name, as it is now; undefined: the default group. Throws if there is none. */
@@ -180,7 +181,7 @@ export class McpHttp {
       const served = this.#find(target, caller, response);
       if (served !== undefined) use(served, served.requesters.of(caller));
     };
-    const source = request.socket.remoteAddress ?? "";
+    const source = addressOf(request);
     const caller = authenticator.findMcp(request, source);
     if (caller !== undefined) return enter(caller);
     authenticator

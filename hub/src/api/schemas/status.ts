@@ -11,6 +11,7 @@ export const status = component(
     pid: z.int(),
     started_at: z.string(),
     uptime_ms: z.int(),
+    public_url: describe(z.nullable(z.string()), "The origin under which clients reach the hub"),
     demo: describe(z.boolean(), "There is no config yet, and the built-in demo server runs"),
     revision: z.string(),
     servers: describe(z.record(z.string(), z.int()), "Number of servers in each state, and `total`"),

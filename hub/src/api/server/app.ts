@@ -1,4 +1,4 @@
-// The management API as an edge of the listener: checks the credentials before anything else, answers probes, and loads the
+// The management API as an edge of the listener: checks the credentials before anything else, and loads the
 // routes and the web framework on the first request. Most hubs never get one, and they take a tenth of its memory.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -15,8 +15,8 @@ import type { Managed } from "./core.ts";
 import { collect } from "./live/collect.ts";
 import { EventLog } from "./live/event-log.ts";
 import { EventStreams } from "./live/event-streams.ts";
-import { answerProbe } from "./probes.ts";
 import type { Listener } from "./rest.ts";
+import { addressOf } from "../../http/client-address.ts";
 
 export interface ApiOptions extends Managed {
   readonly authenticator: Authenticator;
@@ -52,14 +52,13 @@ export interface Api {
 type UnexpectedHandler = NonNullable<ApiOptions["onUnexpected"]>;
 
 export function createApi(options: ApiOptions): Api {
-  const { hub, paths, callLog, authenticator, ui, mcp, onUnexpected = () => undefined } = options;
+  const { hub, authenticator, ui, mcp, onUnexpected = () => undefined } = options;
   const log = new EventLog();
   const streams = new EventStreams(log);
   collect(hub, log);
   const browser = ui === undefined ? undefined : new LazyBrowserAccess({ ...ui, token: authenticator.management });
   const grants = new WeakMap<ServerResponse, Grant>();
   const answer = lazyListener(options, { streams, lazyBrowser: browser, grants }, onUnexpected);
-  let closed = false;
 
   const serve = (request: IncomingMessage, response: ServerResponse, requestId: string): void => {
     answer(request, response).catch((error: unknown) => {
@@ -78,8 +77,6 @@ export function createApi(options: ApiOptions): Api {
   };
 
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const readiness = { stopping: closed || hub.isStopping, dataDir: paths.data, degraded: callLog.degraded };
-    if (answerProbe(request, response, readiness)) return true;
     const path = request.url?.split("?", 1)[0] ?? "";
     if (ui?.sso !== undefined && isSignInPage(path)) {
       servePage(request, response, ui.sso).catch(() => response.destroy());
@@ -115,16 +112,13 @@ export function createApi(options: ApiOptions): Api {
       return undefined;
     }
     if (browser !== undefined && hasSession(request)) return browser.admit(request, response);
-    const grant = await authenticator.authenticate(request, request.socket.remoteAddress ?? "");
+    const grant = await authenticator.authenticate(request, addressOf(request));
     release(grant, response);
     return grant;
   };
   return Object.assign(edge, {
     eventClients: () => streams.count,
-    close: () => {
-      closed = true;
-      streams.close();
-    },
+    close: () => streams.close(),
     makeUiKey: async () => (await browser?.load())?.makeKey().key,
     saved: async () => browser?.saved(),
   });

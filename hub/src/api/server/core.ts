@@ -37,6 +37,12 @@ export interface Core {
   readonly catalog: Catalog;
   readonly warnings: readonly string[];
   readonly url: string | undefined;
+  /** The origin under which clients reach it; undefined if it does not listen. */
+  readonly publicUrl: string | undefined;
+  /** Undefined if it does not listen. */
+  readonly listeners:
+    | { readonly problems: readonly string[]; readonly certificateExpiresInMs: number | undefined }
+    | undefined;
   readonly tracesUrl: string | undefined;
   readonly isStopping: boolean;
 }

@@ -15,6 +15,7 @@ import { wrongMethod } from "../../http/problem.ts";
 import { sendProblem } from "../../http/send-problem.ts";
 import { identify } from "../../http/request-id.ts";
 import type { LoginMetrics } from "./login-metrics.ts";
+import { addressOf } from "../../http/client-address.ts";
 
 export interface MetricsOptions {
   readonly supervisor: Supervisor;
@@ -26,6 +27,8 @@ export interface MetricsOptions {
   readonly sessions: () => Promise<readonly { group: string; transport: string; count: number }[]>;
   readonly eventClients: () => number;
   readonly droppedConnections: () => number;
+  /** Undefined: the hub has no certificate. */
+  readonly certificateExpiresInMs: () => number | undefined;
   readonly logins: LoginMetrics;
   readonly authenticator: Authenticator;
 }
@@ -124,6 +127,7 @@ async function render(options: MetricsOptions): Promise<string> {
     metric("hub_connections_dropped_total", "counter", "Connections refused because of a limit", [
       [{}, droppedConnections()],
     ]),
+    ...certificateMetric(options.certificateExpiresInMs()),
     metric("hub_secret_errors_total", "counter", "Stored secrets that could not be read", [
       [{}, secrets.failures ?? 0],
     ]),
@@ -159,6 +163,12 @@ async function render(options: MetricsOptions): Promise<string> {
     metric("process_uptime_seconds", "gauge", "Time since the start of the hub", [[{}, process.uptime()]]),
     "",
   ].join("\n");
+}
+
+function certificateMetric(expiresInMs: number | undefined): string[] {
+  if (expiresInMs === undefined) return [];
+  const seconds = Math.floor(expiresInMs / 1000);
+  return [metric("hub_tls_expires_seconds", "gauge", "Time until the TLS certificate expires", [[{}, seconds]])];
 }
 
 /** One sample for each reason that has occurred. */

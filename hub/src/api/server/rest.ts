@@ -21,6 +21,7 @@ import { matchesEtag, parseIfMatch, toContentEtag, toEtag } from "./revision.ts"
 import { BASE_PATH, routesOf, SENT, type Call, type Route } from "./route.ts";
 import { audited } from "./route-audit.ts";
 import { roleOf } from "./route-roles.ts";
+import { addressOf } from "../../http/client-address.ts";
 
 const { get } = routesOf("hub");
 
@@ -92,7 +93,7 @@ async function answer(context: Context<Env>, matched: Route, options: RestOption
   const audit = {
     log: options.audit,
     by: grant ?? UNKNOWN,
-    address: env.incoming.socket.remoteAddress,
+    address: addressOf(env.incoming),
     requestId: requestIdOf(env.outgoing),
   };
   const call: Call<unknown, unknown, unknown> = {

@@ -14,7 +14,8 @@ export const restartCommand: Register = (program, { io }) => {
     .description("restart the hub in the background, or one server of it")
     .argument("[server]", "a server of the running hub")
     .option("--port <n>", "port to listen on (default: as before)")
-    .option("--host <address>", "loopback address to listen on")
+    .option("--host <address>", "address to listen on")
+    .option("--insecure-http", "allow a public_url that is http, in a network that you trust")
     .option("--no-wait", "do not wait for the servers")
     .option("--no-ui", "do not serve the web interface")
     .action(async (server: string | undefined, options: StartOptions) => {
@@ -27,7 +28,7 @@ async function restart(io: Io, options: StartOptions): Promise<void> {
   const { stopDaemon } = await import("../hub-access/daemon.ts");
   const record = await waiting(io, new Output(io, options), "stopping the hub", stopDaemon(io, options));
   // Keep the address, which clients have in their config.
-  const { hostname, port } = record === undefined ? {} : new URL(record.url);
-  const before = port === undefined ? {} : { port, host: hostname?.replaceAll(/[[\]]/g, "") ?? "127.0.0.1" };
+  const { host, port } = record?.listen ?? {};
+  const before = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: String(port) }) };
   await start(io, { ...before, ...options });
 }

@@ -21,8 +21,9 @@ export const startCommand: Register = (program, { io }) => {
     .command("start")
     .description("start the hub in the background, or one server of it")
     .argument("[server]", "a server of the running hub")
-    .option("--port <n>", "port to listen on (default: 7430)")
-    .option("--host <address>", "loopback address to listen on")
+    .option("--port <n>", "port to listen on (default: listen.port of hub.json, or 7430)")
+    .option("--host <address>", "address to listen on")
+    .option("--insecure-http", "allow a public_url that is http, in a network that you trust")
     .option("--no-wait", "do not wait for the servers")
     .option("--no-ui", "do not serve the web interface")
     .option("--no-fast-path", "read all requests with Node's HTTP server, which is slower")
@@ -42,9 +43,9 @@ export async function start(io: Io, options: StartOptions): Promise<void> {
   } finally {
     daemon.release();
   }
-  const { pid, url } = record;
+  const { pid, url, config, started_at } = record;
   const text = `${found ? "The hub is already running" : "Started the hub"}: ${url}/mcp (pid ${pid}, log ${log})`;
-  out.changed(text, { ...record, mcp_url: `${url}/mcp`, log, already_running: found });
+  out.changed(text, { pid, url, config, started_at, mcp_url: `${url}/mcp`, log, already_running: found });
   if (!out.json && !out.quiet) await printUiLink(io, out, options);
 }
 

@@ -70,12 +70,17 @@ function problemsOf({ status, servers }: Picture): { name: string; problem: stri
   ];
 }
 
+/** Where clients connect. A hub that this command reaches in another way than its clients knows that itself. */
+function clientUrl({ hub, status }: Picture): string {
+  return hub.record === undefined ? hub.url : (status.public_url ?? hub.url);
+}
+
 function toJson(picture: Picture): unknown {
   const { hub, status, servers, groups } = picture;
   return {
     ...status,
     url: hub.url,
-    mcp_url: `${hub.url}/mcp`,
+    mcp_url: `${clientUrl(picture)}/mcp`,
     api_url: `${hub.url}/api/v1`,
     config: hub.record?.config ?? null,
     problems: problemsOf(picture).map(({ name, problem }) => ({ name, problem })),
@@ -88,7 +93,7 @@ function toJson(picture: Picture): unknown {
       pid,
       error,
     })),
-    group_list: groups.map(({ name, path, tool_count }) => ({ name, url: hub.url + path, tool_count })),
+    group_list: groups.map(({ name, path, tool_count }) => ({ name, url: clientUrl(picture) + path, tool_count })),
   };
 }
 
@@ -105,8 +110,8 @@ function draw(picture: Picture, out: Output, link: string | undefined): string {
       label("hub"),
       `version ${status.version}, pid ${status.pid}, since ${clock(since)} (${span(Date.now() - since.getTime())})`,
     ],
-    [label("MCP"), `${hub.url}/mcp  ${first === undefined ? "" : count(first.tool_count, "tool")}`],
-    ...others.map((group): Cell[] => ["", `${hub.url}${group.path}  ${count(group.tool_count, "tool")}`]),
+    [label("MCP"), `${clientUrl(picture)}/mcp  ${first === undefined ? "" : count(first.tool_count, "tool")}`],
+    ...others.map((group): Cell[] => ["", `${clientUrl(picture)}${group.path}  ${count(group.tool_count, "tool")}`]),
     [label("API"), `${hub.url}/api/v1`],
   ];
   if (hub.record !== undefined) rows.push([label("config"), out.tilde(hub.record.config)]);

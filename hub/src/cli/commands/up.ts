@@ -21,7 +21,7 @@ import type { Register } from "../command.ts";
 import { Progress } from "../terminal/progress.ts";
 import { isAlive } from "@plugboard/shared/process-identity";
 import { hubFoldersOf, type HubFolders } from "../hub-access/run-file.ts";
-import { readRecord, removeRecord, writeRecord } from "../../run-file.ts";
+import { readRecord, removeRecord, writeRecord, type RunFile } from "../../run-file.ts";
 import { StartSteps } from "../terminal/start-steps.ts";
 import { count } from "../terminal/text.ts";
 import { parseDuration } from "../terminal/times.ts";
@@ -34,6 +34,7 @@ const RECORD_MS = 15_000;
 export interface UpOptions extends GlobalOptions {
   readonly port?: string;
   readonly host?: string;
+  readonly insecureHttp?: boolean;
   readonly drain: string;
   /** False for --no-fast-path. */
   readonly fastPath: boolean;
@@ -54,6 +55,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
   const flags: NetworkFlags = {
     host: options.host,
     port: options.port === undefined ? undefined : parsePort(options.port),
+    insecureHttp: options.insecureHttp,
   };
   const folders = hubFoldersOf(io, options);
   const steps = new StartSteps(io);
@@ -81,13 +83,15 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     if (isFirst) await (await import("../input/first-run.ts")).offerImport(io, options, hub);
     // The rest is done while the servers start.
     const settled = hub.start();
-    const recorded = leaveRecord(io, folders, url).catch((thrown: unknown) => {
-      io.stderr.write(`warning: commands cannot find this hub: ${toHubError(thrown).message}\n`);
-    });
+    const recorded = leaveRecord(io, folders, { url, listen: hub.listeners?.kept(hub.settings, flags) ?? {} }).catch(
+      (thrown: unknown) => {
+        io.stderr.write(`warning: commands cannot find this hub: ${toHubError(thrown).message}\n`);
+      },
+    );
     await steps.wait("the watch on the config folder", hub.configuration.watch());
     await steps.waitAtMost(RECORD_MS, "the run file", recorded);
     if (options.json === true)
-      printJson(io, { pid: process.pid, url, mcp_url: `${url}/mcp`, api_url: `${url}/api/v1` });
+      printJson(io, { pid: process.pid, url, mcp_url: `${hub.publicUrl ?? url}/mcp`, api_url: `${url}/api/v1` });
     else {
       const out = new Output(io, options);
       out.print(out.tilde(`plugboard ${VERSION}  config ${folders.config}  data ${folders.data}`));
@@ -163,7 +167,11 @@ async function createProofEdge(dataDir: string) {
 }
 
 /** Writes the run file by which commands find this hub. With two hubs for one config folder, commands use the first. */
-async function leaveRecord(io: Io, { record: path, config }: HubFolders, url: string): Promise<void> {
+async function leaveRecord(
+  io: Io,
+  { record: path, config }: HubFolders,
+  address: Pick<RunFile, "url" | "listen">,
+): Promise<void> {
   const other = await readRecord(path);
   if (
     other !== undefined &&
@@ -174,7 +182,7 @@ async function leaveRecord(io: Io, { record: path, config }: HubFolders, url: st
     io.stderr.write(`warning: another hub is running for this config (${other.url}): commands will use that one\n`);
     return;
   }
-  await writeRecord(path, { pid: process.pid, url, config, started_at: new Date().toISOString() });
+  await writeRecord(path, { pid: process.pid, ...address, config, started_at: new Date().toISOString() });
 }
 
 async function findLocalHubQuietly(io: Io, config: string): Promise<boolean> {
@@ -188,9 +196,10 @@ async function uiAddress(io: Io, hub: Hub, url: string): Promise<string> {
 }
 
 function printAddresses(io: Io, hub: Hub, url: string, ui: string | undefined): void {
-  io.stdout.write(`MCP     ${url}/mcp\n`);
+  const forClients = hub.publicUrl ?? url;
+  io.stdout.write(`MCP     ${forClients}/mcp\n`);
   for (const name of hub.catalog.groupNames) {
-    if (name !== "default") io.stdout.write(`        ${url}${groupPath(name)}\n`);
+    if (name !== "default") io.stdout.write(`        ${forClients}${groupPath(name)}\n`);
   }
   io.stdout.write(`API     ${url}/api/v1\n`);
   if (ui !== undefined) io.stdout.write(`UI      ${ui}\n`);

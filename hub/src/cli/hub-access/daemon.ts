@@ -18,6 +18,7 @@ import { type RunFile } from "../../run-file.ts";
 export interface DaemonOptions extends GlobalOptions {
   readonly port?: string;
   readonly host?: string;
+  readonly insecureHttp?: boolean;
   /** False for --no-fast-path. */
   readonly fastPath?: boolean;
   /** False for --no-ui. */
@@ -108,7 +109,7 @@ export async function stopDaemon(io: Io, options: GlobalOptions): Promise<RunFil
 async function launch(
   io: Io,
   folders: HubFolders,
-  { host, port, fastPath, ui }: DaemonOptions,
+  { host, port, insecureHttp, fastPath, ui }: DaemonOptions,
 ): Promise<{ child: ChildProcess; logStart: number }> {
   await mkdir(dirname(folders.log), { recursive: true, mode: 0o700 });
   const log = await open(folders.log, "a", 0o600);
@@ -119,6 +120,7 @@ async function launch(
     const words = ["up", "--config", folders.config];
     if (port !== undefined) words.push("--port", port);
     if (host !== undefined) words.push("--host", host);
+    if (insecureHttp === true) words.push("--insecure-http");
     if (fastPath === false) words.push("--no-fast-path");
     if (ui === false) words.push("--no-ui");
     const child = spawn(process.execPath, [MAIN, ...words], {

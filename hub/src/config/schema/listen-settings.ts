@@ -1,11 +1,18 @@
 // The part of `hub.json` about the network: where the hub listens, and the address at which others reach it.
 
 import * as z from "zod/mini";
+import { isRange } from "../../lib/address-range.ts";
 import { originOf } from "../../lib/origin.ts";
 import * as limits from "./limits.ts";
 import * as rule from "./text.ts";
 
 const address = (what: string) => rule.text(what, { max: limits.URL_MAX, oneLine: true });
+
+const file = (what: string) => rule.text(what, { max: limits.PATH_MAX, oneLine: true });
+
+const range = z
+  .string()
+  .check(z.refine(isRange, "trusted_proxies must list addresses or CIDR ranges, as 10.0.0.2 or 10.0.0.0/24"));
 
 const origin = z
   .string()
@@ -29,6 +36,8 @@ export const listenSettings = {
           .number({ error: "listen.port must be a number" })
           .check(z.int(), z.gte(0), z.lte(limits.PORT_MAX, `listen.port must be at most ${limits.PORT_MAX}`)),
       ),
+      /** Keeps API, web interface, metrics and admin endpoint on an address of this machine. */
+      admin: z.optional(z.literal("loopback", { error: 'listen.admin must be "loopback", or not set' })),
     }),
   ),
   /** The origin under which clients reach the hub. Addresses in answers are made from it, never from a request. */
@@ -37,4 +46,8 @@ export const listenSettings = {
   allowed_hosts: z.optional(z.array(address("allowed_hosts"))),
   /** Origins whose pages may use the hub, with credentials of their own. */
   allowed_origins: z.optional(z.array(origin)),
+  /** Strict: a misspelled key would leave the hub without TLS. */
+  tls: z.optional(z.strictObject({ cert: file("tls.cert"), key: file("tls.key") })),
+  /** Proxies whose X-Forwarded-For counts, as addresses or CIDR ranges. */
+  trusted_proxies: z.optional(z.array(range)),
 };

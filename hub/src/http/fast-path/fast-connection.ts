@@ -96,7 +96,8 @@ export class FastConnection implements ResponseConnection {
     if (this.#state.is !== "answering") return;
     this.#state = IDLE;
     if (this.#isDraining) this.#socket.end();
-    else if (this.#socket.writableLength > 0) this.#waitForReader();
+    // Not `writableLength`: over TLS every write takes a turn of the event loop.
+    else if (this.#socket.writableNeedDrain) this.#waitForReader();
     else if (this.#aheadBytes > 0) process.nextTick(this.#readAhead);
   }
 

@@ -1,6 +1,7 @@
 // Puts the fast path in front of a Node server: it gets every new connection first, and hands over those that it cannot serve.
 
 import type { Server } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { HeadCache } from "./request-head.ts";
 import { FastConnection, type FastConnectionOptions, type FastPathTimeouts } from "./fast-connection.ts";
@@ -14,13 +15,18 @@ export interface FrontOptions {
 export class FastPathFront {
   readonly #connections = new Set<FastConnection>();
 
-  constructor(server: Server, onRequest: FastConnectionOptions["onRequest"], { timeoutsMs, headers }: FrontOptions) {
+  constructor(
+    server: Server | TlsServer,
+    onRequest: FastConnectionOptions["onRequest"],
+    { timeoutsMs, headers }: FrontOptions,
+  ) {
     const common = new CommonHeaders(timeoutsMs.idle, headers);
     const heads = new HeadCache();
     // Node's documentation allows to emit "connection" with any socket; its own listeners are what that event would call.
-    const nodeListeners = server.listeners("connection");
-    server.removeAllListeners("connection");
-    server.on("connection", (socket: Socket) => {
+    const event = "setSecureContext" in server ? "secureConnection" : "connection";
+    const nodeListeners = server.listeners(event);
+    server.removeAllListeners(event);
+    server.on(event, (socket: Socket) => {
       const connection: FastConnection = new FastConnection(socket, {
         onRequest,
         timeoutsMs,

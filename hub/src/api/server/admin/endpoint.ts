@@ -16,6 +16,7 @@ import { isAdminPath } from "../../../http/mcp-paths.ts";
 import { NodeResponse } from "../../../http/node-response.ts";
 import { sendProblem } from "../../../http/send-problem.ts";
 import { adminTools, type AdminTool } from "./tools.ts";
+import { addressOf } from "../../../http/client-address.ts";
 
 export interface AdminEndpoint {
   (request: IncomingMessage, response: ServerResponse): boolean;

@@ -11,6 +11,7 @@ import type { Users } from "../../../auth/users.ts";
 import { HubError } from "../../../errors.ts";
 import { cookiesOf, SIGN_IN } from "./cookie.ts";
 import { PAGE_KEY_HEADER, requireOwnPage } from "./own-page.ts";
+import { addressOf } from "../../../http/client-address.ts";
 
 export interface BrowserAccessOptions {
   /** Wrong halves and keys count as wrong tokens. */
@@ -122,8 +123,8 @@ export class BrowserAccess {
     return this.#options.users.grant(user, { ...UI, id });
   }
 
-  #failed({ socket }: IncomingMessage, message: string): HubError {
-    return this.#options.token.failed(socket.remoteAddress ?? "", signedOut(message));
+  #failed(request: IncomingMessage, message: string): HubError {
+    return this.#options.token.failed(addressOf(request), signedOut(message));
   }
 }
 

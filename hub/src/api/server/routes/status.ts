@@ -35,6 +35,7 @@ function toStatus({ hub, callLog }: Managed, streams: EventStreams, startedAt: D
     started_at: startedAt.toISOString(),
     // Not from the time of day, which may be adjusted.
     uptime_ms: Math.round(process.uptime() * 1000),
+    public_url: hub.publicUrl ?? null,
     demo: configuration.demo,
     revision: configuration.revision,
     servers: { total: servers.length, ...Object.fromEntries(states) },
@@ -46,6 +47,7 @@ function toStatus({ hub, callLog }: Managed, streams: EventStreams, startedAt: D
     degraded: [
       ...(configuration.rejected === undefined ? [] : [rejectedConfig(configuration.rejected)]),
       ...(callLog.degraded === undefined ? [] : [callLog.degraded]),
+      ...(hub.listeners?.problems ?? []),
     ],
     config_error: configuration.rejected ?? null,
   };
