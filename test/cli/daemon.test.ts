@@ -30,6 +30,7 @@ describe("start and stop", () => {
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       config: join(home.dir, "config"),
       started_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      listen: { host: "127.0.0.1", port: Number(new URL(record.url).port) },
     });
     for (const name of ["hub.json", "hub.log"]) {
       expect(((await stat(join(home.dir, "state", name))).mode & 0o777).toString(8)).toBe("600");

@@ -94,7 +94,7 @@ export function createApi(options: ApiOptions): Api {
         if (target === undefined) return serve(request, response, requestId);
         // A server shows all its tools, whatever the groups say.
         if (target.kind === "servers")
-          authenticator.requireRole(grant, { role: "admin", changes: false }, request.socket.remoteAddress ?? "");
+          authenticator.requireRole(grant, { role: "admin", changes: false }, addressOf(request));
         mcp?.(target, request, response, grant);
       })
       .catch((error: unknown) => sendProblem(response, error, requestId));

@@ -43,7 +43,7 @@ export function createMetrics(
   return (request, response) => {
     if (request.url?.split("?", 1)[0] !== "/metrics") return false;
     const requestId = identify(request, response);
-    const source = request.socket.remoteAddress ?? "";
+    const source = addressOf(request);
     options.authenticator
       .authenticate(request, source)
       .then((grant) => {

@@ -78,7 +78,7 @@ async function answer(context: Context<Env>, matched: Route, options: RestOption
     options.requireRole(
       grant,
       { role: roleOf(matched.id), changes: matched.method !== "get" },
-      env.incoming.socket.remoteAddress ?? "",
+      addressOf(env.incoming),
     );
   }
   // Hono answers HEAD with the GET handler, which would leave an event stream open.

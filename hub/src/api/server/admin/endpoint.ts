@@ -38,7 +38,7 @@ export function createAdminEndpoint(managed: Managed, authenticator: Authenticat
   const server = new StreamableHttpServer(service);
   const edge = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!isAdminPath(request.url ?? "")) return false;
-    const source = request.socket.remoteAddress ?? "";
+    const source = addressOf(request);
     authenticator
       .authenticate(request, source)
       .then((grant) => {

@@ -10,6 +10,7 @@ import { BACK_CHANNEL_PATH, SIGN_IN_CALLBACK_PATH } from "../../../http/pages/li
 import { sendPage, type Page } from "../../../http/pages/page.ts";
 import type { BrowserAccess } from "./access.ts";
 import { cookiesOf, SIGN_IN } from "./cookie.ts";
+import { addressOf } from "../../../http/client-address.ts";
 
 export interface SignInPagesOptions {
   readonly browser: BrowserAccess;
@@ -32,15 +33,16 @@ export async function answerSignInPage(
 
 /** Not for HEAD: a program that looks must not use the state up. */
 async function answerCallback(
-  { method, headers, socket }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   query: string,
   { sso, onUnexpected }: SignInPagesOptions,
 ): Promise<void> {
+  const { method, headers } = request;
   try {
     if (method !== "GET") throw new HubError("InvalidArgument", "This address takes only GET");
     const callback = new URL(`http://localhost${SIGN_IN_CALLBACK_PATH}?${query}`);
-    const key = await sso.callback(callback, cookiesOf(headers, SIGN_IN), socket.remoteAddress ?? "");
+    const key = await sso.callback(callback, cookiesOf(headers, SIGN_IN), addressOf(request));
     // Relative: a proxy may serve the hub under a prefix. The key is in the fragment, which is never sent anywhere.
     const location = `../ui/#k=${key}`;
     response.writeHead(303, { location, "cache-control": "no-store", "referrer-policy": "no-referrer" }).end();

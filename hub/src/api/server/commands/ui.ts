@@ -19,6 +19,7 @@ import type {
   UiSignInBegun,
 } from "../../schemas/ui.ts";
 import type { BrowserAccess, SignIn } from "../browser/access.ts";
+import { addressOf } from "../../../http/client-address.ts";
 
 export interface UiCommandsOptions {
   readonly browser: BrowserAccess;
@@ -56,9 +57,9 @@ export class UiCommands {
   /** Begins a sign-in by an identity provider, in the browser of a page of the hub. */
   async beginSignIn(
     { provider, return_to: returnTo }: { readonly provider: string; readonly return_to?: string | undefined },
-    { headers, socket }: IncomingMessage,
+    request: IncomingMessage,
   ): Promise<{ answer: UiSignInBegun; cookie: string }> {
-    const origin = originOf(headers);
+    const origin = originOf(request.headers);
     const { publicUrl } = this.#options.browser;
     if (publicUrl !== undefined && publicUrl !== origin) {
       throw new HubError("InvalidArgument", `Sign-in by ${provider} works at the public address of the hub`, {
@@ -66,7 +67,7 @@ export class UiCommands {
       });
     }
     const redirectUri = `${origin}${SIGN_IN_CALLBACK_PATH}`;
-    const source = socket.remoteAddress ?? "";
+    const source = addressOf(request);
     const { url, cookie } = await this.#sso().begin({ provider, redirectUri, returnTo, source });
     return { answer: { url }, cookie };
   }
@@ -148,7 +149,7 @@ export class UiCommands {
         by: grant,
         action: "session.end",
         object: "all browsers",
-        address: response.req.socket.remoteAddress,
+        address: addressOf(response.req),
       });
     }
   }
@@ -162,7 +163,7 @@ export class UiCommands {
   #record(
     action: "auth.signed_in" | "auth.signed_out" | "session.end",
     { grant, person }: UiSession,
-    { socket }: IncomingMessage,
+    request: IncomingMessage,
     by: Grant = grant,
   ): Promise<void> {
     const object = person === undefined ? OWNER : grant.principal;
@@ -171,7 +172,7 @@ export class UiCommands {
       action,
       object,
       detail: person?.provider,
-      address: socket.remoteAddress,
+      address: addressOf(request),
     });
   }
 
