@@ -428,6 +428,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "The CLI proves that it talks to its own hub before it sends a token.",
     provenBy: "test/cli/conventions.test.ts",
   },
+  T38: {
+    means: "Other machines cannot reach the hub by accident.",
+    provenBy: "test/network/refusals.test.ts",
+  },
   T40: {
     means: "Credentials that a client sends to the hub are passed on to no server.",
     provenBy: "test/auth/identity-provider.test.ts",
@@ -550,6 +554,14 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   A27: {
     means: "One policy decides what each role may do; a route that is not listed needs the highest role.",
     provenBy: "test/api/token.test.ts",
+  },
+  A28: {
+    means: "Guessing is limited by client address, and a right token always passes.",
+    provenBy: "test/network/tls.test.ts",
+  },
+  A29: {
+    means: "With settings that would make it unsafe, the hub opens no port and starts no server.",
+    provenBy: "test/network/refusals.test.ts",
   },
   A30: {
     means: "Forwarded headers change neither addresses in metadata nor who a caller is taken for.",
