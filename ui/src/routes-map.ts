@@ -29,6 +29,8 @@ export const ROUTES: Readonly<Record<string, UsedIn | NotUsed>> = {
   reloadConfig: { why: "The hub sees changes of its files by itself" },
   listPrompts: { why: "The UI lists prompts over MCP" },
   listResourceTemplates: { why: "The UI lists resource templates over MCP" },
+  getUser: { why: "The list of users has everything about each" },
+  getMe: { why: "The session of the browser says it, too" },
   deleteGroup: { file: "screens/groups/Group.svelte" },
   getGroupTool: { why: "Try shows the definition of the server; a group changes only the name" },
   createUiKey: { why: "Only the commands make sign-in links: a browser that is signed in must not let in others" },

@@ -137,6 +137,10 @@ export class Users {
     return { role, teams, email: emailVerified ? email?.toLowerCase() : undefined };
   }
 
+  byId(id: string): User | undefined {
+    return this.#users.get(id)?.user;
+  }
+
   /** By id, principal or verified email address. */
   find(text: string): User | undefined {
     const id = text.startsWith(USER) ? text.slice(USER.length) : text;

@@ -99,6 +99,7 @@ export const screens: readonly Screen[] = [
     role: "user",
     load: () => import("./connections/Connections.svelte"),
   },
+  { path: "/audit", title: "Audit", place: "more", parent: "/access", load: () => import("./audit/Audit.svelte") },
   { path: "/secrets", title: "Secrets", place: "bar-2", key: "x", load: () => import("./secrets/Secrets.svelte") },
   { path: "/add", title: "Add server", place: "more", load: () => import("./add/Add.svelte") },
   { path: "/welcome", title: "Welcome", load: () => import("./welcome/Welcome.svelte") },

@@ -32,7 +32,9 @@ export class AuditCommands {
   }
 
   #toView({ at, principal, role, token, client, address, object, detail, requestId, ...row }: AuditRow): AuditRowView {
-    const user = principal.startsWith("user:") ? this.#hub.users.find(principal) : undefined;
+    const { users } = this.#hub;
+    const user = principal.startsWith("user:") ? users.find(principal) : undefined;
+    const target = object !== undefined && row.action.startsWith("user.") ? users.byId(object) : undefined;
     return {
       ...row,
       at: new Date(at).toISOString(),
@@ -42,7 +44,7 @@ export class AuditCommands {
       token: token ?? null,
       client: client ?? null,
       address: address ?? null,
-      object: object ?? null,
+      object: target === undefined ? (object ?? null) : labelOf(target),
       detail: detail ?? null,
       request_id: requestId ?? null,
     };
