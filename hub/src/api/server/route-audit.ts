@@ -93,6 +93,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   signIn: about("auth.signed_in", "web interface"),
   signOut: about("auth.signed_out", "web interface"),
   signOutAll: about("auth.signed_out", "web interface, all browsers"),
+  endUiSession: named("auth.signed_out", "id", "web interface"),
   createUiKey: about("auth.sign_in_link", "web interface"),
 };
 
@@ -108,6 +109,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   planClientInstall: "Saves nothing",
   refreshLogin: "The hub does the same by itself",
   revokeGrant: "The authorization server records it, with the client",
+  beginSignIn: "The sign-in is recorded when it is complete",
   finishLogin: "The completion of the login is recorded",
   cancelLogin: "Nothing has been changed by then",
 };
