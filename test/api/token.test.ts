@@ -24,6 +24,8 @@ interface Row {
   readonly route: string;
   readonly path: string;
   readonly body?: unknown;
+  /** An access token is refused, whatever its role. */
+  readonly isForPeople?: true;
 }
 
 /**
@@ -94,7 +96,12 @@ const MATRIX: readonly Row[] = [
   { role: "user", route: "GET /grants", path: "/grants" },
   { role: "user", route: "DELETE /grants/{id}", path: "/grants/absent" },
   { role: "user", route: "GET /oauth/requests/{code}", path: "/oauth/requests/absent" },
-  { role: "user", route: "POST /oauth/requests/{code}/approve", path: "/oauth/requests/absent/approve" },
+  {
+    role: "user",
+    route: "POST /oauth/requests/{code}/approve",
+    path: "/oauth/requests/absent/approve",
+    isForPeople: true,
+  },
   { role: "user", route: "GET /me", path: "/me" },
   { role: "user", route: "GET /tokens", path: "/tokens" },
   // Tokens of lower roles make no tokens, whatever their role may do otherwise.
@@ -252,12 +259,16 @@ describe("A27 AU-3 roles", () => {
     ROLES.map((role) => ({ ...row, has: role, needs: row.role ?? ("admin" as const) })),
   );
 
-  it.each(rows)("$route, which needs $needs, with the role $has", async ({ route, path, body, has, needs }) => {
-    const headers = { authorization: `Bearer ${tokens.get(has)}` };
-    const { status, json } = await ask(route, path, { body, headers });
-    if (ROLES.indexOf(has) < ROLES.indexOf(needs)) expect(json).toEqual(problem(403, "FORBIDDEN", "Forbidden"));
-    else expect([401, 403, 429, 500]).not.toContain(status);
-  });
+  it.each(rows)(
+    "$route, which needs $needs, with the role $has",
+    async ({ isForPeople, route, path, body, has, needs }) => {
+      const headers = { authorization: `Bearer ${tokens.get(has)}` };
+      const { status, json } = await ask(route, path, { body, headers });
+      const isRefused = isForPeople === true || ROLES.indexOf(has) < ROLES.indexOf(needs);
+      if (isRefused) expect(json).toEqual(problem(403, "FORBIDDEN", "Forbidden"));
+      else expect([401, 403, 429, 500]).not.toContain(status);
+    },
+  );
 
   it.each(MATRIX)(
     "T06 $route with a token that is read-only, and with a cookie only",

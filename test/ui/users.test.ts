@@ -58,16 +58,6 @@ describe.skipIf(noBrowser !== undefined)(`users in the browser${noBrowser ?? ""}
       await person.go(path);
       await by(page, ready).waitFor();
       expect([path, await misfits(page, "plain", [1440, 1024, 360])]).toEqual([path, []]);
-      if (process.env["SHOTS"] !== undefined)
-        for (const width of [1440, 1024, 360])
-          for (const colorScheme of ["light", "dark"] as const) {
-            await page.emulateMedia({ colorScheme });
-            await page.setViewportSize({ width, height: 1000 });
-            await page.screenshot({
-              path: `${process.env["SHOTS"]}/${path.replace("/", "-")}-${width}-${colorScheme}.png`,
-              fullPage: true,
-            });
-          }
     }
   });
 
