@@ -7,7 +7,7 @@ import { metric, type Sample } from "../../telemetry/prometheus.ts";
 
 export interface LoginMetricsOptions {
   readonly events: HubEvents;
-  readonly logins: Pick<Logins, "view">;
+  readonly logins: Pick<Logins, "view" | "views">;
   readonly supervisor: Supervisor;
 }
 
@@ -33,12 +33,17 @@ export class LoginMetrics {
   render(): string[] {
     const { supervisor, logins } = this.#options;
     const views = supervisor.servers.flatMap(({ config }) => {
-      const view = logins.view(config);
-      return view === undefined || view.state === "none" ? [] : [view];
+      const isPerUser = config.auth?.per === "user";
+      const found = isPerUser ? logins.views(config) : [logins.view(config)];
+      return found.flatMap((view) => {
+        if (view === undefined || view.state === "none") return [];
+        const { server, principal } = view;
+        return [{ view, labels: isPerUser ? { server, principal } : { server } }];
+      });
     });
-    const states = views.map((view): Sample => [{ server: view.server }, Number(view.state === "connected")]);
-    const left = views.flatMap(({ server, expires_at }): Sample[] =>
-      expires_at === undefined ? [] : [[{ server }, Math.round((Date.parse(expires_at) - Date.now()) / 1000)]],
+    const states = views.map(({ view, labels }): Sample => [labels, Number(view.state === "connected")]);
+    const left = views.flatMap(({ view: { expires_at }, labels }): Sample[] =>
+      expires_at === undefined ? [] : [[labels, Math.round((Date.parse(expires_at) - Date.now()) / 1000)]],
     );
     const renewals = [...this.#renewals].flatMap(([server, counts]) =>
       [...counts].map(([outcome, count]): Sample => [{ server, outcome }, count]),
