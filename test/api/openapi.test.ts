@@ -58,6 +58,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "GET /tokens": { path: "/tokens" },
   "POST /tokens": { path: "/tokens", body: { name: "ci", groups: ["default"], read_only: true } },
   "DELETE /tokens/{id}": { path: "/tokens/ci" },
+  "GET /grants": { path: "/grants" },
   "GET /me": { path: "/me" },
   "GET /users": { path: "/users" },
   "GET /users/{id}": { path: "/users/ann@example.com" },
@@ -127,6 +128,8 @@ const ATTEMPTS = [
   "POST /logins/{login}/callback",
   "DELETE /logins/{login}",
 ];
+/** Tested where clients log in: test/ui/consent.test.ts. */
+const CONSENT = ["DELETE /grants/{id}", "GET /oauth/requests/{code}", "POST /oauth/requests/{code}/approve"];
 /** Of a signed-in browser: checked separately. */
 const BROWSER = ["GET /ui/providers", "POST /ui/session", "GET /ui/session", "DELETE /ui/session"];
 /** They need an identity provider, and the session of another browser: test/auth/sso.test.ts. */
@@ -260,9 +263,9 @@ describe("MG-3 the document", () => {
         ...Object.keys(SAMPLES),
         STREAM,
         ...ATTEMPTS,
+        ...CONSENT,
         ...LIVE,
         ...BROWSER,
-        ...SSO,
         ...SSO,
         ...CHATS,
         RESTORE,
