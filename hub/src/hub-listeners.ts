@@ -38,6 +38,7 @@ export async function openNetwork({ settings, flags, folder, ...places }: Exposu
     network,
     certificate,
     isMcpOpen: settings.auth?.mcp !== "required",
+    issuers: (settings.auth?.issuers ?? []).map(({ issuer }) => issuer),
     openKeyFiles: isReachable(network) ? await openKeyFiles(places) : [],
   });
   return { ...network, certificate };

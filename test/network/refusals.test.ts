@@ -85,6 +85,12 @@ describe("a hub that others can reach", () => {
       async () => ({ ...safe, tls: await makeCertificate(home.dir, { name: "old", days: -1 }) }),
       /expired on/,
     ],
+    [
+      "8",
+      "auth.issuers",
+      () => ({ ...safe, auth: { mcp: "required", issuers: [{ issuer: "http://idp.example.com" }] } }),
+      /issuer http:\/\/idp\.example\.com/,
+    ],
     ["7", "allowed_hosts", () => ({ ...safe, allowed_hosts: ["*.example.com"] }), /allowed_hosts has a \*/],
   ])("A29 T38 AU-6 rule %s: is refused because of %s", async (_, setting, settings, message) => {
     const { code, stdout, stderr } = await up(await settings());

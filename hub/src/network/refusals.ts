@@ -11,6 +11,8 @@ export interface Exposure {
   readonly network: Network;
   readonly isMcpOpen: boolean;
   readonly certificate: Certificate | undefined;
+  /** Issuers of tokens. Those of sign-ins are checked with the file. */
+  readonly issuers: readonly string[];
   /** Files with the key of the secrets that other users of the machine can read. */
   readonly openKeyFiles: readonly string[];
 }
@@ -60,6 +62,13 @@ const BEYOND_LOOPBACK: readonly Rule[] = [
         fix: 'In hub.json: "allowed_hosts": ["hub.example.com"], with each name in full',
       },
     ),
+  ({ issuers }) => {
+    const plain = issuers.find(isPlain);
+    return refuse(plain !== undefined, "auth.issuers", {
+      message: `the issuer ${plain} is http, so that its keys can be replaced on the way`,
+      fix: "In hub.json: use its https address",
+    });
+  },
   ({ openKeyFiles: [path] }) =>
     refuse(path !== undefined, "PLUGBOARD_SECRET_KEY_FILE", {
       message: `the key of the secrets, ${path}, is open to other users of this machine`,
