@@ -266,7 +266,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   },
   "AU-7": {
     means: "Calls and rates are limited, and a flooding server slows no other.",
-    provenBy: "hub/src/servers/resilience/call-limits.test.ts",
+    provenBy: "test/auth/limits.test.ts",
   },
   "RG-3": {
     means:

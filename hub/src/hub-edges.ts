@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createAdminEndpoint } from "./api/server/admin/endpoint.ts";
 import { decodeUri } from "@plugboard/shared/lenient";
 import { createApi, type ApiOptions, type McpTarget } from "./api/server/app.ts";
+import { GrantLimits, type GrantLimitSettings } from "./auth/grant-limits.ts";
 import { LoginMetrics } from "./api/server/login-metrics.ts";
 import { createMetrics } from "./api/server/metrics.ts";
 import { answerProbe } from "./api/server/probes.ts";
@@ -24,7 +25,9 @@ export interface HubEdgesOptions extends Pick<
 > {
   /** The last catalog that was built. */
   readonly catalog: () => Catalog;
-  readonly mcp: Omit<McpHttpOptions, "calls" | "supervisor" | "group" | "authenticator">;
+  readonly mcp: Omit<McpHttpOptions, "calls" | "supervisor" | "group" | "authenticator" | "limits">;
+  /** Of each caller with credentials. */
+  readonly limits: GrantLimitSettings;
   readonly callLog: CallLog;
   readonly latency: Latency;
   readonly dropped: DroppedConnections;
@@ -52,7 +55,15 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
   const { hub, paths, user, authenticator, ui, catalog, callLog, latency, dropped, onUnexpected } = options;
   const { calls, supervisor, secrets, events, logins } = hub;
   const managed = { hub, paths, user, callLog };
-  const mcp = new McpHttp({ ...options.mcp, calls, supervisor, authenticator, group: (name) => catalog().group(name) });
+  const limits = new GrantLimits(options.limits);
+  const mcp = new McpHttp({
+    ...options.mcp,
+    calls,
+    supervisor,
+    authenticator,
+    limits,
+    group: (name) => catalog().group(name),
+  });
   const apiMcp = new McpHttp({
     ...options.mcp,
     authenticator,
@@ -81,6 +92,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     callLog,
     secrets,
     logins: new LoginMetrics({ events, logins, supervisor }),
+    callerLimits: limits,
     sessions: () => mcp.sessions(),
     eventClients: () => api.eventClients(),
     droppedConnections: () => dropped.total,

@@ -41,6 +41,7 @@ import {
   uiSessionsPath,
   type HubState,
 } from "./hub-state.ts";
+import { toGrantLimits } from "./auth/grant-limits.ts";
 import type { Edge } from "./http/listener.ts";
 import { HubListeners, openNetwork } from "./hub-listeners.ts";
 import { uiEdge } from "./http/ui-files.ts";
@@ -369,6 +370,7 @@ export class Hub {
       authenticator,
       callLog: this.callLog,
       latency: this.latency,
+      limits: toGrantLimits(this.settings.auth?.limits),
       dropped: this.#dropped,
       catalog: () => this.#catalog.built,
       address: () => ({ url: this.publicUrl ?? "", isPublic: network.publicUrl !== undefined }),

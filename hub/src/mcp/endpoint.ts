@@ -136,6 +136,24 @@ export class Endpoint implements Service {
     );
 
   async handle(incoming: IncomingRequest): Promise<Reply> {
+    const limit = incoming.requester?.limit;
+    // A subscription is open as long as its client.
+    if (limit === undefined || incoming.request.method === "subscriptions/listen") return this.#handle(incoming);
+    try {
+      if (incoming.transport !== "http") limit.take();
+      limit.enter();
+    } catch (error) {
+      // Not the result of a tool: the request was not looked at.
+      return adaptReply(toReply(error, "", incoming.era), incoming.request.method, incoming.era);
+    }
+    try {
+      return await this.#handle(incoming);
+    } finally {
+      limit.leave();
+    }
+  }
+
+  async #handle(incoming: IncomingRequest): Promise<Reply> {
     const { request, era } = incoming;
     const table = era === "modern" ? this.#modern : this.#legacy;
     const handler = findHandler(table, request.method) ?? findHandler(this.#both, request.method) ?? this.#other;

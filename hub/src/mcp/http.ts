@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { decodeUri } from "@plugboard/shared/lenient";
 import type { Authenticator } from "../auth/authenticator.ts";
+import type { GrantLimits } from "../auth/grant-limits.ts";
 import type { Grant } from "../auth/grant.ts";
 import { may } from "../auth/policy.ts";
 import type { Calls } from "../calls/calls.ts";
@@ -43,6 +44,8 @@ export interface McpHttpOptions {
   readonly logLevels?: LogLevels;
   readonly loginOffers?: LoginOffers;
   readonly sessions?: SessionObserver | undefined;
+  /** Of each caller. */
+  readonly limits?: GrantLimits;
   /** The session records of a group, so that sessions survive this process. */
   readonly sessionRecords?: (group: string) => SessionRecords | undefined;
 }
@@ -196,7 +199,9 @@ export class McpHttp {
     response: LazyResponse,
   ): GroupServers | undefined {
     try {
-      const { group } = target;
+      const { group, route } = target;
+      // Messages of other transports are counted when they are read.
+      if (route === "mcp") this.#options.limits?.of(caller)?.take();
       return this.#group(group === undefined ? undefined : decodeUri(group), exposureIn(target), caller);
     } catch (thrown) {
       sendError(response, toHubError(thrown));
@@ -221,7 +226,7 @@ export class McpHttp {
     const group = exposure === undefined ? allowed : () => allowed().exposing(exposure);
     const endpoint = new Endpoint({ ...this.#options, group });
     const http = new StreamableHttpServer(endpoint, { records: sessionRecords?.(key) });
-    const requesters = new GroupRequesters();
+    const requesters = new GroupRequesters(this.#options.limits);
     const made = { group: find, requesters, endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
     this.#groups.set(key, made);
     return made;

@@ -21,6 +21,8 @@ export interface MetricsOptions {
   readonly supervisor: Supervisor;
   readonly calls: Pick<Calls, "limits" | "outcomes" | "retriesOf" | "callerDurations" | "inFlight">;
   readonly latency: { prometheus(): string };
+  /** Of callers with credentials. */
+  readonly callerLimits: { readonly refused: ReadonlyMap<string, number> };
   readonly callLog: Pick<CallLog, "lost">;
   readonly secrets: Pick<SecretStore, "failures">;
   /** Open MCP sessions and connections. */
@@ -58,7 +60,8 @@ export function createMetrics(
 }
 
 async function render(options: MetricsOptions): Promise<string> {
-  const { supervisor, calls, latency, callLog, secrets, logins, eventClients, droppedConnections } = options;
+  const { supervisor, calls, latency, callLog, callerLimits, secrets, logins, eventClients, droppedConnections } =
+    options;
   const { servers } = supervisor;
   const sessions = await options.sessions();
   const { rss, heapUsed } = process.memoryUsage();
@@ -141,6 +144,12 @@ async function render(options: MetricsOptions): Promise<string> {
           [...limits.refused].map(([limit, count]) => [{ server: name, limit }, count] as const),
         ),
       ],
+    ),
+    metric(
+      "hub_requests_refused_total",
+      "counter",
+      "Requests of MCP clients refused because of the limits of their credentials",
+      [...callerLimits.refused].map(([limit, count]) => [{ limit }, count]),
     ),
     metric(
       "hub_calls_waiting",

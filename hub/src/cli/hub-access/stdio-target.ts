@@ -3,7 +3,9 @@
 import type { EndpointAddress } from "../../bridge/endpoint.ts";
 import { expandText } from "../../config/parse/expand.ts";
 import { HubError } from "../../errors.ts";
+import { readHubSettings } from "../../config/files/hub-settings.ts";
 import { findLocalHub } from "./find-hub.ts";
+import { hubFoldersOf } from "./run-file.ts";
 import type { Io } from "../io.ts";
 import { isLoopback } from "./loopback.ts";
 import type { StdioOptions } from "../commands/stdio.ts";
@@ -35,16 +37,19 @@ export async function findTarget(io: Io, options: StdioOptions): Promise<Target 
   if (header.length > 0) throw usage("--header needs --url", "header");
   const locate = async () => {
     const hub = await findLocalHub(io, options);
-    return hub === undefined ? undefined : { url: groupUrl(new URL(hub.record.url), group), headers: hubHeaders() };
+    if (hub === undefined) return undefined;
+    const headers = await hubHeaders(hubFoldersOf(io, options).config, hub.token);
+    return { url: groupUrl(new URL(hub.record.url), group), headers };
   };
   const address = await locate();
   if (address === undefined) return undefined;
   return { kind: "hub", address, locate: async () => (await locate()) ?? notRunning() };
 }
 
-/** Headers for a hub of this machine. None yet: local clients need no token. */
-function hubHeaders(): Record<string, string> {
-  return {};
+/** For a hub of this machine, which has proven what it is: whoever can read its token may use it without one of their own. */
+async function hubHeaders(config: string, token: string): Promise<Record<string, string>> {
+  const { auth } = await readHubSettings(config);
+  return auth?.mcp === "required" ? { authorization: `Bearer ${token}` } : {};
 }
 
 function groupUrl(base: URL, group: string | undefined): URL {

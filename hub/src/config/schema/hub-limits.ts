@@ -1,6 +1,7 @@
 // The limits of the whole hub: `limits` in the server file, beside `mcpServers`.
 
 import * as z from "zod/mini";
+import type { Rate } from "../../lib/token-bucket.ts";
 import { callLimits } from "./call-limits.ts";
 
 /** Strict: other clients do not have `limits`, so an unknown key is a typing error. */
@@ -11,12 +12,6 @@ export interface HubLimits {
   readonly maxCalls: number;
   readonly maxQueuedCalls: number;
   readonly rate: Rate | undefined;
-}
-
-/** A token bucket: refill rate and capacity. */
-export interface Rate {
-  readonly perSecond: number;
-  readonly burst: number;
 }
 
 /** High enough for busy clients: these stop a client in a loop. */

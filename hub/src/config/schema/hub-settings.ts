@@ -1,6 +1,7 @@
 // Where the hub is reached and who may use it: `hub.json`. Read once, at the start: a hub whose access changes while it runs is hard to reason about.
 
 import * as z from "zod/mini";
+import { count } from "./call-limits.ts";
 import { issuerEntries } from "./issuer.ts";
 import { listenSettings } from "./listen-settings.ts";
 import { sso } from "./sso.ts";
@@ -40,6 +41,14 @@ export const hubSettingsEntry = z.strictObject({
           registration: z.optional(z.boolean()),
           /** Whether the id of a client may be the address of a document about it: of any host, or of these. Default: true. */
           client_documents: z.optional(z.union([z.boolean(), z.array(hostName)])),
+        }),
+      ),
+      /** Of each caller with credentials, at the MCP endpoints. */
+      limits: z.optional(
+        z.strictObject({
+          requests_per_second: z.optional(z.number().check(z.gte(0.1), z.lte(100_000))),
+          requests_burst: z.optional(count),
+          max_requests: z.optional(count),
         }),
       ),
       /** Identity providers by which people sign in to the web interface. */

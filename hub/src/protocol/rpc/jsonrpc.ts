@@ -18,6 +18,8 @@ export const RPC = {
   headerMismatch: -32020,
   missingClientCapability: -32021,
   unsupportedVersion: -32022,
+  /** Of the hub, as in errors.ts. */
+  rateLimited: -31429,
 } as const;
 
 /** A JSON value together with the bytes it was read from. */

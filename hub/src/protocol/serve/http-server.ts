@@ -40,6 +40,7 @@ const STATUS_OF_CODE: ReadonlyMap<number, number> = new Map([
   [RPC.headerMismatch, 400],
   [RPC.missingClientCapability, 400],
   [RPC.unsupportedVersion, 400],
+  [RPC.rateLimited, 429],
 ]);
 
 export class StreamableHttpServer {

@@ -33,6 +33,14 @@ export interface Session {
   readonly ask: AskClient;
 }
 
+export interface RequestLimit {
+  /** Counts a request. Throws if there were too many; over HTTP, the edge has done it. */
+  take(): void;
+  /** Begins a request, which `leave` ends. Throws if too many are open. */
+  enter(): void;
+  leave(): void;
+}
+
 /** Who makes a request, as the edge has authenticated them. */
 export interface Requester {
   /** The person or program. */
@@ -43,6 +51,8 @@ export interface Requester {
   readonly client?: string | undefined;
   /** The name under which its calls are recorded, whatever the client calls itself. */
   readonly clientName?: string;
+  /** Of its requests. Undefined: none. */
+  readonly limit?: RequestLimit | undefined;
   /**
    * Runs a function when the access ends. Returns how to forget that. "expired": the client gets new credentials by itself, with
    * which it goes on.

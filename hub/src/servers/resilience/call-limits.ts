@@ -1,10 +1,10 @@
 // Limits the calls of one server, or of the hub as a whole: how many at once, how many waiting, how many a second. A call beyond
 // that fails at once with the name of the setting.
 
-import type { Rate } from "../../config/schema/hub-limits.ts";
 import { HubError } from "../../errors.ts";
 import type { Cancellation } from "../../lib/cancellation.ts";
 import { Semaphore, type SemaphoreLimits } from "../../lib/semaphore.ts";
+import { TokenBucket, type Rate } from "../../lib/token-bucket.ts";
 
 interface Limits {
   slots(): SemaphoreLimits;
@@ -17,7 +17,7 @@ export class CallLimits {
   readonly #section: string;
   readonly #limits: Limits;
   readonly #slots: Semaphore;
-  readonly #rate: RateLimit;
+  readonly #rate: TokenBucket;
   #tooFast = 0;
 
   constructor(owner: string, section: string, limits: Limits) {
@@ -26,7 +26,7 @@ export class CallLimits {
     this.#limits = limits;
     const settings = { max: `${section}.max_calls`, maxWaiting: `${section}.max_queued_calls` };
     this.#slots = new Semaphore(owner, () => limits.slots(), settings);
-    this.#rate = new RateLimit(() => limits.rate());
+    this.#rate = new TokenBucket(() => limits.rate());
   }
 
   get taken(): number {
@@ -69,33 +69,5 @@ export class CallLimits {
       hint: `Try again in ${Math.max(1, Math.ceil(waitMs / 1000))} s`,
       retryAfterMs: waitMs,
     });
-  }
-}
-
-/** A token bucket. Time is passed in, never read. */
-export class RateLimit {
-  readonly #rate: () => Rate | undefined;
-  #tokens: number | undefined;
-  #filledAt = 0;
-
-  /** The rate is read each time: the config may change. Undefined: no limit. */
-  constructor(rate: () => Rate | undefined) {
-    this.#rate = rate;
-  }
-
-  /** Takes a token and returns nothing, or returns in how many milliseconds there will be one. */
-  take(now: number): number | undefined {
-    const rate = this.#rate();
-    if (rate === undefined) return undefined;
-    const { perSecond, burst } = rate;
-    const gained = ((now - this.#filledAt) * perSecond) / 1000;
-    const tokens = this.#tokens === undefined ? burst : Math.min(burst, this.#tokens + gained);
-    this.#filledAt = now;
-    if (tokens < 1) {
-      this.#tokens = tokens;
-      return ((1 - tokens) * 1000) / perSecond;
-    }
-    this.#tokens = tokens - 1;
-    return undefined;
   }
 }

@@ -1,7 +1,8 @@
 // The resilience settings of a server, with defaults.
 
 import { MESSAGES_PER_SECOND } from "../../protocol/connect/read-limiter.ts";
-import { toRate, type Rate } from "../../config/schema/hub-limits.ts";
+import { toRate } from "../../config/schema/hub-limits.ts";
+import type { Rate } from "../../lib/token-bucket.ts";
 import type { ResilienceEntry, RetryRule } from "../../config/schema/resilience.ts";
 
 export interface Resilience {
