@@ -39,12 +39,15 @@ const PROVES: Readonly<Record<string, string>> = {
 /** Blocks that are not run, with the reason. The list makes each exception explicit. */
 const NOT_RUN = [
   "README.md: `npm ci` would replace the packages that the tests are using; `npm start` is run below",
+  "README.md: it needs a certificate for a public name; test/network/tls.test.ts does the same with one of its own",
+  "README.md: it needs the hub above",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/access-tokens.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/issuer.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/identity-provider.test.ts starts a hub with such entries",
   "docs/access.md: it is not one of the files that `config validate` reads; hub/src/config/parse/issuers.test.ts checks it",
   "docs/access.md: it is not one of the files that `config validate` reads; hub/src/config/parse/issuers.test.ts checks it",
   "docs/access.md: it is not one of the files that `config validate` reads; hub/src/config/parse/issuers.test.ts checks it",
+  "docs/access.md: it is not one of the files that `config validate` reads; test/auth/limits.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/users.test.ts starts a hub with it",
   "docs/access.md: the provider is an example; test/auth/sso.test.ts signs in by a real one",
   "docs/access.md: it is not one of the files that `config validate` reads; test/network/tls.test.ts starts a hub with it",
@@ -52,6 +55,7 @@ const NOT_RUN = [
   "docs/access.md: it is the configuration of another program",
   "docs/access.md: it is the configuration of another program",
   "docs/chat.md: it is the chat server's own file; test/chat/safety.test.ts has one like it",
+  "docs/login.md: needs a second person at the authorization server",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/calls/traces.test.ts does that",
 ];
 

@@ -184,7 +184,7 @@ describe("exit codes without a hub", () => {
     [
       2,
       ["up", "--host", "0.0.0.0"],
-      /^error: Refused to listen on 0\.0\.0\.0.*\n {2}field: host\n {2}cause: .*\n {2}(?:fix|note): /,
+      /^error: Refused to listen on 0\.0\.0\.0.*\n {2}field: auth\.mcp\n {2}cause: (?:.*\n)+ {2}(?:fix|note): /,
     ],
     [4, ["call", "broken.echo"], /^error: The server exited with code 3.*\n {2}cause: fatal: no configuration found\n/],
     [
@@ -231,7 +231,7 @@ describe("exit codes without a hub", () => {
 
   it.each([
     [["call", "it.nothing"], { code: "NOT_FOUND", kind: "ToolNotFound", message: "Tool not found" }],
-    [["up", "--host", "0.0.0.0"], { code: "VALIDATION_ERROR", field: "host", hint: expect.any(String) }],
+    [["up", "--host", "0.0.0.0"], { code: "VALIDATION_ERROR", field: "auth.mcp", hint: expect.any(String) }],
   ])("--json prints the error of %j as one line of JSON on stderr", async (args, error) => {
     const { stdout, stderr } = await run(ECHO, [...args, "--json"]);
     expect(stdout).toBe("");

@@ -239,7 +239,7 @@ describe.each([
         const { code, stdout, stderr } = await plugboard(home, ["up", "--host", host, "--port", "0"]);
         expect(code).toBe(2);
         expect(stderr).toContain(`Refused to listen on ${host}`);
-        expect(stderr).toContain("--host 127.0.0.1");
+        expect(stderr).toContain('"auth": { "mcp": "required" }');
         expect(stdout).toBe("");
       },
     );

@@ -66,6 +66,7 @@ const passing = {
   wrongToken: even("wrongToken"),
   setByApi: odd("setByApi"),
   inClient: odd("inClient"),
+  personal: odd("personal"),
   brokenClient: odd("brokenClient"),
 };
 
@@ -538,6 +539,11 @@ async function useCommands(): Promise<void> {
   await cli(["secret", "rm", "more"]);
   for (const what of ["path", "show", "validate", "schema"]) await cli(["config", what]);
   await cli(["token", "ls"]);
+  await cli(["user", "ls"]);
+  await cli(["audit"]);
+  await cli(["audit", "verify"]);
+  await cli(["grant", "ls"]);
+  await cli(["approve", "AAAA-AAAA"]);
   await cli(["settings"]);
   await cli(["doctor"]);
   await cli(["open"]);
@@ -577,6 +583,20 @@ async function useUserFiles(): Promise<void> {
   await rest("POST /tokens", "/tokens", { body: { name: "ci" } });
   await rest("GET /tokens", "/tokens");
   await rest("DELETE /tokens/{id}", "/tokens/ci");
+  await rest("GET /me", "/me");
+  await rest("GET /users", "/users");
+  await rest("GET /users/{id}", "/users/nobody@example.com");
+  await rest("PATCH /users/{id}", "/users/nobody@example.com", { body: { role: "operator" } });
+  await rest("DELETE /users/{id}", "/users/nobody@example.com");
+  await rest("GET /audit", "/audit");
+  await rest("GET /audit/verify", "/audit/verify");
+  await rest("GET /grants", "/grants");
+  await rest("DELETE /grants/{id}", "/grants/none");
+  await rest("GET /oauth/requests/{code}", "/oauth/requests/AAAA-AAAA");
+  await rest("POST /oauth/requests/{code}/approve", "/oauth/requests/AAAA-AAAA/approve");
+  await rest("GET /connections", "/connections");
+  await rest("PUT /connections/secrets/{name}", "/connections/secrets/mine", { body: { value: passing.personal } });
+  await rest("DELETE /connections/secrets/{name}", "/connections/secrets/mine");
   await rest("GET /settings", "/settings");
   await rest("PATCH /settings", "/settings", { body: { call_log: { retention_days: 30 } } });
   await rest("GET /servers/{id}/chat", "/servers/tells/chat");
@@ -593,6 +613,9 @@ async function useSessions(): Promise<void> {
   await rest("DELETE /ui/session", "/ui/session");
   await rest("GET /ui/sessions", "/ui/sessions");
   await rest("DELETE /ui/sessions", "/ui/sessions");
+  await rest("DELETE /ui/sessions/{id}", "/ui/sessions/none");
+  await rest("GET /ui/providers", "/ui/providers");
+  await rest("POST /ui/sign-ins", "/ui/sign-ins", { body: { provider: "none" } });
 }
 
 /** Reads and changes config files of other clients. Backups are copies of the user's file, so they are not searched. */

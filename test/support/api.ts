@@ -17,7 +17,8 @@ import { Redactor } from "../../hub/src/redaction/redactor.ts";
 import { hubPaths, type HubPaths } from "../../hub/src/config/files/paths.ts";
 import type { PlatformContext } from "../../hub/src/config/files/system-folders.ts";
 import { resourceAddresses } from "../../hub/src/hub-resources.ts";
-import { Listener } from "../../hub/src/http/listener.ts";
+import { Listener, type Edge } from "../../hub/src/http/listener.ts";
+import { answerProbe } from "../../hub/src/api/server/probes.ts";
 import { append } from "./calls.ts";
 import type { CallLog } from "../../hub/src/call-log/port.ts";
 import { MemoryCallLog } from "../../hub/src/call-log/memory-call-log.ts";
@@ -78,7 +79,13 @@ export async function openManaged(servers: Servers | undefined, options: Options
     isMcpOpen: true,
   });
   const edge = createApi({ hub, paths, user, authenticator, callLog: hub.callLog, ui, ...api });
-  const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [edge] });
+  const probes: Edge = (request, response) =>
+    answerProbe(request, response, {
+      stopping: hub.isStopping,
+      dataDir: paths.data,
+      degraded: (api.callLog ?? hub.callLog).degraded,
+    });
+  const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [probes, edge] });
   const token = (await readManagementToken(paths.data)) ?? "";
   const seen: string[] = [];
   const browser = new BrowserAccess({ ...ui, token: managementToken });
