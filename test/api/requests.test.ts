@@ -118,9 +118,11 @@ describe("requests and answers", () => {
   it("F42 a hub that is stopping is not ready and refuses new event streams", async () => {
     const own = await openManaged({});
     own.api.close();
+    const stopped = own.hub.stop();
     expect((await http(`${own.url}/readyz`, { method: "GET" })).status).toBe(503);
     expect((await http(`${own.url}/livez`, { method: "GET" })).status).toBe(200);
     expect((await own.ask("/events")).json.code).toBe("SERVICE_UNAVAILABLE");
+    await stopped;
     expect(await own.end()).toEqual([]);
   });
 });
