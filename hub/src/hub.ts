@@ -496,7 +496,6 @@ export class Hub {
     this.events.on("server.task", ({ server, notification }) => endpoints.onTaskNotification(server, notification));
   }
 
-  /** Undefined if the hub keeps nothing on disk. */
   /** Loaded only where identity providers are configured. */
   async #openSso(): Promise<SsoSignIns | undefined> {
     const { sso: providers = [] } = this.settings.auth ?? {};
@@ -506,6 +505,7 @@ export class Hub {
     return openSso({ providers, users, audit, secrets, redactor: this.#redactor });
   }
 
+  /** Undefined if the hub keeps nothing on disk. */
   #uiSessionsPath(): string | undefined {
     if (this.#listeners === undefined || this.#state.listings === undefined) return undefined;
     return uiSessionsPath(this.#options.paths, this.#listeners.url);

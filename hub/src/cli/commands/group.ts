@@ -105,6 +105,7 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
 }
 
 function offered({ tool_count, tokens, is_searched }: GroupView): string {
+  if (tool_count === 0) return "no tools";
   const all = `${count(tool_count, "tool")}, ${approximate(tokens)} tokens`;
   return is_searched ? `${all}; clients get tools that search them` : all;
 }

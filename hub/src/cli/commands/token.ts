@@ -88,7 +88,7 @@ function daysOf(text: string): number | null {
 }
 
 function allows({ groups, read_only, expires_at }: AccessToken): string {
-  const where = groups === "*" ? "all groups" : `the groups ${groups.join(", ")}`;
+  const where = groups === "*" ? "all groups" : `the group${groups.length === 1 ? "" : "s"} ${groups.join(", ")}`;
   const how = read_only ? `Reads from ${where}` : `Uses ${where}`;
   return `${how}, ${expires_at === null ? "never expires" : `expires in ${until(expires_at)}`}`;
 }
