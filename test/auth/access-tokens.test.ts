@@ -50,6 +50,11 @@ async function makeToken(input: Partial<AccessTokenInput> = {}) {
   return { name, token, headers: { authorization: `Bearer ${token}` } };
 }
 
+it("AU-3 the life of a token need not be whole days", async () => {
+  const { expires_at } = await client.tokens.create({ name: "short", expires_in_days: 0.123_456_789 });
+  expect(Date.parse(expires_at ?? "")).toBeLessThan(Date.now() + 86_400_000);
+});
+
 const url = (path: string) => `${hub.url}${path}`;
 
 /** Over both eras and, since connections are kept open, over both HTTP readers. */

@@ -38,7 +38,7 @@ export class TokenCommands {
     if (!isAdmin) requireWithin(maker, { principal, role });
     // An unknown group is a typing error; one that is added later is not meant.
     if (groups !== "*") for (const group of groups) this.#requireGroup(group, maker, { principal, role });
-    const expiresAt = days === null ? undefined : Date.now() + days * DAY_MS;
+    const expiresAt = days === null ? undefined : Math.round(Date.now() + days * DAY_MS);
     const given = { name, principal, role, groups, readOnly, expiresAt };
     const { token, stored } = await this.#managed.hub.accessTokens.make(given, maker.principal);
     return { ...toView(stored), token };
