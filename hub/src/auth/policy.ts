@@ -50,7 +50,7 @@ function isWithin({ groups }: Rights, { name }: ProtectedGroup): boolean {
 
 /** By the access list of the group. */
 function isAdmitted({ kind, principal, role, teams, email }: Rights, { access }: ProtectedGroup): boolean {
-  // Whoever could change the list, and the programs of the owner's machine where the endpoints are open to them.
+  // Administrators, who could change the list, and the programs of the owner's machine where the endpoints are open to them.
   if (access === undefined || role === "admin" || principal === OWNER || kind === "anonymous") return true;
   return access.some(
     (entry) =>

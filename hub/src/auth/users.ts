@@ -181,7 +181,7 @@ export class Users {
     return this.#change(user, { givenRole: role });
   }
 
-  /** Nobody can use the credentials of a disabled user, whatever they are. */
+  /** The credentials of a disabled user are refused, whatever they are. */
   async setDisabled(text: string, isDisabled: boolean): Promise<User> {
     const user = await this.get(text);
     if (user.disabled === isDisabled) return user;

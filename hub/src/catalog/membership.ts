@@ -55,7 +55,7 @@ export function readMemberships(config: HubConfig): Memberships {
     });
   }
 
-  // In place of a group whose entry is not valid, and may have had a list: nobody but administrators.
+  // In place of a group whose entry is not valid, and may have had a list: administrators only.
   const accessOf = (name: string) => (config.invalidGroups?.some((invalid) => invalid.name === name) ? [] : undefined);
   // Before the hints: a hint "default" must not reduce the default group to the servers with the hint.
   if (!groups.has(DEFAULT_GROUP))

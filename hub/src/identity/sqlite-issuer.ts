@@ -14,7 +14,7 @@ import type { IdentityFile } from "./identity-file.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A client with which nobody logs in is forgotten after a day, another one half a year after its last use. */
+/** A client without a login is forgotten after a day, another one half a year after its last use. */
 const UNUSED_MS = DAY_MS;
 const IDLE_MS = 180 * DAY_MS;
 const LOGIN = `id, client, client_name, redirect_host, principal, groups, read_only, created_at, expires_at, used_at`;

@@ -24,7 +24,7 @@ export function ownerOf(incoming: Credentials): string {
   return incoming.requester?.owner ?? principalOf(incoming);
 }
 
-/** Credentials that nobody has verified give no access to a person's logins: as without any, the hub's owner calls. */
+/** Credentials that were not verified give no access to a person's logins: as without any, the hub's owner calls. */
 export function credentialsOf({ requester }: Pick<IncomingRequest, "requester">): string {
   return requester?.principal ?? LOCAL.credentialsOf();
 }

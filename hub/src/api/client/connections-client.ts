@@ -3,7 +3,7 @@
 import type { Connections, PersonalSecret } from "../schemas/connection.ts";
 import type { Connection } from "./connection.ts";
 
-/** Somebody other than the caller, which needs the role admin. */
+/** Another principal than the caller, which needs the role admin. */
 interface Whose {
   readonly for?: string | undefined;
 }

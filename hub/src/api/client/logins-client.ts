@@ -4,7 +4,7 @@ import type { Login, LoginAttempt, LoginInput, Logout, TakenLogin } from "../sch
 import type { Connection } from "./connection.ts";
 import { serverPath } from "./request-parts.ts";
 
-/** Somebody other than the caller, which needs the role admin. */
+/** Another principal than the caller, which needs the role admin. */
 export interface OnBehalf {
   readonly as?: string | undefined;
 }

@@ -38,7 +38,7 @@ export const login = component(
 );
 export type Login = z.infer<typeof login>;
 
-/** Somebody other than the caller, which needs the role admin. */
+/** Another principal than the caller, which needs the role admin. */
 export const onBehalf = (what: string) =>
   describe(
     z.optional(z.string().check(z.minLength(1))),

@@ -28,7 +28,7 @@ export type StorageEvent = { readonly by: AuditedBy } & (
 
 /** A refresh token may be used again for so long: its answer may have been lost, or two processes of the client share it. */
 export const REFRESH_GRACE_MS = 60_000;
-/** More clients than these that nobody has logged in with are not kept. */
+/** More clients than these that were never used for a login are not kept. */
 const MAX_UNUSED_CLIENTS = 500;
 /** Of interactions and sessions, of all people together. */
 const MAX_SHORT_LIVED = 2000;

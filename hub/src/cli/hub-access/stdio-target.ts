@@ -46,7 +46,7 @@ export async function findTarget(io: Io, options: StdioOptions): Promise<Target 
   return { kind: "hub", address, locate: async () => (await locate()) ?? notRunning() };
 }
 
-/** For a hub of this machine, which has proven what it is: whoever can read its token may use it without one of their own. */
+/** For a hub of this machine, which has proven what it is: a user who can read its token needs no other. */
 async function hubHeaders(config: string, token: string): Promise<Record<string, string>> {
   const { auth } = await readHubSettings(config);
   return auth?.mcp === "required" ? { authorization: `Bearer ${token}` } : {};

@@ -1,4 +1,4 @@
-// The cookie of the browser in which a login was begun. Only that browser can finish it: nobody can be made to log in for another person.
+// The cookie of the browser in which a login was begun. Only that browser can finish it: no one can be made to log in for another person.
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { CALLBACK_PATH } from "./linked-pages.ts";

@@ -37,7 +37,7 @@ export class LoginCommands {
     }
     const { config, owner } = await this.#loginOf(id, rights, as);
     if (link !== undefined && link !== linkOf(owner)) {
-      // Written first: somebody may have been sent here.
+      // Written first: a browser may have been sent here.
       await this.#hub.audit.record({ by: rights, action: "auth.refused", object: config.name, outcome: "refused" });
       throw new HubError("Forbidden", "This link to log in is for another person", {
         hint: "Each person has a link of their own: call the tool yourself",

@@ -1,4 +1,4 @@
-// Whose logins and personal secrets a request is about: its own caller's, or, for an administrator, those of somebody named.
+// Whose logins and personal secrets a request is about: its own caller's, or, for an administrator, those of a named principal.
 
 import { OWNER } from "../../../auth/grant.ts";
 import { may, type Rights } from "../../../auth/policy.ts";
