@@ -10,7 +10,7 @@ import type { Breaker } from "./servers/resilience/breaker.ts";
 import type { LoginEvent } from "./servers/login/logins.ts";
 import type { LogLine } from "./servers/server-log.ts";
 import type { Status } from "./servers/status.ts";
-import type { ConnectedClient } from "./live-sessions.ts";
+import type { ConnectedClient } from "./live/sessions.ts";
 import type { NotificationMessage } from "./protocol/rpc/jsonrpc.ts";
 
 /** A tool call that is under way. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HubClient } from "../../hub/src/api/client/client.ts";
 import { readManagementToken } from "../../hub/src/auth/management-token.ts";
 import { hubPaths } from "../../hub/src/config/files/paths.ts";
-import { Hub } from "../../hub/src/hub.ts";
+import { Hub } from "../../hub/src/hub/hub.ts";
 import { startLog } from "../../hub/src/log/log.ts";
 import { recordedIn } from "../support/calls.ts";
 import { openManaged, type Asked, type ManagedHub, logWith } from "../support/api.ts";

@@ -11,7 +11,7 @@ import { HubClient } from "../../hub/src/api/client/client.ts";
 import { ConfigFiles } from "../../hub/src/config/files/config-files.ts";
 import { hubPaths } from "../../hub/src/config/files/paths.ts";
 import type { LoadedConfig } from "../../hub/src/config/files/config-store.ts";
-import { Hub } from "../../hub/src/hub.ts";
+import { Hub } from "../../hub/src/hub/hub.ts";
 import { clientOf, tokenOf } from "../support/client.ts";
 import { fixture, makeHome, startHub, type Home, type RunningHub } from "../support/hub.ts";
 import { processesWithMark, seesTags, untilNoneWithMark } from "../support/processes.ts";

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hubPaths } from "../../hub/src/config/files/paths.ts";
-import { Hub } from "../../hub/src/hub.ts";
+import { Hub } from "../../hub/src/hub/hub.ts";
 import { fixture, makeHome, type Home } from "../support/hub.ts";
 import { callText } from "../support/in-process.ts";
 import { processesWithMark } from "../support/processes.ts";

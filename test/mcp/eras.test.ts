@@ -196,7 +196,7 @@ describe("memory", () => {
     const second = await openInProcess({ it: fixture("echo") });
     opened.push(second);
     await writeFile(join(second.home.dir, ERAS), await readFile(join(first.home.dir, ERAS)));
-    const { Hub } = await import("../../hub/src/hub.ts");
+    const { Hub } = await import("../../hub/src/hub/hub.ts");
     const { hubPaths } = await import("../../hub/src/config/files/paths.ts");
     const paths = hubPaths({ env: second.home.env, platform: process.platform, home: second.home.dir });
     const hub = await Hub.open({ paths, variables: second.home.env });

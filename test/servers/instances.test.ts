@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Hub } from "../../hub/src/hub.ts";
+import type { Hub } from "../../hub/src/hub/hub.ts";
 import { tokenOf } from "../support/client.ts";
 import { fixture, launch, makeHome, plugboard, startHub, type Servers } from "../support/hub.ts";
 import { callText, callTool, openInProcess, untilState, type InProcess } from "../support/in-process.ts";

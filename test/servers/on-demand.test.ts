@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { Hub } from "../../hub/src/hub.ts";
+import { Hub } from "../../hub/src/hub/hub.ts";
 import { hubPaths } from "../../hub/src/config/files/paths.ts";
 import { fixture, makeHome, type Home } from "../support/hub.ts";
 import { callText, callTool, untilState } from "../support/in-process.ts";

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { Hub } from "../../hub/src/hub.ts";
+import { Hub } from "../../hub/src/hub/hub.ts";
 import { hubPaths } from "../../hub/src/config/files/paths.ts";
 import { openManaged, type ManagedHub } from "../support/api.ts";
 import { makeHome, plugboard, startHub, type Home, type Servers } from "../support/hub.ts";

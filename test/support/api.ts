@@ -16,7 +16,7 @@ import { ManagementToken, readManagementToken } from "../../hub/src/auth/managem
 import { Redactor } from "../../hub/src/redaction/redactor.ts";
 import { hubPaths, type HubPaths } from "../../hub/src/config/files/paths.ts";
 import type { PlatformContext } from "../../hub/src/config/files/system-folders.ts";
-import { resourceAddresses } from "../../hub/src/hub-resources.ts";
+import { resourceAddresses } from "../../hub/src/hub/resources.ts";
 import { Listener, type Edge } from "../../hub/src/http/listener.ts";
 import { answerProbe } from "../../hub/src/api/server/probes.ts";
 import { append } from "./calls.ts";

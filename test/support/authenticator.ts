@@ -3,7 +3,7 @@
 import { AccessTokens } from "../../hub/src/auth/access-tokens.ts";
 import { Authenticator } from "../../hub/src/auth/authenticator.ts";
 import { Users } from "../../hub/src/auth/users.ts";
-import { resourceAddresses } from "../../hub/src/hub-resources.ts";
+import { resourceAddresses } from "../../hub/src/hub/resources.ts";
 import { ManagementToken } from "../../hub/src/auth/management-token.ts";
 
 export function openToAll(): Authenticator {

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import type { LookupFunction } from "node:net";
 import { join } from "node:path";
 import { hubPaths } from "../../hub/src/config/files/paths.ts";
-import { Hub, type HubOptions } from "../../hub/src/hub.ts";
+import { Hub, type HubOptions } from "../../hub/src/hub/hub.ts";
 import { LOCAL } from "../../hub/src/servers/instances/caller.ts";
 import type { Status } from "../../hub/src/servers/status.ts";
 import type { ForwardRequest } from "../../hub/src/servers/connection/upstream.ts";

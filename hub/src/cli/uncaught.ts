@@ -1,7 +1,7 @@
 // Handles uncaught errors of the hub. The request that caused one is lost, but servers and other clients are not, so the hub
 // keeps running and exits with a failure later. If errors keep coming it exits at once.
 
-import type { Hub } from "../hub.ts";
+import type { Hub } from "../hub/hub.ts";
 import type { Io } from "./io.ts";
 
 /** More errors within a minute end the hub. */

@@ -6,7 +6,7 @@ import type { Redactor } from "../redaction/redactor.ts";
 import { MemoryConfig } from "../config/files/memory-store.ts";
 import { hubPaths } from "../config/files/paths.ts";
 import type { ServerConfig } from "../config/schema/types.ts";
-import { Hub } from "../hub.ts";
+import { Hub } from "../hub/hub.ts";
 import { MemorySecrets } from "../secrets/memory-store.ts";
 import { LOCAL } from "../servers/instances/caller.ts";
 import { hubEnvironment } from "../servers/process/environment.ts";

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Grant } from "../../../hub/src/auth/grant.ts";
 import { hubPaths } from "../../../hub/src/config/files/paths.ts";
-import type { Hub, HubOptions } from "../../../hub/src/hub.ts";
+import type { Hub, HubOptions } from "../../../hub/src/hub/hub.ts";
 import { published } from "../hub.ts";
 import { openInProcess } from "../in-process.ts";
 import { Browser, type Page } from "./browser.ts";

@@ -1,7 +1,7 @@
 // Connected clients in the shape of the API.
 
 import type { RunningCall } from "../../events.ts";
-import type { ConnectedClient } from "../../live-sessions.ts";
+import type { ConnectedClient } from "../../live/sessions.ts";
 import type { Session } from "../schemas/session.ts";
 
 /** @param active all calls that are under way */

@@ -18,7 +18,7 @@ import { ALGORITHMS, type IssuerSettings } from "./issuer-settings.ts";
 import { IssuerTokens } from "./issuer-tokens.ts";
 import { InvalidToken } from "./refusals.ts";
 import type { SignIn } from "../users.ts";
-import { resourceAddresses } from "../../hub-resources.ts";
+import { resourceAddresses } from "../../hub/resources.ts";
 import { newKey, TokenIssuer, type TokenOptions } from "../../../../test/support/oauth/token-issuer.ts";
 
 const BASE = "https://hub.example.com";

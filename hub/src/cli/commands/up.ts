@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ManagementToken, readManagementToken } from "../../auth/management-token.ts";
 import { HubError, toHubError } from "../../errors.ts";
-import type { Hub } from "../../hub.ts";
+import type { Hub } from "../../hub/hub.ts";
 import type { Edge } from "../../http/listener.ts";
 import { startFileLog } from "../../log/log.ts";
 import { packagePath } from "../../lib/package-path.ts";
@@ -62,7 +62,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
   // Writing a first token takes about as long as loading the hub, so both run at once.
   const [proof] = await steps.wait(
     "the management token",
-    Promise.all([createProofEdge(folders.data), import("../../hub.ts")]),
+    Promise.all([createProofEdge(folders.data), import("../../hub/hub.ts")]),
   );
   const hub = await steps.wait("the config and the stored state", openHub(io, options));
   const faults = new UncaughtErrors(io, hub);

@@ -23,7 +23,7 @@ import { UserCommands } from "../../api/server/commands/users.ts";
 import { audited, type Operation } from "../../api/server/route-audit.ts";
 import { OWNER, ownerGrant } from "../../auth/grant.ts";
 import type { Managed } from "../../api/server/core.ts";
-import type { Hub } from "../../hub.ts";
+import type { Hub } from "../../hub/hub.ts";
 import type { JsonObject } from "../../lib/json/json.ts";
 import type { Raw, RawParams } from "../../protocol/rpc/jsonrpc.ts";
 import type { Access, Api, LoginNews } from "./hub-access.ts";

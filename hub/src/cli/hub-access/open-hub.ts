@@ -1,6 +1,6 @@
 // Opens a hub inside a command, on the config that its options name, and stops it at the end.
 
-import type { Hub } from "../../hub.ts";
+import type { Hub } from "../../hub/hub.ts";
 import type { ManagedServer } from "../../servers/server.ts";
 import type { GlobalOptions, Io } from "../io.ts";
 import { shownKind } from "../input/kind.ts";
@@ -18,7 +18,7 @@ const HEAP_GROWTH_AFTER_MS = 1000;
 
 export async function openHub(io: Io, options: GlobalOptions): Promise<Hub> {
   setTimeout(() => void growHeap(), HEAP_GROWTH_AFTER_MS).unref();
-  const { Hub: HubClass } = await import("../../hub.ts");
+  const { Hub: HubClass } = await import("../../hub/hub.ts");
   return HubClass.open({ paths: hubFoldersOf(io, options), variables: io.env, home: io.home });
 }
 

@@ -3,7 +3,7 @@
 
 import { CLIENTS } from "../../client-configs/client-table.ts";
 import type { Plan } from "../../client-configs/import/plan.ts";
-import type { Hub } from "../../hub.ts";
+import type { Hub } from "../../hub/hub.ts";
 import { scan } from "../../client-configs/import/scan.ts";
 import { askYes, canAsk } from "../terminal/ask.ts";
 import { carryOut, planAnew, planFor } from "../../client-configs/import/importing.ts";

@@ -2,7 +2,7 @@
 // elsewhere.
 
 import type { ErrorKind, HubError } from "../../errors.ts";
-import type { Hub } from "../../hub.ts";
+import type { Hub } from "../../hub/hub.ts";
 import { paletteFor, type Palette } from "./color.ts";
 import type { GlobalOptions, Io } from "../io.ts";
 import { Interrupted } from "../interrupted.ts";

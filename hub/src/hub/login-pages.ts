@@ -1,13 +1,13 @@
 // Connects the pages of logins to the hub: what they show, and the addresses for callbacks while a login is open.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HubError } from "./errors.ts";
-import type { HubEvents } from "./events.ts";
-import { CallbackListeners } from "./http/callback-listeners.ts";
-import { Listener } from "./http/listener.ts";
-import { LoginPages, type PageLogins } from "./http/pages/login-pages.ts";
-import type { Logins } from "./servers/login/logins.ts";
-import type { Supervisor } from "./servers/supervisor.ts";
+import { HubError } from "../errors.ts";
+import type { HubEvents } from "../events.ts";
+import { CallbackListeners } from "../http/callback-listeners.ts";
+import { Listener } from "../http/listener.ts";
+import { LoginPages, type PageLogins } from "../http/pages/login-pages.ts";
+import type { Logins } from "../servers/login/logins.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
 
 export interface HubLoginPagesOptions {
   readonly logins: Logins;

@@ -2,28 +2,28 @@
 // that they change.
 
 import { isDeepStrictEqual } from "node:util";
-import { findUndeclaredVariables, requireDeclaredVariables, undeclaredWarning } from "./config/parse/allowed-env.ts";
-import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "./config/edit/diff.ts";
-import { GROUP_FILE, SERVER_FILE } from "./config/parse/documents.ts";
-import { normalizeServer } from "./config/parse/normalize.ts";
-import type { EntryTime, EntryTimes } from "./config/files/entry-times.ts";
+import { findUndeclaredVariables, requireDeclaredVariables, undeclaredWarning } from "../config/parse/allowed-env.ts";
+import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "../config/edit/diff.ts";
+import { GROUP_FILE, SERVER_FILE } from "../config/parse/documents.ts";
+import { normalizeServer } from "../config/parse/normalize.ts";
+import type { EntryTime, EntryTimes } from "../config/files/entry-times.ts";
 import type {
   ConfigFileName,
   ConfigStore,
   EditOptions,
   LoadedConfig,
   StoredTexts,
-} from "./config/files/config-store.ts";
-import type { CallLogPatch } from "./config/schema/call-log.ts";
-import type { GroupConfig, HubConfig, ServerConfig } from "./config/schema/types.ts";
-import { serverWarnings } from "./config/parse/warnings.ts";
-import { FolderWatch } from "./config/files/watch.ts";
-import { demoServer } from "./demo/config.ts";
-import { HubError, toHubError, type ErrorBody } from "./errors.ts";
-import type { HubEvents } from "./events.ts";
-import type { SecretStore } from "./secrets/store.ts";
-import type { ManagedServer } from "./servers/server.ts";
-import type { Supervisor } from "./servers/supervisor.ts";
+} from "../config/files/config-store.ts";
+import type { CallLogPatch } from "../config/schema/call-log.ts";
+import type { GroupConfig, HubConfig, ServerConfig } from "../config/schema/types.ts";
+import { serverWarnings } from "../config/parse/warnings.ts";
+import { FolderWatch } from "../config/files/watch.ts";
+import { demoServer } from "../demo/config.ts";
+import { HubError, toHubError, type ErrorBody } from "../errors.ts";
+import type { HubEvents } from "../events.ts";
+import type { SecretStore } from "../secrets/store.ts";
+import type { ManagedServer } from "../servers/server.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
 
 export interface LiveConfigOptions {
   readonly store: ConfigStore;

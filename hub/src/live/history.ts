@@ -3,9 +3,9 @@
 
 import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
-import type { HubEvents } from "./events.ts";
-import { writeFileAtomic } from "./lib/files/atomic.ts";
-import { errorOf, type Status } from "./servers/status.ts";
+import type { HubEvents } from "../events.ts";
+import { writeFileAtomic } from "../lib/files/atomic.ts";
+import { errorOf, type Status } from "../servers/status.ts";
 
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 /** Of all servers together. */

@@ -1,11 +1,11 @@
 // The clients that are connected: sessions of legacy clients, and modern clients, which have no session and count as connected for a
 // while after a call. Shared by all edges, for the management API.
 
-import type { HubEvents } from "./events.ts";
-import { isObject, type JsonObject } from "./lib/json/json.ts";
-import { META, MODERN_VERSION } from "./protocol/revisions/era.ts";
-import { BRIDGE_HEADER } from "./protocol/revisions/headers.ts";
-import type { IncomingRequest, Session, SessionOrigin, TransportName } from "./protocol/serve/service.ts";
+import type { HubEvents } from "../events.ts";
+import { isObject, type JsonObject } from "../lib/json/json.ts";
+import { META, MODERN_VERSION } from "../protocol/revisions/era.ts";
+import { BRIDGE_HEADER } from "../protocol/revisions/headers.ts";
+import type { IncomingRequest, Session, SessionOrigin, TransportName } from "../protocol/serve/service.ts";
 
 /** A modern client is forgotten after this time without a call. */
 const STATELESS_MS = 600_000;

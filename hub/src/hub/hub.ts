@@ -1,4 +1,4 @@
-// The composition root: builds the hub from its parts, starts and stops it. Only hub*.ts know the adapters.
+// The composition root: builds the hub from its parts, starts and stops it. Only this folder knows the adapters.
 
 import { randomUUID } from "node:crypto";
 import type { LookupFunction } from "node:net";
@@ -6,32 +6,32 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
-import type { AccessTokens } from "./auth/access-tokens.ts";
-import type { AuditLog } from "./auth/audit.ts";
-import type { Issuer } from "./auth/issuer/issuer.ts";
-import type { SsoSignIns } from "./auth/sso/sign-ins.ts";
-import type { Users } from "./auth/users.ts";
-import { Calls } from "./calls/calls.ts";
-import { Latency } from "./calls/latency.ts";
-import type { CallLog } from "./call-log/port.ts";
-import { Redactor } from "./redaction/redactor.ts";
-import type { Catalog } from "./catalog/catalog.ts";
-import { ConfigFiles } from "./config/files/config-files.ts";
-import { readHubSettings } from "./config/files/hub-settings.ts";
-import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
-import type { HubPaths } from "./config/files/paths.ts";
-import type { ConfigStore, LoadedConfig } from "./config/files/config-store.ts";
-import { LiveCatalog } from "./live-catalog.ts";
-import { LiveConfig } from "./live-config.ts";
-import { LiveHistory } from "./live-history.ts";
-import { LiveSessions } from "./live-sessions.ts";
-import { DroppedConnections } from "./http/dropped-connections.ts";
-import { HubEvents } from "./events.ts";
-import { createEdges, type HubEdges } from "./hub-edges.ts";
-import { HubLoginPages } from "./hub-login-pages.ts";
-import { openAuthenticator, openIdentity, type Identity } from "./hub-access.ts";
-import { createIssuer } from "./hub-issuer.ts";
-import { createSupervisor } from "./hub-servers.ts";
+import type { AccessTokens } from "../auth/access-tokens.ts";
+import type { AuditLog } from "../auth/audit.ts";
+import type { Issuer } from "../auth/issuer/issuer.ts";
+import type { SsoSignIns } from "../auth/sso/sign-ins.ts";
+import type { Users } from "../auth/users.ts";
+import { Calls } from "../calls/calls.ts";
+import { Latency } from "../calls/latency.ts";
+import type { CallLog } from "../call-log/port.ts";
+import { Redactor } from "../redaction/redactor.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { ConfigFiles } from "../config/files/config-files.ts";
+import { readHubSettings } from "../config/files/hub-settings.ts";
+import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
+import type { HubPaths } from "../config/files/paths.ts";
+import type { ConfigStore, LoadedConfig } from "../config/files/config-store.ts";
+import { LiveCatalog } from "../live/catalog.ts";
+import { LiveConfig } from "../live/config.ts";
+import { LiveHistory } from "../live/history.ts";
+import { LiveSessions } from "../live/sessions.ts";
+import { DroppedConnections } from "../http/dropped-connections.ts";
+import { HubEvents } from "../events.ts";
+import { createEdges, type HubEdges } from "./edges.ts";
+import { HubLoginPages } from "./login-pages.ts";
+import { openAuthenticator, openIdentity, type Identity } from "./access.ts";
+import { createIssuer } from "./issuer.ts";
+import { createSupervisor } from "./servers.ts";
 import {
   npmWarnings,
   openHubState,
@@ -40,32 +40,32 @@ import {
   toRetention,
   uiSessionsPath,
   type HubState,
-} from "./hub-state.ts";
-import { toGrantLimits } from "./auth/grant-limits.ts";
-import type { Edge } from "./http/listener.ts";
-import { HubListeners, openNetwork } from "./hub-listeners.ts";
-import { uiEdge } from "./http/ui-files.ts";
-import { Endpoint } from "./mcp/endpoint.ts";
-import { LoginOffers } from "./mcp/client-requests/login-offers.ts";
-import { LogLevels } from "./mcp/log-levels.ts";
-import type { TaskIds } from "./mcp/tasks/task-ids.ts";
-import type { NetworkFlags } from "./network/network.ts";
-import type { SecretStore } from "./secrets/store.ts";
-import { configuredSecretKey } from "./secrets/configured-key.ts";
-import { FileSecrets } from "./secrets/file-store.ts";
-import { LoginFiles } from "./secrets/login-files.ts";
-import type { LoginStore } from "./secrets/login-store.ts";
-import { MemoryLogins } from "./secrets/memory-logins.ts";
-import { findLister, openPersonalSecrets } from "./hub-personal.ts";
-import type { PersonalSecrets } from "./secrets/personal.ts";
-import { createLogins } from "./hub-logins.ts";
-import { ownerOf, type Logins } from "./servers/login/logins.ts";
-import { Watchdog } from "./servers/process/watchdog.ts";
-import type { Supervisor } from "./servers/supervisor.ts";
-import { SqliteCallLog } from "./call-log/sqlite/sqlite-call-log.ts";
-import type { SessionFile } from "./mcp/session-file.ts";
-import { loadTracing, type LoadedTracing } from "./telemetry/open.ts";
-import type { Tracing } from "./telemetry/tracing.ts";
+} from "./state.ts";
+import { toGrantLimits } from "../auth/grant-limits.ts";
+import type { Edge } from "../http/listener.ts";
+import { HubListeners, openNetwork } from "./listeners.ts";
+import { uiEdge } from "../http/ui-files.ts";
+import { Endpoint } from "../mcp/endpoint.ts";
+import { LoginOffers } from "../mcp/client-requests/login-offers.ts";
+import { LogLevels } from "../mcp/log-levels.ts";
+import type { TaskIds } from "../mcp/tasks/task-ids.ts";
+import type { NetworkFlags } from "../network/network.ts";
+import type { SecretStore } from "../secrets/store.ts";
+import { configuredSecretKey } from "../secrets/configured-key.ts";
+import { FileSecrets } from "../secrets/file-store.ts";
+import { LoginFiles } from "../secrets/login-files.ts";
+import type { LoginStore } from "../secrets/login-store.ts";
+import { MemoryLogins } from "../secrets/memory-logins.ts";
+import { findLister, openPersonalSecrets } from "./personal.ts";
+import type { PersonalSecrets } from "../secrets/personal.ts";
+import { createLogins } from "./logins.ts";
+import { ownerOf, type Logins } from "../servers/login/logins.ts";
+import { Watchdog } from "../servers/process/watchdog.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
+import { SqliteCallLog } from "../call-log/sqlite/sqlite-call-log.ts";
+import type { SessionFile } from "../mcp/session-file.ts";
+import { loadTracing, type LoadedTracing } from "../telemetry/open.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 
 export interface HubOptions {
   readonly paths: HubPaths;
@@ -500,7 +500,7 @@ export class Hub {
   async #openSso(): Promise<SsoSignIns | undefined> {
     const { sso: providers = [] } = this.settings.auth ?? {};
     if (providers.length === 0) return undefined;
-    const { openSso } = await import("./hub-sso.ts");
+    const { openSso } = await import("./sso.ts");
     const { users, audit, secrets } = this;
     return openSso({ providers, users, audit, secrets, redactor: this.#redactor });
   }

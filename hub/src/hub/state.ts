@@ -2,17 +2,17 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Retention } from "./call-log/port.ts";
-import { EntryTimes, entryTimesFile } from "./config/files/entry-times.ts";
-import type { HubPaths } from "./config/files/paths.ts";
-import { sweepTemps } from "./config/files/sweep.ts";
-import type { CallLogEntry } from "./config/schema/call-log.ts";
-import { SessionFile } from "./mcp/session-file.ts";
-import { TaskIds } from "./mcp/tasks/task-ids.ts";
-import { IDLE_MS, RECORD_MS } from "./protocol/serve/http-session.ts";
-import { EraMemory } from "./servers/connection/era-memory.ts";
-import { Packages } from "./servers/npm/packages.ts";
-import { ListingCache } from "./servers/resilience/listing-cache.ts";
+import type { Retention } from "../call-log/port.ts";
+import { EntryTimes, entryTimesFile } from "../config/files/entry-times.ts";
+import type { HubPaths } from "../config/files/paths.ts";
+import { sweepTemps } from "../config/files/sweep.ts";
+import type { CallLogEntry } from "../config/schema/call-log.ts";
+import { SessionFile } from "../mcp/session-file.ts";
+import { TaskIds } from "../mcp/tasks/task-ids.ts";
+import { IDLE_MS, RECORD_MS } from "../protocol/serve/http-session.ts";
+import { EraMemory } from "../servers/connection/era-memory.ts";
+import { Packages } from "../servers/npm/packages.ts";
+import { ListingCache } from "../servers/resilience/listing-cache.ts";
 
 export interface HubState {
   readonly eras: EraMemory;

@@ -1,14 +1,14 @@
 // Connects the embedded authorization server to the hub: its settings, its store, the groups that a person may use, the audit log.
 
 import type { LookupFunction } from "node:net";
-import type { AuditEntry } from "./auth/audit.ts";
-import { Issuer, type IssuerEvent } from "./auth/issuer/issuer.ts";
-import { may } from "./auth/policy.ts";
-import type { Catalog } from "./catalog/catalog.ts";
-import { DEFAULT_GROUP } from "./catalog/membership.ts";
-import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
-import type { Identity } from "./hub-access.ts";
-import { addressOf } from "./http/client-address.ts";
+import type { AuditEntry } from "../auth/audit.ts";
+import { Issuer, type IssuerEvent } from "../auth/issuer/issuer.ts";
+import { may } from "../auth/policy.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { DEFAULT_GROUP } from "../catalog/membership.ts";
+import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
+import type { Identity } from "./access.ts";
+import { addressOf } from "../http/client-address.ts";
 
 export interface HubIssuerOptions {
   readonly settings: HubSettingsEntry;
@@ -63,7 +63,7 @@ function entryOf(event: IssuerEvent): AuditEntry {
 }
 
 async function fetchPublic(url: string, lookup: LookupFunction | undefined): Promise<Response> {
-  const { createGuardedFetch } = await import("./oauth/fetch/guarded-fetch.ts");
+  const { createGuardedFetch } = await import("../oauth/fetch/guarded-fetch.ts");
   const fetch = createGuardedFetch({ server: NOWHERE, lookup, maxRedirects: 0, maxBytes: MAX_DOCUMENT_BYTES });
   return fetch(url, { headers: { accept: "application/json" } });
 }

@@ -1,18 +1,18 @@
 // The identity providers of hub.json: completes their entries, and connects them to the secrets, the users and the network.
 
 import type { LookupFunction } from "node:net";
-import { ALGORITHMS, type ClaimRule, type IssuerSettings } from "./auth/providers/issuer-settings.ts";
-import { IssuerTokens } from "./auth/providers/issuer-tokens.ts";
-import type { ResourceAddresses } from "./auth/resource.ts";
-import type { Users } from "./auth/users.ts";
-import { expandText } from "./config/parse/expand.ts";
-import { requireValidIssuers } from "./config/parse/issuers.ts";
-import type { SecretEntry } from "./config/schema/auth.ts";
-import type { IssuerEntry } from "./config/schema/issuer.ts";
-import { HubError } from "./errors.ts";
-import { createGuardedFetch } from "./oauth/fetch/guarded-fetch.ts";
-import type { Redactor } from "./redaction/redactor.ts";
-import type { SecretStore } from "./secrets/store.ts";
+import { ALGORITHMS, type ClaimRule, type IssuerSettings } from "../auth/providers/issuer-settings.ts";
+import { IssuerTokens } from "../auth/providers/issuer-tokens.ts";
+import type { ResourceAddresses } from "../auth/resource.ts";
+import type { Users } from "../auth/users.ts";
+import { expandText } from "../config/parse/expand.ts";
+import { requireValidIssuers } from "../config/parse/issuers.ts";
+import type { SecretEntry } from "../config/schema/auth.ts";
+import type { IssuerEntry } from "../config/schema/issuer.ts";
+import { HubError } from "../errors.ts";
+import { createGuardedFetch } from "../oauth/fetch/guarded-fetch.ts";
+import type { Redactor } from "../redaction/redactor.ts";
+import type { SecretStore } from "../secrets/store.ts";
 
 export interface IssuersOptions {
   readonly users: Users;

@@ -2,22 +2,22 @@
 // endpoints of its own, for the web interface.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createAdminEndpoint } from "./api/server/admin/endpoint.ts";
+import { createAdminEndpoint } from "../api/server/admin/endpoint.ts";
 import { decodeUri } from "@plugboard/shared/lenient";
-import { createApi, type ApiOptions, type McpTarget } from "./api/server/app.ts";
-import { GrantLimits, type GrantLimitSettings } from "./auth/grant-limits.ts";
-import { LoginMetrics } from "./api/server/login-metrics.ts";
-import { createMetrics } from "./api/server/metrics.ts";
-import { answerProbe } from "./api/server/probes.ts";
-import type { Latency } from "./calls/latency.ts";
-import type { CallLog } from "./call-log/port.ts";
-import type { Catalog } from "./catalog/catalog.ts";
-import type { Group } from "./catalog/group.ts";
-import type { DroppedConnections } from "./http/dropped-connections.ts";
-import type { Edge } from "./http/listener.ts";
-import { HubLoginPages } from "./hub-login-pages.ts";
-import { McpHttp, type McpHttpOptions } from "./mcp/http.ts";
-import { createResourceMetadata } from "./mcp/resource-metadata.ts";
+import { createApi, type ApiOptions, type McpTarget } from "../api/server/app.ts";
+import { GrantLimits, type GrantLimitSettings } from "../auth/grant-limits.ts";
+import { LoginMetrics } from "../api/server/login-metrics.ts";
+import { createMetrics } from "../api/server/metrics.ts";
+import { answerProbe } from "../api/server/probes.ts";
+import type { Latency } from "../calls/latency.ts";
+import type { CallLog } from "../call-log/port.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Group } from "../catalog/group.ts";
+import type { DroppedConnections } from "../http/dropped-connections.ts";
+import type { Edge } from "../http/listener.ts";
+import { HubLoginPages } from "./login-pages.ts";
+import { McpHttp, type McpHttpOptions } from "../mcp/http.ts";
+import { createResourceMetadata } from "../mcp/resource-metadata.ts";
 
 export interface HubEdgesOptions extends Pick<
   ApiOptions,

@@ -1,9 +1,9 @@
 // The current catalog: rebuilt when the config or the listing of a server changes.
 
-import { Catalog } from "./catalog/catalog.ts";
-import type { HubConfig } from "./config/schema/types.ts";
-import type { HubEvents } from "./events.ts";
-import type { Supervisor } from "./servers/supervisor.ts";
+import { Catalog } from "../catalog/catalog.ts";
+import type { HubConfig } from "../config/schema/types.ts";
+import type { HubEvents } from "../events.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
 
 export interface LiveCatalogOptions {
   readonly config: () => HubConfig;

@@ -2,12 +2,12 @@
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
-import { Listener, type Edge, type ListenerOptions } from "./http/listener.ts";
-import { isLoopbackHost } from "./lib/loopback.ts";
-import type { Certificate, LiveCertificate } from "./network/certificate.ts";
-import { localAddressOf, reachableHost, toNetwork, type Network, type NetworkFlags } from "./network/network.ts";
-import { isReachable, requireSafeExposure } from "./network/refusals.ts";
+import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
+import { Listener, type Edge, type ListenerOptions } from "../http/listener.ts";
+import { isLoopbackHost } from "../lib/loopback.ts";
+import type { Certificate, LiveCertificate } from "../network/certificate.ts";
+import { localAddressOf, reachableHost, toNetwork, type Network, type NetworkFlags } from "../network/network.ts";
+import { isReachable, requireSafeExposure } from "../network/refusals.ts";
 
 export interface ExposureOptions {
   readonly settings: HubSettingsEntry;
@@ -33,7 +33,7 @@ export async function openNetwork({ settings, flags, folder, ...places }: Exposu
   const certificate =
     network.tls === undefined
       ? undefined
-      : await (await import("./network/certificate.ts")).readCertificate(network.tls, host);
+      : await (await import("../network/certificate.ts")).readCertificate(network.tls, host);
   requireSafeExposure({
     network,
     certificate,
@@ -100,7 +100,7 @@ export class HubListeners {
       throw error;
     }
     if (tls === undefined || certificate === undefined) return new HubListeners(network, main, local);
-    const { LiveCertificate: Live } = await import("./network/certificate.ts");
+    const { LiveCertificate: Live } = await import("../network/certificate.ts");
     const host = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
     const onRenewal = (next: Certificate) => main.renew(next);
     return new HubListeners(network, main, local, new Live(certificate, { files: tls, host, onRenewal, onWarning }));

@@ -1,14 +1,14 @@
 // The hub's supervisor: what all servers share, and the events that they cause.
 
 import type { LookupFunction } from "node:net";
-import type { HubEvents } from "./events.ts";
-import type { HubState } from "./hub-state.ts";
-import { createLookup } from "./protocol/connect/lookup.ts";
-import type { ServerContext } from "./servers/context.ts";
-import { InstancePool } from "./servers/instances/instance-pool.ts";
-import { StartLimiter } from "./servers/process/start-limiter.ts";
-import type { Resilience } from "./servers/resilience/resilience.ts";
-import { Supervisor } from "./servers/supervisor.ts";
+import type { HubEvents } from "../events.ts";
+import type { HubState } from "./state.ts";
+import { createLookup } from "../protocol/connect/lookup.ts";
+import type { ServerContext } from "../servers/context.ts";
+import { InstancePool } from "../servers/instances/instance-pool.ts";
+import { StartLimiter } from "../servers/process/start-limiter.ts";
+import type { Resilience } from "../servers/resilience/resilience.ts";
+import { Supervisor } from "../servers/supervisor.ts";
 
 type Given =
   | "variables"

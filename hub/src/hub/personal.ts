@@ -1,13 +1,13 @@
 // The hub's personal secrets, and which person's credentials list what a server offers.
 
-import { personalSecretsOf } from "./config/parse/per-user.ts";
-import type { ServerConfig } from "./config/schema/types.ts";
-import { configuredSecretKey } from "./secrets/configured-key.ts";
-import { FileSecrets } from "./secrets/file-store.ts";
-import { MemorySecrets } from "./secrets/memory-store.ts";
-import { PersonalSecrets } from "./secrets/personal.ts";
-import type { Logins } from "./servers/login/logins.ts";
-import { LOCAL } from "./servers/login/server-login.ts";
+import { personalSecretsOf } from "../config/parse/per-user.ts";
+import type { ServerConfig } from "../config/schema/types.ts";
+import { configuredSecretKey } from "../secrets/configured-key.ts";
+import { FileSecrets } from "../secrets/file-store.ts";
+import { MemorySecrets } from "../secrets/memory-store.ts";
+import { PersonalSecrets } from "../secrets/personal.ts";
+import type { Logins } from "../servers/login/logins.ts";
+import { LOCAL } from "../servers/login/server-login.ts";
 
 /** `data`: the data folder; undefined: they last as long as the process. */
 export function openPersonalSecrets(

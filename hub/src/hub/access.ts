@@ -2,17 +2,17 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { AccessTokens } from "./auth/access-tokens.ts";
-import { AuditLog } from "./auth/audit.ts";
-import { Authenticator } from "./auth/authenticator.ts";
-import type { IssuerStore } from "./auth/issuer/issuer-store.ts";
-import { ManagementToken, readManagementToken } from "./auth/management-token.ts";
-import { Users } from "./auth/users.ts";
-import type { HubSettingsEntry } from "./config/schema/hub-settings.ts";
-import { toHubError } from "./errors.ts";
-import { resourceAddresses } from "./hub-resources.ts";
-import type { IssuersOptions } from "./hub-issuers.ts";
-import type { IdentityFile } from "./identity/identity-file.ts";
+import { AccessTokens } from "../auth/access-tokens.ts";
+import { AuditLog } from "../auth/audit.ts";
+import { Authenticator } from "../auth/authenticator.ts";
+import type { IssuerStore } from "../auth/issuer/issuer-store.ts";
+import { ManagementToken, readManagementToken } from "../auth/management-token.ts";
+import { Users } from "../auth/users.ts";
+import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
+import { toHubError } from "../errors.ts";
+import { resourceAddresses } from "./resources.ts";
+import type { IssuersOptions } from "./issuers.ts";
+import type { IdentityFile } from "../identity/identity-file.ts";
 
 export interface AccessOptions extends Omit<IssuersOptions, "users" | "addresses"> {
   /** The data folder. */
@@ -29,7 +29,7 @@ export async function openAuthenticator(options: AccessOptions): Promise<Authent
   const issuers =
     entries.length === 0
       ? undefined
-      : (await import("./hub-issuers.ts")).openIssuers(entries, { ...options, users, addresses });
+      : (await import("./issuers.ts")).openIssuers(entries, { ...options, users, addresses });
   const management = await ManagementToken.open(data);
   // The owner of the token may pass it to a tool by mistake.
   redactor.setSecrets(ManagementToken, [(await readManagementToken(data)) ?? ""]);
@@ -70,22 +70,23 @@ export function openIdentity(
   const hasStore = () => file.exists;
   const users = new Users({
     hasStore,
-    openStore: async () => new (await import("./identity/sqlite-users.ts")).SqliteUsers(await file.open()),
+    openStore: async () => new (await import("../identity/sqlite-users.ts")).SqliteUsers(await file.open()),
     rules: { admins: auth.admins ?? [], teams: auth.teams ?? {} },
     onWarning,
   });
   const accessTokens = new AccessTokens({
     hasStore,
-    openStore: async () => new (await import("./identity/sqlite-tokens.ts")).SqliteTokens(await file.open()),
+    openStore: async () => new (await import("../identity/sqlite-tokens.ts")).SqliteTokens(await file.open()),
     users,
     onWarning,
   });
   const audit = new AuditLog({
     hasStore,
-    openStore: async () => new (await import("./identity/sqlite-audit.ts")).SqliteAudit(await file.open()),
+    openStore: async () => new (await import("../identity/sqlite-audit.ts")).SqliteAudit(await file.open()),
     onWarning,
   });
-  const openIssuerStore = async () => new (await import("./identity/sqlite-issuer.ts")).SqliteIssuer(await file.open());
+  const openIssuerStore = async () =>
+    new (await import("../identity/sqlite-issuer.ts")).SqliteIssuer(await file.open());
   const close = async () => {
     users.close();
     await accessTokens.close();
@@ -108,7 +109,7 @@ class LazyFile {
   }
 
   open(): Promise<IdentityFile> {
-    this.#opened ??= import("./identity/identity-file.ts")
+    this.#opened ??= import("../identity/identity-file.ts")
       .then((module) => module.IdentityFile.open(this.#path))
       .catch((error: unknown) => {
         this.#opened = undefined;

@@ -1,15 +1,15 @@
 // Connects the identity providers of hub.json: their protocol, their secrets, and what the hub makes of the people they recognise.
 
-import type { AuditLog } from "./auth/audit.ts";
-import { claimsOf } from "./auth/sso/claims.ts";
-import { SsoSignIns, type SsoClient, type SsoProvider } from "./auth/sso/sign-ins.ts";
-import type { Users } from "./auth/users.ts";
-import type { SsoProvider as ProviderEntry } from "./config/schema/sso.ts";
-import { HubError } from "./errors.ts";
-import { createGuardedFetch } from "./oauth/fetch/guarded-fetch.ts";
-import { RelyingParty } from "./oauth/openid/relying-party.ts";
-import type { Redactor } from "./redaction/redactor.ts";
-import type { SecretStore } from "./secrets/store.ts";
+import type { AuditLog } from "../auth/audit.ts";
+import { claimsOf } from "../auth/sso/claims.ts";
+import { SsoSignIns, type SsoClient, type SsoProvider } from "../auth/sso/sign-ins.ts";
+import type { Users } from "../auth/users.ts";
+import type { SsoProvider as ProviderEntry } from "../config/schema/sso.ts";
+import { HubError } from "../errors.ts";
+import { createGuardedFetch } from "../oauth/fetch/guarded-fetch.ts";
+import { RelyingParty } from "../oauth/openid/relying-party.ts";
+import type { Redactor } from "../redaction/redactor.ts";
+import type { SecretStore } from "../secrets/store.ts";
 
 export interface SsoOptions {
   readonly providers: readonly ProviderEntry[];

@@ -1,17 +1,17 @@
 // The hub's logins at remote servers: connects them to the config, the secrets, the servers and the events.
 
 import type { LookupFunction } from "node:net";
-import type { HubEvents } from "./events.ts";
-import { HubError } from "./errors.ts";
-import type { LoginStore } from "./secrets/login-store.ts";
-import type { PersonalSecrets } from "./secrets/personal.ts";
-import type { SecretStore } from "./secrets/store.ts";
-import { SYSTEM_CLOCK } from "./servers/login/clock.ts";
-import { Logins } from "./servers/login/logins.ts";
-import { resolveAuth } from "./servers/login/resolve-auth.ts";
-import { resolveServer } from "./servers/process/resolve.ts";
-import type { Redactor } from "./servers/server-redaction.ts";
-import type { Supervisor } from "./servers/supervisor.ts";
+import type { HubEvents } from "../events.ts";
+import { HubError } from "../errors.ts";
+import type { LoginStore } from "../secrets/login-store.ts";
+import type { PersonalSecrets } from "../secrets/personal.ts";
+import type { SecretStore } from "../secrets/store.ts";
+import { SYSTEM_CLOCK } from "../servers/login/clock.ts";
+import { Logins } from "../servers/login/logins.ts";
+import { resolveAuth } from "../servers/login/resolve-auth.ts";
+import { resolveServer } from "../servers/process/resolve.ts";
+import type { Redactor } from "../servers/server-redaction.ts";
+import type { Supervisor } from "../servers/supervisor.ts";
 
 export interface HubLoginsOptions {
   readonly store: LoginStore;

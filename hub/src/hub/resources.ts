@@ -1,10 +1,10 @@
 // What tokens can be issued for, by the paths of the edges.
 
 import { decodeUri } from "@plugboard/shared/lenient";
-import { BASE_PATH } from "./api/server/base-path.ts";
-import type { Resource, ResourceAddresses } from "./auth/resource.ts";
-import { DEFAULT_GROUP } from "./catalog/membership.ts";
-import { isAdminPath, targetOf, type Target } from "./http/mcp-paths.ts";
+import { BASE_PATH } from "../api/server/base-path.ts";
+import type { Resource, ResourceAddresses } from "../auth/resource.ts";
+import { DEFAULT_GROUP } from "../catalog/membership.ts";
+import { isAdminPath, targetOf, type Target } from "../http/mcp-paths.ts";
 
 const ADMIN_ENDPOINT: Resource = {
   name: "admin",
