@@ -8,7 +8,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { Hub } from "../../hub/dist/hub.js";
+import { Hub } from "../../hub/dist/hub/hub.js";
 import { ConfigFiles } from "../../hub/dist/config/files/config-files.js";
 
 const { values, positionals } = parseArgs({

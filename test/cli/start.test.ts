@@ -96,7 +96,7 @@ describe("the published package", () => {
     const licences = await readFile(join(folder, "dist/bundle/THIRD-PARTY-LICENSES.txt"), "utf8");
     for (const name of ["zod", "commander", "hono", "undici", "ws"])
       expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
-    await expect(readFile(join(folder, "dist/hub.js"))).rejects.toThrow("ENOENT");
+    await expect(readFile(join(folder, "dist/hub/hub.js"))).rejects.toThrow("ENOENT");
     const types = await readFile(join(folder, "dist/index.d.ts"), "utf8");
     expect(types).toContain("createHub");
     const library: object = await import(join(folder, "dist/embed/index.js"));

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { HUB_MODULES } from "../places.ts";
 
-type HubModule = typeof import("../../../hub/dist/hub.js");
+type HubModule = typeof import("../../../hub/dist/hub/hub.js");
 type ConfigModule = typeof import("../../../hub/dist/config/files/memory-store.js");
 type CallLogModule = typeof import("../../../hub/dist/call-log/sqlite/sqlite-call-log.js");
 type Begin = InstanceType<CallLogModule["SqliteCallLog"]>["begin"];
 type LogModule = typeof import("../../../hub/dist/log/log.js");
 
 const load = <T>(name: string) => import(pathToFileURL(join(HUB_MODULES, name)).href) as Promise<T>;
-const { Hub } = await load<HubModule>("hub.js");
+const { Hub } = await load<HubModule>("hub/hub.js");
 const { MemoryConfig } = await load<ConfigModule>("config/files/memory-store.js");
 const { SqliteCallLog } = await load<CallLogModule>("call-log/sqlite/sqlite-call-log.js");
 const { startFileLog } = await load<LogModule>("log/log.js");
