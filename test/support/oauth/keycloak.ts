@@ -1,12 +1,10 @@
 // Keycloak from Maven Central, for the long lane: downloaded and built once into a folder that is kept.
 
 import { execFile } from "node:child_process";
-import { createWriteStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { freePort } from "../sockets.ts";
 import { startBackground } from "./background.ts";
@@ -14,7 +12,7 @@ import { Front } from "./front.ts";
 import type { Issuer } from "./issuer.ts";
 
 const VERSION = "26.7.3";
-const ARCHIVE = `https://repo.maven.apache.org/maven2/org/keycloak/keycloak-quarkus-dist/${VERSION}/keycloak-quarkus-dist-${VERSION}.zip`;
+const ARTIFACT = `org.keycloak:keycloak-quarkus-dist:${VERSION}:zip`;
 const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "plugboard-test");
 const FOLDER = join(CACHE, `keycloak-${VERSION}`);
 /** Marks a folder that is complete. */
@@ -28,17 +26,18 @@ const run = promisify(execFile);
 
 /** Why it cannot be used here, if it cannot. */
 export async function prepareKeycloak(): Promise<string | undefined> {
-  const hasJava = await run("java", ["-version"]).then(
-    () => true,
-    () => false,
-  );
-  if (!hasJava) return "no Java: apt-get install -y --no-install-recommends openjdk-17-jre-headless";
+  const hasMaven = await succeeds("mvn", ["-version"]);
+  if (!hasMaven) return "no Maven: apt-get install -y --no-install-recommends maven";
   if (existsSync(BUILT)) return undefined;
-  const answer = await fetch(ARCHIVE).catch(() => undefined);
-  if (answer?.body == null || !answer.ok) return `${ARCHIVE} cannot be downloaded`;
   await mkdir(CACHE, { recursive: true });
-  const archive = join(CACHE, `keycloak-${VERSION}.zip`);
-  await pipeline(Readable.fromWeb(answer.body as never), createWriteStream(archive));
+  const isCopied = await succeeds("mvn", [
+    "-q",
+    "dependency:copy",
+    `-Dartifact=${ARTIFACT}`,
+    `-DoutputDirectory=${CACHE}`,
+  ]);
+  if (!isCopied) return `Maven cannot download ${ARTIFACT}`;
+  const archive = join(CACHE, `keycloak-quarkus-dist-${VERSION}.zip`);
   await rm(FOLDER, { recursive: true, force: true });
   await run("python3", ["-m", "zipfile", "-e", archive, CACHE]);
   await rm(archive);
@@ -46,6 +45,13 @@ export async function prepareKeycloak(): Promise<string | undefined> {
   await run("touch", [`${BUILT}.part`]);
   await rename(`${BUILT}.part`, BUILT);
   return undefined;
+}
+
+function succeeds(command: string, words: string[]): Promise<boolean> {
+  return run(command, words, { timeout: START_MS }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** A realm with one user and one public client, whose tokens are for the protected servers that are named. */
