@@ -37,8 +37,6 @@ interface Live {
   savedAt: number | undefined;
 }
 
-/** What other processes change takes effect within this time. */
-const CHECK_MS = 500;
 /** The last use is written this often at most. */
 const SAVE_USES_MS = 60_000;
 /** The longest delay of a timer. */
@@ -51,7 +49,8 @@ export class AccessTokens {
   /** By digest. */
   readonly #live = new Map<string, Live>();
   readonly #uses = new Map<string, TokenUse>();
-  readonly #timers: NodeJS.Timeout[] = [];
+  #savingUses: NodeJS.Timeout | undefined;
+  #stopWatching: (() => void) | undefined;
   #store: Promise<TokenStore> | undefined;
   #expiry: NodeJS.Timeout | undefined;
   #loading: Promise<void> | undefined;
@@ -167,7 +166,8 @@ export class AccessTokens {
   }
 
   async #close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    this.#stopWatching?.();
+    clearInterval(this.#savingUses);
     clearTimeout(this.#expiry);
     await this.#saveUses();
   }
@@ -175,13 +175,8 @@ export class AccessTokens {
   #open(): Promise<TokenStore> {
     this.#store ??= this.#options.openStore().then(
       (store) => {
-        const check = () => {
-          if (store.hasChanged()) void this.reload().catch(this.#warn);
-        };
-        this.#timers.push(
-          setInterval(check, CHECK_MS).unref(),
-          setInterval(() => void this.#saveUses(), SAVE_USES_MS).unref(),
-        );
+        this.#stopWatching = store.watch(() => void this.reload().catch(this.#warn));
+        this.#savingUses = setInterval(() => void this.#saveUses(), SAVE_USES_MS).unref();
         return store;
       },
       (error: unknown) => {

@@ -46,6 +46,6 @@ export interface TokenStore {
   /** Returns false if there is none. */
   revoke(id: string, by: string): Promise<boolean>;
   used(uses: readonly TokenUse[]): Promise<void>;
-  /** Whether another process has changed tokens since they were listed. */
-  hasChanged(): boolean;
+  /** Calls `onChange` until tokens are listed again after another process has changed them. Returns how to stop that. */
+  watch(onChange: () => void): () => void;
 }

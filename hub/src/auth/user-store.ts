@@ -34,6 +34,6 @@ export interface UserStore {
   ): Promise<StoredUser>;
   /** Returns false if there is none. */
   remove(id: string): Promise<boolean>;
-  /** Whether another process has changed users since they were listed. */
-  hasChanged(): boolean;
+  /** Calls `onChange` until users are listed again after another process has changed them. Returns how to stop that. */
+  watch(onChange: () => void): () => void;
 }

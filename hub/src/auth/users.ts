@@ -67,8 +67,6 @@ interface Known {
   readonly user: User;
 }
 
-/** What other processes change takes effect within this time. */
-const CHECK_MS = 500;
 /** When someone was here last is saved this often at most. */
 const SAVE_SEEN_MS = 60_000;
 const MAX_TEXT = 256;
@@ -86,7 +84,7 @@ export class Users {
   readonly #grants = new Map<string, Set<Grant>>();
   readonly #listeners = new Set<(principal: string) => void>();
   #store: Promise<UserStore> | undefined;
-  #check: NodeJS.Timeout | undefined;
+  #stopWatching: (() => void) | undefined;
   #loading: Promise<void> | undefined;
 
   constructor(options: UsersOptions) {
@@ -203,7 +201,7 @@ export class Users {
   }
 
   close(): void {
-    clearInterval(this.#check);
+    this.#stopWatching?.();
   }
 
   async #load(): Promise<void> {
@@ -218,10 +216,7 @@ export class Users {
   #open(): Promise<UserStore> {
     this.#store ??= this.#options.openStore().then(
       (store) => {
-        const check = () => {
-          if (store.hasChanged()) void this.reload().catch(this.#warn);
-        };
-        this.#check = setInterval(check, CHECK_MS).unref();
+        this.#stopWatching = store.watch(() => void this.reload().catch(this.#warn));
         return store;
       },
       (error: unknown) => {

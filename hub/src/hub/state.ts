@@ -7,12 +7,14 @@ import { EntryTimes, entryTimesFile } from "../config/files/entry-times.ts";
 import type { HubPaths } from "../config/files/paths.ts";
 import { sweepTemps } from "../config/files/sweep.ts";
 import type { CallLogEntry } from "../config/schema/call-log.ts";
+import { keptFile } from "../lib/files/kept-text.ts";
 import { SessionFile } from "../mcp/session-file.ts";
 import { TaskIds } from "../mcp/tasks/task-ids.ts";
 import { IDLE_MS, RECORD_MS } from "../protocol/serve/http-session.ts";
 import { EraMemory } from "../servers/connection/era-memory.ts";
 import { Packages } from "../servers/npm/packages.ts";
 import { ListingCache } from "../servers/resilience/listing-cache.ts";
+import { ListingFiles } from "../servers/resilience/listing-files.ts";
 
 export interface HubState {
   readonly eras: EraMemory;
@@ -40,12 +42,12 @@ export async function openHubState(options: HubStateOptions): Promise<HubState> 
     return { eras, listings: undefined, packages: undefined, taskIds: new TaskIds(), times };
   }
   await mkdir(paths.data, { recursive: true, mode: 0o700 });
-  const listings = new ListingCache(join(paths.data, "listings"), { onWarning });
+  const listings = new ListingCache(new ListingFiles(join(paths.data, "listings")), { onWarning });
   const [eras, packages, taskIds, times] = await Promise.all([
-    EraMemory.open(join(paths.data, "eras.json"), onWarning),
+    EraMemory.open(keptFile(join(paths.data, "eras.json")), onWarning),
     openPackages(options),
     TaskIds.open(join(paths.data, "task-ids.key"), onWarning),
-    EntryTimes.open(join(paths.data, entryTimesFile(paths.config))),
+    EntryTimes.open(keptFile(join(paths.data, entryTimesFile(paths.config)))),
     sweepTemps(paths),
   ]);
   return { eras, listings, packages, taskIds, times };

@@ -2,6 +2,9 @@
 
 import { parseJson } from "@plugboard/shared/lenient";
 
+/** Of a database, by the names of its columns. */
+export type Row = Readonly<Record<string, unknown>>;
+
 export function text(column: unknown): string {
   return typeof column === "string" ? column : "";
 }

@@ -6,6 +6,8 @@ import { openDatabase, UnusableDatabase, type Unusability } from "@plugboard/sha
 import { HubError } from "../errors.ts";
 import { IDENTITY_FORM } from "./schema.ts";
 
+/** What other processes change is noticed within this time. */
+const CHECK_MS = 500;
 /** How long to wait for a lock of another process. */
 const BUSY_MS = 2000;
 
@@ -40,6 +42,15 @@ export class IdentityFile {
   /** Changes when another process has written. */
   get version(): number {
     return this.#db.number("PRAGMA data_version");
+  }
+
+  /** Calls `onChange` while the version is another one than that of the last reading. */
+  watch(lastRead: () => number, onChange: () => void): () => void {
+    const check = () => {
+      if (this.version !== lastRead()) onChange();
+    };
+    const timer = setInterval(check, CHECK_MS).unref();
+    return () => clearInterval(timer);
   }
 
   close(): Promise<void> {

@@ -1,7 +1,5 @@
 // Clients and logins of the embedded authorization server in identity.db.
 
-import { parseJson } from "@plugboard/shared/lenient";
-import type { SqlRow } from "@plugboard/shared/sqlite/driver";
 import type {
   ClientLogin,
   IssuerStore,
@@ -9,8 +7,9 @@ import type {
   StoredClient,
   StoredRefreshToken,
 } from "../auth/issuer/issuer-store.ts";
-import { numberOrNothing, text, textList } from "./columns.ts";
+import { numberOrNothing } from "./columns.ts";
 import type { IdentityFile } from "./identity-file.ts";
+import { toClient, toLogin, toPayload } from "./rows.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -150,34 +149,4 @@ export class SqliteIssuer implements IssuerStore {
   removeRefreshTokensOf(login: string): Promise<void> {
     return this.#file.run((db) => void db.run("DELETE FROM oauth_refresh_token WHERE login = ?", login));
   }
-}
-
-function toClient(row: SqlRow): StoredClient {
-  return {
-    id: text(row["id"]),
-    metadata: toPayload(row["metadata"]),
-    createdAt: Number(row["created_at"]),
-    createdFrom: text(row["created_from"]),
-    usedAt: numberOrNothing(row["used_at"]),
-  };
-}
-
-function toLogin(row: SqlRow): ClientLogin {
-  return {
-    id: text(row["id"]),
-    client: text(row["client"]),
-    clientName: text(row["client_name"]),
-    redirectHost: text(row["redirect_host"]),
-    principal: text(row["principal"]),
-    groups: textList(row["groups"]),
-    readOnly: row["read_only"] !== 0,
-    createdAt: Number(row["created_at"]),
-    expiresAt: Number(row["expires_at"]),
-    usedAt: numberOrNothing(row["used_at"]),
-  };
-}
-
-function toPayload(column: unknown): Payload {
-  const value = parseJson(text(column));
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

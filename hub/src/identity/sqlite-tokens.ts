@@ -1,12 +1,9 @@
 // Access tokens in identity.db.
 
-import { parseJson } from "@plugboard/shared/lenient";
-import type { Database, SqlRow } from "@plugboard/shared/sqlite/driver";
-import { isRole } from "../auth/grant.ts";
+import type { Database } from "@plugboard/shared/sqlite/driver";
 import type { StoredToken, TokenStore, TokenUse } from "../auth/token-store.ts";
-import { HubError } from "../errors.ts";
-import { numberOrNothing, text, textList, textOrNothing } from "./columns.ts";
 import type { IdentityFile } from "./identity-file.ts";
+import { tokenNameTaken, toToken } from "./rows.ts";
 
 const COLUMNS = `id, digest, start, name, principal, role, groups, read_only, created_at, created_by, expires_at, used_at,
   used_from, login, client`;
@@ -83,42 +80,10 @@ export class SqliteTokens implements TokenStore {
   #freeName(db: Database, name: string): void {
     const isNamed = "name = ? AND revoked_at IS NULL AND login IS NULL";
     db.run(`UPDATE token SET revoked_at = expires_at WHERE ${isNamed} AND expires_at <= ?`, name, this.#now());
-    if (db.get(`SELECT 1 FROM token WHERE ${isNamed}`, name) !== undefined) throw taken(name);
+    if (db.get(`SELECT 1 FROM token WHERE ${isNamed}`, name) !== undefined) throw tokenNameTaken(name);
   }
 
-  hasChanged(): boolean {
-    return this.#file.version !== this.#version;
+  watch(onChange: () => void): () => void {
+    return this.#file.watch(() => this.#version, onChange);
   }
-}
-
-function taken(name: string): HubError {
-  return new HubError("Conflict", `There is already a token ${JSON.stringify(name)}`, {
-    field: "name",
-    hint: `Choose another name, or revoke it first: plugboard token rm '${name}'`,
-  });
-}
-
-/** A row that makes no sense gives no rights. */
-function toToken(row: SqlRow): StoredToken {
-  const { role, read_only: readOnly, login, client } = row;
-  return {
-    ...(login === null ? {} : { issued: { login: text(login), client: text(client) } }),
-    id: text(row["id"]),
-    digest: text(row["digest"]),
-    start: text(row["start"]),
-    name: text(row["name"]),
-    principal: text(row["principal"]),
-    role: isRole(role) ? role : "user",
-    groups: groupsOf(row["groups"]),
-    readOnly: readOnly !== 0,
-    createdAt: Number(row["created_at"]),
-    createdBy: text(row["created_by"]),
-    expiresAt: numberOrNothing(row["expires_at"]),
-    usedAt: numberOrNothing(row["used_at"]),
-    usedFrom: textOrNothing(row["used_from"]),
-  };
-}
-
-function groupsOf(column: unknown): StoredToken["groups"] {
-  return parseJson(text(column)) === "*" ? "*" : textList(column);
 }

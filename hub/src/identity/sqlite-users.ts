@@ -1,10 +1,8 @@
 // The people who have signed in, in identity.db.
 
-import { isRole } from "../auth/grant.ts";
 import type { StoredUser, UserStore } from "../auth/user-store.ts";
-import type { SqlRow } from "@plugboard/shared/sqlite/driver";
-import { numberOrNothing, text, textList, textOrNothing } from "./columns.ts";
 import type { IdentityFile } from "./identity-file.ts";
+import { toUser } from "./rows.ts";
 
 const COLUMNS = `id, issuer, subject, email, email_verified, name, given_role, claimed_role, claimed_teams, created_at, seen_at,
   disabled_at`;
@@ -60,25 +58,7 @@ export class SqliteUsers implements UserStore {
     return this.#file.run((db) => db.run("DELETE FROM user WHERE id = ?", id) > 0);
   }
 
-  hasChanged(): boolean {
-    return this.#file.version !== this.#version;
+  watch(onChange: () => void): () => void {
+    return this.#file.watch(() => this.#version, onChange);
   }
-}
-
-function toUser(row: SqlRow): StoredUser {
-  const { given_role: givenRole, claimed_role: claimedRole } = row;
-  return {
-    id: text(row["id"]),
-    issuer: text(row["issuer"]),
-    subject: text(row["subject"]),
-    email: textOrNothing(row["email"]),
-    emailVerified: row["email_verified"] === 1,
-    name: textOrNothing(row["name"]),
-    givenRole: isRole(givenRole) ? givenRole : undefined,
-    claimedRole: isRole(claimedRole) ? claimedRole : undefined,
-    claimedTeams: textList(row["claimed_teams"]),
-    createdAt: Number(row["created_at"]),
-    seenAt: Number(row["seen_at"]),
-    disabledAt: numberOrNothing(row["disabled_at"]),
-  };
 }

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { findUndeclaredVariables, requireDeclaredVariables, undeclaredWarning } from "../config/parse/allowed-env.ts";
 import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "../config/edit/diff.ts";
-import { GROUP_FILE, SERVER_FILE } from "../config/parse/documents.ts";
+import { SERVER_FILE } from "../config/parse/documents.ts";
 import { normalizeServer } from "../config/parse/normalize.ts";
 import type { EntryTime, EntryTimes } from "../config/files/entry-times.ts";
 import type {
@@ -17,7 +17,6 @@ import type {
 import type { CallLogPatch } from "../config/schema/call-log.ts";
 import type { GroupConfig, HubConfig, ServerConfig } from "../config/schema/types.ts";
 import { serverWarnings } from "../config/parse/warnings.ts";
-import { FolderWatch } from "../config/files/watch.ts";
 import { demoServer } from "../demo/config.ts";
 import { HubError, toHubError, type ErrorBody } from "../errors.ts";
 import type { HubEvents } from "../events.ts";
@@ -27,7 +26,7 @@ import type { Supervisor } from "../servers/supervisor.ts";
 
 export interface LiveConfigOptions {
   readonly store: ConfigStore;
-  /** The folder that is watched. */
+  /** The config folder. */
   readonly folder: string;
   readonly supervisor: Supervisor;
   readonly events: HubEvents;
@@ -47,7 +46,7 @@ export class LiveConfig {
   readonly #background = new Set<Promise<void>>();
   /** The last change; the next one waits until it has settled. */
   #changes: Promise<unknown> = Promise.resolve();
-  #watch: FolderWatch | undefined;
+  #stopWatching: (() => void) | undefined;
   #current: HubConfig = { servers: [], groups: [] };
   #warnings: readonly string[] = [];
   /** Why the stored config is not in force. */
@@ -100,16 +99,16 @@ export class LiveConfig {
     this.#running = true;
   }
 
-  /** From now on, edits of the files are applied. The outcome is reported by event. */
+  /** From now on, what others change in the store is applied. The outcome is reported by event. */
   async watch(): Promise<void> {
     const onChange = () => void this.reload().catch(() => undefined);
-    this.#watch = await FolderWatch.open(this.#options.folder, [SERVER_FILE, GROUP_FILE], onChange);
+    this.#stopWatching = await this.#options.store.watch(onChange);
   }
 
   /** Starts no more servers. Resolves when no change is in progress. */
   async close(): Promise<void> {
     this.#running = false;
-    this.#watch?.close();
+    this.#stopWatching?.();
     await this.#changes;
     await Promise.all(this.#background);
   }

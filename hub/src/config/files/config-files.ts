@@ -16,6 +16,7 @@ import { normalizeServer } from "../parse/normalize.ts";
 import type { JsonObject } from "../parse/plain-object.ts";
 import type { ConfigFileName, ConfigStore, EditOptions, LoadedConfig, StoredTexts } from "./config-store.ts";
 import { readTextFile } from "./text-file.ts";
+import { FolderWatch } from "./watch.ts";
 import type { CallLogPatch } from "../schema/call-log.ts";
 import type { GroupConfig, ServerConfig } from "../schema/types.ts";
 import { findWarnings } from "../parse/warnings.ts";
@@ -30,12 +31,14 @@ const GROUP_AND_OTHERS = 0o077;
  * @example const { config } = await new ConfigFiles(hubPaths(platform).config).load();
  */
 export class ConfigFiles implements ConfigStore {
+  readonly #folder: string;
   readonly #serverPath: string;
   readonly #groupPath: string;
   /** The last edit. The next one waits until it has settled. */
   #edits: Promise<unknown> = Promise.resolve();
 
   constructor(dir: string) {
+    this.#folder = dir;
     this.#serverPath = join(dir, SERVER_FILE);
     this.#groupPath = join(dir, GROUP_FILE);
   }
@@ -112,6 +115,11 @@ export class ConfigFiles implements ConfigStore {
 
   async replaceText(file: ConfigFileName, text: string, options: EditOptions = {}): Promise<void> {
     await this.#edit(file === "group" ? this.#groupPath : this.#serverPath, options, () => text);
+  }
+
+  async watch(onChange: () => void): Promise<() => void> {
+    const watch = await FolderWatch.open(this.#folder, [SERVER_FILE, GROUP_FILE], onChange);
+    return () => watch.close();
   }
 
   /** Serializes edits. A failed edit rejects only for its caller. */

@@ -50,4 +50,6 @@ export interface ConfigStore {
   readTexts(): Promise<StoredTexts>;
   /** Replaces a whole text, which must be valid JSON. */
   replaceText(file: ConfigFileName, text: string, options?: EditOptions): Promise<void>;
+  /** Calls `onChange` when someone else has changed the config. Returns how to stop that. */
+  watch(onChange: () => void): Promise<() => void>;
 }

@@ -2,9 +2,8 @@
 // data folder.
 
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
-import { writeFileAtomic } from "../../lib/files/atomic.ts";
+import type { KeptText } from "../../lib/files/kept-text.ts";
 import type { ServerConfig } from "../schema/types.ts";
 
 export interface EntryTime {
@@ -23,18 +22,18 @@ export function entryTimesFile(configFolder: string): string {
 }
 
 export class EntryTimes {
-  readonly #path: string | undefined;
+  readonly #kept: KeptText | undefined;
   #known: ReadonlyMap<string, Known>;
   #saving: Promise<void> = Promise.resolve();
 
-  private constructor(path: string | undefined, known: ReadonlyMap<string, Known>) {
-    this.#path = path;
+  private constructor(kept: KeptText | undefined, known: ReadonlyMap<string, Known>) {
+    this.#kept = kept;
     this.#known = known;
   }
 
-  /** Without a path, times are kept in memory only. An unreadable file counts as empty: all entries are new. */
-  static async open(path?: string): Promise<EntryTimes> {
-    const text = path === undefined ? "{}" : await readFile(path, "utf8").catch(() => "{}");
+  /** Without `kept`, times are in memory only. What cannot be read counts as empty: all entries are new. */
+  static async open(kept?: KeptText): Promise<EntryTimes> {
+    const text = (await kept?.read().catch(() => undefined)) ?? "{}";
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
@@ -42,7 +41,7 @@ export class EntryTimes {
       parsed = {};
     }
     const known = schema.safeParse(parsed);
-    return new EntryTimes(path, new Map(Object.entries(known.success ? known.data : {})));
+    return new EntryTimes(kept, new Map(Object.entries(known.success ? known.data : {})));
   }
 
   /** Replaces the known servers by the current ones. */
@@ -58,7 +57,7 @@ export class EntryTimes {
     return this.#known.get(id) ?? { createdAt: now, updatedAt: now };
   }
 
-  /** Resolves when all changes are on disk. */
+  /** Resolves when all changes are written. */
   saved(): Promise<void> {
     return this.#saving;
   }
@@ -71,9 +70,9 @@ export class EntryTimes {
   }
 
   #save(): void {
-    const path = this.#path;
-    if (path === undefined) return;
+    const kept = this.#kept;
+    if (kept === undefined) return;
     const text = JSON.stringify(Object.fromEntries(this.#known));
-    this.#saving = this.#saving.then(() => writeFileAtomic(path, text, { mode: 0o600 })).catch(() => undefined); // losing the times on a full disk is harmless
+    this.#saving = this.#saving.then(() => kept.write(text)).catch(() => undefined); // losing the times on a full disk is harmless
   }
 }

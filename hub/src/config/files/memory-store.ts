@@ -82,6 +82,11 @@ export class MemoryConfig implements ConfigStore {
     });
   }
 
+  /** Nobody else can change it. */
+  async watch(): Promise<() => void> {
+    return () => undefined;
+  }
+
   #edit({ ifRevision }: EditOptions, change: () => void): void {
     if (ifRevision !== undefined && ifRevision !== String(this.#edits)) {
       throw new HubError("Conflict", "The config has changed since you read it", {

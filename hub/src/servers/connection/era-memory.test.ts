@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Transport } from "../../config/schema/types.ts";
+import { keptFile } from "../../lib/files/kept-text.ts";
 import { EraMemory } from "./era-memory.ts";
 
 const HOUR = 3_600_000;
@@ -90,18 +91,18 @@ describe("verdicts", () => {
 
 describe("the file", () => {
   it("CL-2 outlives the hub", async () => {
-    const memory = await EraMemory.open(path);
+    const memory = await EraMemory.open(keptFile(path));
     memory.featureRequested(stdio("c"), "sampling");
     memory.remember(stdio("a"), "legacy");
     memory.remember(stdio("b"), "modern");
     await memory.saved();
-    const later = await EraMemory.open(path);
+    const later = await EraMemory.open(keptFile(path));
     expect([later.find(stdio("a")), later.find(stdio("b"))]).toEqual(["legacy", "modern"]);
     expect([...later.requestedFeatures(stdio("c"))]).toEqual(["sampling"]);
   });
 
   it("SE-1 the file contains neither arguments nor addresses, and only its owner can read it", async () => {
-    const memory = await EraMemory.open(path);
+    const memory = await EraMemory.open(keptFile(path));
     memory.remember(stdio("--token=s3cret"), "legacy");
     memory.remember(remote("http://user:s3cret@host/mcp"), "legacy");
     await memory.saved();
@@ -113,19 +114,19 @@ describe("the file", () => {
     "CL-2 a file that contains %j is reported, counts as empty, and is overwritten",
     async (text) => {
       const warnings: string[] = [];
-      await EraMemory.open(path, (message) => warnings.push(message));
+      await EraMemory.open(keptFile(path), (message) => warnings.push(message));
       expect(warnings).toEqual([]);
       await writeFile(path, text);
-      const memory = await EraMemory.open(path, (message) => warnings.push(message));
+      const memory = await EraMemory.open(keptFile(path), (message) => warnings.push(message));
       expect(warnings).toEqual(text === '{"x": {"era": "legacy"}}' ? [] : [expect.stringContaining("is damaged")]);
       memory.remember(stdio(), "legacy");
       await memory.saved();
-      expect((await EraMemory.open(path)).find(stdio())).toBe("legacy");
+      expect((await EraMemory.open(keptFile(path))).find(stdio())).toBe("legacy");
     },
   );
 
   it("F32 a file that cannot be written costs a probe and nothing else", async () => {
-    const memory = await EraMemory.open(join(dir, "no/such/folder/eras.json"));
+    const memory = await EraMemory.open(keptFile(join(dir, "no/such/folder/eras.json")));
     memory.remember(stdio(), "legacy");
     await memory.saved();
     expect(memory.find(stdio())).toBe("legacy");

@@ -3,9 +3,8 @@
 // probed anyway; a stale legacy entry would never fail, so it expires.
 
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import * as z from "zod/mini";
-import { writeFileAtomic } from "../../lib/files/atomic.ts";
+import type { KeptText } from "../../lib/files/kept-text.ts";
 import type { Era } from "../../protocol/revisions/era.ts";
 import type { Transport } from "../../config/schema/types.ts";
 
@@ -33,18 +32,18 @@ type Record = z.infer<typeof record>;
 const schema = z.record(z.string(), record);
 
 export class EraMemory {
-  readonly #path: string | undefined;
+  readonly #kept: KeptText | undefined;
   readonly #records: Map<string, Record>;
   #saving: Promise<void> = Promise.resolve();
 
-  private constructor(path: string | undefined, records: Map<string, Record>) {
-    this.#path = path;
+  private constructor(kept: KeptText | undefined, records: Map<string, Record>) {
+    this.#kept = kept;
     this.#records = records;
   }
 
-  /** Without a path it lasts as long as the process. An unreadable file is an empty memory: it only costs a probe. */
-  static async open(path?: string, onWarning?: (message: string) => void): Promise<EraMemory> {
-    const text = path === undefined ? "{}" : await readFile(path, "utf8").catch(() => "{}");
+  /** Without `kept` it lasts as long as the process. What cannot be read is an empty memory: it only costs a probe. */
+  static async open(kept?: KeptText, onWarning?: (message: string) => void): Promise<EraMemory> {
+    const text = (await kept?.read().catch(() => undefined)) ?? "{}";
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
@@ -53,9 +52,9 @@ export class EraMemory {
     }
     const records = schema.safeParse(parsed);
     if (!records.success) {
-      onWarning?.(`${path} is damaged and is replaced: each server is probed again for its revision`);
+      onWarning?.(`${kept?.name} is damaged and is replaced: each server is probed again for its revision`);
     }
-    return new EraMemory(path, new Map(Object.entries(records.success ? records.data : {})));
+    return new EraMemory(kept, new Map(Object.entries(records.success ? records.data : {})));
   }
 
   find(transport: Transport, now = Date.now()): Era | undefined {
@@ -89,7 +88,7 @@ export class EraMemory {
     if (!isRecent(asks[kind], DAY_MS, now)) this.#update(transport, { asks: { ...asks, [kind]: now } });
   }
 
-  /** Resolves when everything is on disk. */
+  /** Resolves when everything is written. */
   saved(): Promise<void> {
     return this.#saving;
   }
@@ -111,10 +110,10 @@ export class EraMemory {
   }
 
   #save(): void {
-    const path = this.#path;
-    if (path === undefined) return;
+    const kept = this.#kept;
+    if (kept === undefined) return;
     this.#saving = this.#saving
-      .then(() => writeFileAtomic(path, JSON.stringify(Object.fromEntries(this.#records)), { mode: 0o600 }))
+      .then(() => kept.write(JSON.stringify(Object.fromEntries(this.#records))))
       .catch(() => undefined); // a full disk costs a probe at the next start, nothing else
   }
 }

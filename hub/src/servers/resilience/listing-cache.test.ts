@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Transport } from "../../config/schema/types.ts";
 import { ListingCache, type CachedListing } from "./listing-cache.ts";
+import { ListingFiles } from "./listing-files.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -32,10 +33,10 @@ const offers = (...tools: string[]): CachedListing => ({
 });
 
 it("a saved listing is found by its entry in the next run", async () => {
-  const memory = new ListingCache(folder);
+  const memory = new ListingCache(new ListingFiles(folder));
   memory.save(entry("a"), offers("x"));
   await memory.saved();
-  const later = new ListingCache(folder);
+  const later = new ListingCache(new ListingFiles(folder));
   expect(await later.find(entry("a"))).toEqual(offers("x"));
   expect(await later.find(entry("b"))).toBeUndefined();
   expect(await later.find(entry("a", { KEY: { value: "v" } }))).toBeUndefined();
@@ -48,7 +49,9 @@ it.each([
   ["too large", JSON.stringify({ tools: ["x".repeat(2000)] })],
 ])("a file that is %s is reported and counts as missing", async (_, text) => {
   const warnings: string[] = [];
-  const memory = new ListingCache(folder, { maxBytes: 1000, onWarning: (message) => warnings.push(message) });
+  const memory = new ListingCache(new ListingFiles(folder, { maxBytes: 1000 }), {
+    onWarning: (message) => warnings.push(message),
+  });
   memory.save(entry("a"), offers("x"));
   await memory.saved();
   const [name = ""] = await readdir(folder);
@@ -58,7 +61,7 @@ it.each([
 });
 
 it("a file of an earlier version, or an edited one, is repaired", async () => {
-  const memory = new ListingCache(folder);
+  const memory = new ListingCache(new ListingFiles(folder));
   memory.save(entry("a"), offers("x"));
   await memory.saved();
   const [name = ""] = await readdir(folder);
@@ -70,7 +73,7 @@ it("a file of an earlier version, or an edited one, is repaired", async () => {
 });
 
 it("the number of files is bounded, the oldest go first, and large listings are not kept", async () => {
-  const memory = new ListingCache(folder, { maxFiles: 2, maxBytes: 1000 });
+  const memory = new ListingCache(new ListingFiles(folder, { maxFiles: 2 }), { maxBytes: 1000 });
   for (const [age, command] of ["a", "b"].entries()) {
     memory.save(entry(command), offers(command));
     await memory.saved();

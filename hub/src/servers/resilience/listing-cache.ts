@@ -1,21 +1,15 @@
-// Caches the listings of servers in files, one each. Their tools are listed while they start, or before they run at all if they
+// Caches the listings of servers. Their tools are listed while they start, or before they run at all if they
 // are started on demand, and a tool that changed between two runs is noticed.
 
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { parseJson } from "@plugboard/shared/lenient";
 import * as z from "zod/mini";
-import { writeFileAtomic } from "../../lib/files/atomic.ts";
 import type { Listing } from "../../catalog/listing.ts";
 import type { ServerConfig } from "../../config/schema/types.ts";
 import type { ServerInfo } from "../connection/handshake.ts";
 import { repairListing } from "../connection/lists.ts";
 import { transportKey } from "../connection/era-memory.ts";
-
-/** The oldest files are removed first. */
-const MAX_BYTES = 16 * 1024 * 1024;
-const MAX_FILES = 500;
+import { MAX_LISTING_BYTES, type ListingStore } from "./listing-store.ts";
 
 const entries = z.array(z.record(z.string(), z.unknown()));
 const listingSchema = z.object({ tools: entries, resources: entries, templates: entries, prompts: entries });
@@ -48,22 +42,21 @@ type Entry = Pick<ServerConfig, "name" | "transport" | "auth" | "env">;
 interface ListingCacheOptions {
   readonly onWarning?: (message: string) => void;
   readonly maxBytes?: number;
-  readonly maxFiles?: number;
 }
 
 export class ListingCache {
-  readonly #folder: string;
+  readonly #store: ListingStore;
   readonly #options: ListingCacheOptions;
   #saving: Promise<void> = Promise.resolve();
-  /** Digests of the files by key, so that an unchanged file is not written again with every start. */
+  /** Digests of the texts by key, so that an unchanged one is not written again with every start. */
   readonly #written = new Map<string, string>();
 
-  constructor(folder: string, options: ListingCacheOptions = {}) {
-    this.#folder = folder;
+  constructor(store: ListingStore, options: ListingCacheOptions = {}) {
+    this.#store = store;
     this.#options = options;
   }
 
-  /** An invalid file counts as missing: the listing is read again when the server starts. */
+  /** An invalid text counts as missing: the listing is read again when the server starts. */
   async find(entry: Entry): Promise<CachedListing | undefined> {
     const text = await this.#read(entry);
     if (text === undefined) return undefined;
@@ -84,16 +77,14 @@ export class ListingCache {
     if (this.#written.get(key) === digest(text)) return;
     this.#saving = this.#saving
       .then(async () => {
-        if (Buffer.byteLength(text) > (this.#options.maxBytes ?? MAX_BYTES)) return this.#forget(key);
-        await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-        await writeFileAtomic(this.#path(key), text, { mode: 0o600 });
+        if (Buffer.byteLength(text) > (this.#options.maxBytes ?? MAX_LISTING_BYTES)) return this.#forget(key);
+        await this.#store.write(key, text);
         this.#written.set(key, digest(text));
-        await this.#prune();
       })
       .catch(() => undefined); // a full disk only makes the next start slower
   }
 
-  /** Resolves when everything is on disk. */
+  /** Resolves when everything is written. */
   saved(): Promise<void> {
     return this.#saving;
   }
@@ -101,40 +92,23 @@ export class ListingCache {
   async #read(entry: Entry): Promise<string | undefined> {
     const key = listingKey(entry);
     try {
-      const path = this.#path(key);
-      if ((await stat(path)).size > (this.#options.maxBytes ?? MAX_BYTES)) return this.#damaged(entry);
-      const text = await readFile(path, "utf8");
-      this.#written.set(key, digest(text));
+      const text = await this.#store.read(key);
+      if (text !== undefined) this.#written.set(key, digest(text));
       return text;
-    } catch (error) {
-      return isMissing(error) ? undefined : this.#damaged(entry);
+    } catch {
+      return this.#damaged(entry);
     }
   }
 
   #damaged({ name }: Entry): undefined {
-    const message = `The cached listing of server "${name}" in ${this.#folder} cannot be read: its tools are listed once it has started`;
+    const message = `The cached listing of server "${name}" in ${this.#store.name} cannot be read: its tools are listed once it has started`;
     this.#options.onWarning?.(message);
     return undefined;
   }
 
   async #forget(key: string): Promise<void> {
     this.#written.delete(key);
-    await rm(this.#path(key), { force: true });
-  }
-
-  async #prune(): Promise<void> {
-    const names = (await readdir(this.#folder)).filter((name) => name.endsWith(".json"));
-    const surplus = names.length - (this.#options.maxFiles ?? MAX_FILES);
-    if (surplus <= 0) return;
-    const dated = await Promise.all(
-      names.map(async (name) => ({ name, at: (await stat(join(this.#folder, name))).mtimeMs })),
-    );
-    const oldest = dated.toSorted((a, b) => a.at - b.at).slice(0, surplus);
-    await Promise.all(oldest.map(({ name }) => rm(join(this.#folder, name), { force: true })));
-  }
-
-  #path(key: string): string {
-    return join(this.#folder, `${key}.json`);
+    await this.#store.remove(key);
   }
 }
 
@@ -147,8 +121,4 @@ function listingKey({ transport, auth, env }: Entry): string {
 
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
