@@ -273,6 +273,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
       "Large groups are offered as tools that search, describe and call, by setting, by URL or automatically above a measured size; token counts are shown.",
     provenBy: "test/mcp/tool-search.test.ts",
   },
+  "RG-4": {
+    means: "A group can rename and redescribe tools, and hide or fix their arguments, without touching the server.",
+    provenBy: "hub/src/config/schema/tool-settings.test.ts",
+  },
   "CH-1": {
     means: "The chat server runs over stdio or HTTP and shuts down cleanly.",
     provenBy: "test/chat/scenarios.test.ts",

@@ -86,7 +86,17 @@ const SERVERS = {
 const GROUPS = {
   description: { description: "what it is for" },
   servers: { servers: ["git"] },
-  tools: { tools: ["git:*", "!git:push"] },
+  tools: {
+    tools: {
+      "git:log": {
+        as: "history",
+        description: "What happened",
+        arguments: { repo: { const: "." }, raw: { hidden: true } },
+      },
+      "git:*": {},
+      "!git:push": {},
+    },
+  },
   name_asker: { name_asker: false },
   access: { access: ["user:ann@example.com", "team:eng", "*"] },
   exposure: { exposure: "search" },

@@ -93,6 +93,7 @@ export class Group {
       description,
       servers,
       tools,
+      toolSettings: _toolSettings,
       nameAsker,
       access,
       exposure,

@@ -32,7 +32,18 @@ export function readMemberships(config: HubConfig): Memberships {
   const hints = readHints(config);
   const groups = new Map<string, Membership>();
 
-  for (const { name, description, servers, tools, nameAsker, access, exposure, always, ...rest } of config.groups) {
+  for (const {
+    name,
+    description,
+    servers,
+    tools,
+    toolSettings,
+    nameAsker,
+    access,
+    exposure,
+    always,
+    ...rest
+  } of config.groups) {
     noFieldsLeft(rest);
     if (groups.has(name)) {
       warnings.push(`Group ${quote(name)} is declared twice; the first declaration is used`);
@@ -47,6 +58,7 @@ export function readMemberships(config: HubConfig): Memberships {
       servers: [...members],
       several: members.size > 1,
       tools,
+      toolSettings,
       nameAsker,
       access,
       exposure: exposure ?? DEFAULTS.exposure,
@@ -71,6 +83,7 @@ export function readMemberships(config: HubConfig): Memberships {
 const DEFAULTS = {
   description: undefined,
   tools: [],
+  toolSettings: undefined,
   nameAsker: undefined,
   access: undefined,
   exposure: "auto",

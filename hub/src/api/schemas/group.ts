@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 import { groupEntry } from "../../config/schema/schema.ts";
+import { groupTools } from "../../config/schema/tool-settings.ts";
 import { component, describe } from "./docs.ts";
 import { errorBody } from "./error.ts";
 
@@ -12,7 +13,10 @@ export const group = component(
     description: z.nullable(z.string()),
     servers: describe(z.array(z.string()), "Includes servers that the group names and that are not configured"),
     unknown_servers: describe(z.array(z.string()), "The servers among them that are not configured"),
-    tools: describe(z.array(z.string()), "Patterns of tools that are exposed, or hidden after `!`; empty: all"),
+    tools: describe(
+      groupTools,
+      "Patterns of tools that are exposed, or hidden after `!`; empty: all. An object if tools have settings, by pattern",
+    ),
     name_asker: describe(z.nullable(z.boolean()), "Whether questions name the server that asks; null: default"),
     access: describe(
       z.nullable(z.array(z.string())),
@@ -47,7 +51,7 @@ export const groupPreviewInput = component(
   z.strictObject({
     name: describe(z.optional(z.string()), "The saved group to compare with"),
     servers: z.array(z.string()),
-    tools: z.array(z.string()),
+    tools: groupTools,
     exposure: groupEntry.shape.exposure,
   }),
 );

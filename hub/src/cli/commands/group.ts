@@ -2,6 +2,7 @@
 
 import { Option } from "commander";
 import type { GroupInput, GroupView } from "../../api/schemas/group.ts";
+import { mapPatterns, patternsOf, settingsOf, toGroupTools } from "../../config/schema/tool-settings.ts";
 import type { GroupExposure } from "../../config/schema/types.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../../errors.ts";
@@ -97,7 +98,7 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
     [label("endpoint"), hub === undefined ? group.path : hub.url + group.path],
     [label("servers"), group.servers.join(" ") || "none"],
     ...(group.access === null ? [] : [[label("access"), group.access.join(" ") || "administrators only"]]),
-    [label("tools"), group.tools.length === 0 ? "all" : group.tools.join(" ")],
+    [label("tools"), patternsOf(group.tools).join(" ") || "all"],
     ...(hub === undefined ? [] : [[label("offers"), offered(group)]]),
     ...(group.always.length === 0 ? [] : [[label("always"), group.always.join(" ")]]),
     ...tools.map((tool): Cell[] => [label(""), tool.name]),
@@ -115,10 +116,15 @@ async function add(access: Access, name: string, options: GroupOptions): Promise
 }
 
 async function set(access: Access, name: string, options: GroupOptions): Promise<void> {
-  await known(access.api, name);
+  const { tools: before } = await known(access.api, name);
   // The entry as written in the file: servers that it names need not exist yet.
   const { groups } = (await access.api.config.get()).config;
-  await save(access, name, { ...(Object.hasOwn(groups, name) ? groups[name] : {}), ...toInput(options) }, "Changed");
+  const entry = Object.hasOwn(groups, name) ? groups[name] : {};
+  const changes = toInput(options);
+  // A pattern that stays keeps its settings.
+  const tools =
+    changes.tools === undefined ? {} : { tools: toGroupTools(patternsOf(changes.tools), settingsOf(before)) };
+  await save(access, name, { ...entry, ...changes, ...tools }, "Changed");
 }
 
 async function rm({ api, out, where }: Access, name: string): Promise<void> {
@@ -137,9 +143,12 @@ async function save(
   const all = await api.listServers();
   const servers = new Set(all.map(({ config }) => config.name));
   const named = new Set([...servers, ...(entry.servers ?? [])]);
-  const patterns = (key: "tools" | "always") =>
-    entry[key] === undefined ? {} : { [key]: entry[key].map((pattern) => withColon(pattern, named)) };
-  const input = { ...entry, ...patterns("tools"), ...patterns("always") };
+  const spelled = (pattern: string) => withColon(pattern, named);
+  const input = {
+    ...entry,
+    ...(entry.tools === undefined ? {} : { tools: mapPatterns(entry.tools, spelled) }),
+    ...(entry.always === undefined ? {} : { always: entry.always.map(spelled) }),
+  };
   const group = await (did === "Added" ? api.createGroup(name, input) : api.setGroup(name, input));
   for (const server of entry.servers ?? []) {
     if (!servers.has(server))
@@ -149,7 +158,7 @@ async function save(
   const isKnown = all.every(({ config, status }) => !group.servers.includes(config.name) || status === "running");
   if (hub !== undefined && isKnown && group.servers.length > 0 && group.tool_count === 0) {
     out.warn(
-      `The group ${name} offers no tool: ${group.tools.join(", ") || "its servers have none"}. See: plugboard tools`,
+      `The group ${name} offers no tool: ${patternsOf(group.tools).join(", ") || "its servers have none"}. See: plugboard tools`,
     );
   }
   const file = where("group.json");

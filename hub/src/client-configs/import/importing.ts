@@ -3,6 +3,14 @@
 import { planImport, type Plan, type PlannedGroup, type PlannedServer, type RefusedServer } from "./plan.ts";
 import type { ScannedFile } from "./scan.ts";
 import { declareVariables } from "../../config/parse/allowed-env.ts";
+import {
+  patternsOf,
+  settingsOf,
+  toGroupTools,
+  groupTools,
+  type GroupTools,
+} from "../../config/schema/tool-settings.ts";
+import { parseWith } from "../../config/schema/schema.ts";
 import { isObject } from "../../lib/json/json.ts";
 import { HubError } from "../../errors.ts";
 import type { PlatformContext } from "../../config/files/system-folders.ts";
@@ -140,8 +148,8 @@ export async function carryOut(api: ImportTarget, plan: Plan): Promise<Imported>
 
 function withoutServers({ name, entry }: PlannedGroup, left: ReadonlySet<string>): PlannedGroup {
   const servers = entry.servers.filter((server) => !left.has(server));
-  const tools = entry.tools.filter((tool) => !left.has(tool.replace(/^!/, "").split(":", 1)[0] ?? ""));
-  return { name, entry: { ...entry, servers, tools } };
+  const patterns = patternsOf(entry.tools).filter((tool) => !left.has(tool.replace(/^!/, "").split(":", 1)[0] ?? ""));
+  return { name, entry: { ...entry, servers, tools: toGroupTools(patterns, settingsOf(entry.tools)) } };
 }
 
 /** Stores secrets first, since the server starts at once. If saving fails they are removed again. Returns further notes. */
@@ -179,11 +187,18 @@ async function takeOverLogin(api: ImportTarget, id: string, { name, from, tokens
   }
 }
 
-function groupsOf(groups: Readonly<Record<string, unknown>>): Record<string, { servers: string[]; tools: string[] }> {
+function groupsOf(groups: Readonly<Record<string, unknown>>): Record<string, { servers: string[]; tools: GroupTools }> {
   return Object.fromEntries(
     Object.entries(groups).map(([name, group]) => {
       const { servers, tools } = isObject(group) ? group : {};
-      return [name, { ...(isObject(group) ? group : {}), servers: textsOf(servers), tools: textsOf(tools) }];
+      return [
+        name,
+        {
+          ...(isObject(group) ? group : {}),
+          servers: textsOf(servers),
+          tools: isObject(tools) ? parseWith(groupTools, tools) : textsOf(tools),
+        },
+      ];
     }),
   );
 }

@@ -4,6 +4,7 @@
 import { normalizeServer } from "../../config/parse/normalize.ts";
 import { isPrototypeKey, type JsonObject } from "../../config/parse/plain-object.ts";
 import { findRisks } from "../../config/parse/risks.ts";
+import { patternsOf, settingsOf, toGroupTools, type GroupTools } from "../../config/schema/tool-settings.ts";
 import type { ServerConfig } from "../../config/schema/types.ts";
 import { HubError } from "../../errors.ts";
 import type { PlatformContext } from "../../config/files/system-folders.ts";
@@ -34,7 +35,7 @@ export interface RefusedServer {
 
 export interface PlannedGroup {
   readonly name: string;
-  readonly entry: { readonly servers: string[]; readonly tools: string[]; readonly description?: string };
+  readonly entry: { readonly servers: string[]; readonly tools: GroupTools; readonly description?: string };
 }
 
 export interface Plan {
@@ -51,9 +52,7 @@ export interface PlanOptions {
   readonly keepSecrets: boolean;
   /** The hub's current servers. */
   readonly servers: readonly (FingerprintInput & { readonly name: string; readonly id?: string })[];
-  readonly groups: Readonly<
-    Record<string, { readonly servers?: readonly string[]; readonly tools?: readonly string[] }>
-  >;
+  readonly groups: Readonly<Record<string, { readonly servers?: readonly string[]; readonly tools?: GroupTools }>>;
   /** Names of stored secrets. */
   readonly secrets: readonly string[];
   /** Stored secrets that an import may reuse under the same name. */
@@ -181,14 +180,16 @@ class Planner {
     const before = Object.hasOwn(this.#options.groups, id) ? this.#options.groups[id] : undefined;
     const servers = members.map((member) => member.name);
     const tools = members.flatMap((member) => member.tools ?? [`${member.name}:*`]);
-    const hasAllTools = before !== undefined && (before.tools ?? []).length === 0;
+    const given = before?.tools ?? [];
+    const patterns = patternsOf(given);
+    const hasAllTools = before !== undefined && patterns.length === 0;
     return {
       name: id,
       entry: {
         ...before,
         ...(before === undefined ? { description: `Tools for ${name}` } : {}),
         servers: [...new Set([...(before?.servers ?? []), ...servers])],
-        tools: hasAllTools ? [] : [...new Set([...(before?.tools ?? []), ...tools])],
+        tools: hasAllTools ? [] : toGroupTools([...new Set([...patterns, ...tools])], settingsOf(given)),
       },
     };
   }

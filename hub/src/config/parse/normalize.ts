@@ -12,6 +12,7 @@ import { toNetwork } from "../schema/network.ts";
 import { groupEntry, parseWith, serverEntry } from "../schema/schema.ts";
 import type { GroupEntry, ServerEntry } from "../schema/schema.ts";
 import { name as nameRule } from "../schema/text.ts";
+import { patternsOf, settingsOf, toGroupTools } from "../schema/tool-settings.ts";
 import { toTransport } from "./transport.ts";
 import type { GroupConfig, InvalidGroup, ServerConfig, Source, Transport } from "../schema/types.ts";
 import { quoted, withPath } from "./error-path.ts";
@@ -172,7 +173,8 @@ export function normalizeGroup(
     name,
     description: description || undefined,
     servers: [...new Set(servers)],
-    tools: [...new Set(tools)],
+    tools: patternsOf(tools),
+    toolSettings: settingsOf(tools),
     nameAsker,
     access: access && [...new Set(access)],
     exposure,
@@ -186,6 +188,7 @@ export function toGroupEntry({
   description,
   servers,
   tools,
+  toolSettings,
   nameAsker,
   access,
   exposure,
@@ -196,7 +199,7 @@ export function toGroupEntry({
   return fromFields<GroupEntry>({
     description,
     servers: [...servers],
-    tools: [...tools],
+    tools: toGroupTools(tools, toolSettings),
     name_asker: nameAsker,
     access: access && [...access],
     exposure,

@@ -22,6 +22,8 @@ export const SCOPE_MAX = 512;
 export const SCOPES_MAX = 200;
 export const PORT_MAX = 65_535;
 export const GROUP_ENTRIES_MAX = 1000;
+export const TOOL_DESCRIPTION_MAX = 8192;
+export const TOOL_ARGUMENTS_MAX = 100;
 export const WORKFLOW_ID_MAX = 256;
 export const TIMEOUT_MAX_MS = 86_400_000;
 

@@ -9,6 +9,7 @@ import * as limits from "./limits.ts";
 import { networkEntry } from "./network.ts";
 import { resilienceEntry } from "./resilience.ts";
 import * as rule from "./text.ts";
+import { groupTools } from "./tool-settings.ts";
 
 const args = z
   .array(rule.text("Argument", { max: limits.ARG_MAX }))
@@ -179,7 +180,7 @@ const GROUP_EXPOSURES = ["auto", "all", "search"] as const satisfies readonly Gr
 export const groupEntry = z.looseObject({
   description: z.nullish(rule.text("Description", { max: limits.DESCRIPTION_MAX, oneLine: true })),
   servers: z.optional(z.array(rule.name).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
-  tools: z.optional(z.array(rule.toolPattern).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
+  tools: z.optional(groupTools),
   /** Whether requests from servers to clients contain the server's name. */
   name_asker: z.optional(z.boolean()),
   /** Who may use the group. Absent: as auth.default_access in hub.json says. */

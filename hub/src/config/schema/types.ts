@@ -7,6 +7,7 @@ import type { ErrorBody } from "../../errors.ts";
 import type { ServerAuth } from "./auth.ts";
 import type { NetworkConfig } from "./network.ts";
 import type { ResilienceEntry } from "./resilience.ts";
+import type { ToolSettingsMap } from "./tool-settings.ts";
 
 /** One environment variable of a server. */
 export interface EnvEntry {
@@ -105,6 +106,8 @@ export interface GroupConfig {
   readonly servers: readonly string[];
   /** `tool` or `server:tool`, with optional `*`; a leading `!` excludes. Empty: all tools of the servers. */
   readonly tools: readonly string[];
+  /** Settings of tools, by the patterns among `tools` that have any. */
+  readonly toolSettings?: ToolSettingsMap;
   /** Whether requests from servers to clients contain the server's name. Undefined: if the group has several servers. */
   readonly nameAsker?: boolean;
   /** Who may use it: `user:`, `team:`, `service:`, or `*`. Undefined: as the hub's default says. */

@@ -5,7 +5,7 @@ const tools = new Map([
   ["git", ["log", "push", "status"]],
   ["memory", ["read", "write"]],
 ]);
-const draft: GroupDraft = { description: "", servers: ["git"], rules: [], access: "", exposure: "auto" };
+const draft: GroupDraft = { description: "", servers: ["git"], rules: [], settings: {}, access: "", exposure: "auto" };
 
 describe("editing a group", () => {
   it("a server that is taken in has all its tools, whatever the rules were", () => {
@@ -18,6 +18,7 @@ describe("editing a group", () => {
       description: "",
       servers: ["git", "memory"],
       rules: ["git:log", "memory:*"],
+      settings: {},
       access: "",
       exposure: "auto",
     };
@@ -25,6 +26,7 @@ describe("editing a group", () => {
     expect(setServer(both, tools, "git", false)).toEqual({
       description: "",
       servers: ["memory"],
+      settings: {},
       rules: [],
       access: "",
       exposure: "auto",
@@ -56,6 +58,7 @@ describe("editing a group", () => {
         description: "x",
         servers: ["git", "memory"],
         rules: ["!git:push"],
+        settings: {},
         access: "",
         exposure: "auto",
       }),

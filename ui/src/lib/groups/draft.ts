@@ -3,12 +3,15 @@
 import type { GroupInput, GroupView } from "$api/group.ts";
 import { accessText, parseAccess } from "./access.ts";
 import { Rules, shortestRules, toolKey, type ServerTools } from "./rules.ts";
+import { patternsOf, settingsOf, toGroupTools, type ToolSettingsMap } from "./tool-settings.ts";
 
 export interface GroupDraft {
   readonly description: string;
   /** The order decides which server keeps the address of a resource that two of them have. */
   readonly servers: readonly string[];
   readonly rules: readonly string[];
+  /** Names, descriptions and arguments of tools in this group, by pattern. */
+  readonly settings: ToolSettingsMap;
   /** Who may use it, as text. */
   readonly access: string;
   readonly exposure: Exposure;
@@ -24,7 +27,8 @@ export function toDraft(group: GroupView): GroupDraft {
   return {
     description: group.description ?? "",
     servers: group.servers,
-    rules: group.tools,
+    rules: patternsOf(group.tools),
+    settings: settingsOf(group.tools),
     access: accessText(group.access),
     exposure: group.exposure ?? "auto",
   };
@@ -35,7 +39,7 @@ export function toEntry(draft: GroupDraft, { name_asker, always }: GroupView): G
   const access = parseAccess(draft.access);
   return {
     servers: [...draft.servers],
-    tools: [...draft.rules],
+    tools: toGroupTools(draft.rules, draft.settings),
     ...(draft.description === "" ? {} : { description: draft.description }),
     ...(access === undefined ? {} : { access }),
     ...(draft.exposure === "auto" ? {} : { exposure: draft.exposure }),
@@ -96,10 +100,15 @@ export function countChanges(saved: GroupDraft, draft: GroupDraft): number {
     servers +
     Number(isReordered) +
     differing(saved.rules, draft.rules) +
+    differing(settingLines(saved), settingLines(draft)) +
     Number(saved.description !== draft.description) +
     Number(saved.access !== draft.access) +
     Number(saved.exposure !== draft.exposure)
   );
+}
+
+function settingLines({ settings }: GroupDraft): string[] {
+  return Object.entries(settings).map((entry) => JSON.stringify(entry));
 }
 
 function differing(before: readonly string[], after: readonly string[]): number {

@@ -5,6 +5,7 @@ import { may } from "../../../auth/policy.ts";
 import { groupNotFound } from "../../../catalog/catalog.ts";
 import type { EditOptions } from "../../../config/files/config-store.ts";
 import { HubError } from "../../../errors.ts";
+import { toGroupTools } from "../../../config/schema/tool-settings.ts";
 import type { GroupConfig } from "../../../config/schema/types.ts";
 import { noFieldsLeft } from "@plugboard/shared/fields";
 import type { Managed } from "../core.ts";
@@ -60,6 +61,7 @@ export class GroupCommands {
       description,
       servers,
       tools,
+      toolSettings,
       nameAsker,
       access,
       exposure,
@@ -74,7 +76,7 @@ export class GroupCommands {
       description: description ?? null,
       servers: [...group.servers, ...unknown],
       unknown_servers: unknown,
-      tools: [...tools],
+      tools: toGroupTools(tools, toolSettings),
       name_asker: nameAsker ?? null,
       access: access === undefined ? null : [...access],
       exposure: exposure ?? null,
