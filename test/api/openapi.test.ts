@@ -68,7 +68,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "PATCH /users/{id}": { path: "/users/ann@example.com", body: { role: "operator", disabled: true } },
   "DELETE /users/{id}": { path: "/users/ann@example.com" },
   "GET /audit": { path: "/audit" },
-  "GET /audit/verify": { path: "/audit/verify" },
+  "GET /audit/verify": { path: `/audit/verify?head=${"x".repeat(43)}` },
   "GET /settings": { path: "/settings" },
   "PATCH /settings": { path: "/settings", body: { call_log: { retention_days: 7, max_bytes: null } } },
   "GET /doctor": { path: "/doctor" },

@@ -189,7 +189,12 @@ describe("AU-5 users", () => {
     for (const text of ["user.disable", "user.enable", "user.role", "user.remove", "eve@example.com"]) {
       expect(shown).toContain(text);
     }
-    expect(await cli("audit", "verify")).toMatch(/^\d+ rows, all as they were written\nhead {2}\S{43}\n$/);
+    const verified = await cli("audit", "verify");
+    expect(verified).toMatch(/^\d+ rows, all as they were written\nhead {2}\S{43}\n$/);
+    const head = verified.slice(-44, -1);
+    expect(await cli("audit", "verify", "--head", head)).toContain("The noted head is that of row ");
+    const other = await plugboard(hub.home, ["audit", "verify", "--head", "x".repeat(43)]);
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("The noted head is not in the audit log") });
     const wrong = { authorization: `Bearer pbt_${"x".repeat(49)}` };
     expect(await statusOf("all", wrong)).toBe(401);
     await expect.poll(async () => (await client.audit.search({ what: "auth.refused" })).rows).not.toEqual([]);

@@ -40,8 +40,19 @@ export interface AuditFault {
   readonly what: "changed" | "missing" | "inserted";
 }
 
+export interface AuditCheck {
+  /** Rows that are as they were written, up to the first fault. */
+  readonly rows: number;
+  /** The hash of the last of them. */
+  readonly head: string;
+  readonly fault: AuditFault | undefined;
+  /** The number of the row whose hash was noted. Undefined: none of these rows has it, or none was given. */
+  readonly noted: number | undefined;
+}
+
 export interface AuditStore {
   append(row: Omit<AuditRow, "n" | "hash">): Promise<void>;
   query(query: AuditQuery): Promise<readonly AuditRow[]>;
-  verify(): Promise<{ readonly rows: number; readonly head: string; readonly fault: AuditFault | undefined }>;
+  /** `noted`: a head of earlier. */
+  verify(noted?: string): Promise<AuditCheck>;
 }

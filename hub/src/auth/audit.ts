@@ -1,7 +1,7 @@
 // Who did what. A row is written before its effect; rows are chained by hashes, so that a change of a written row can be found.
 
 import { HubError, toHubError } from "../errors.ts";
-import type { AuditFault, AuditQuery, AuditRow, AuditStore } from "./audit-store.ts";
+import type { AuditCheck, AuditQuery, AuditRow, AuditStore } from "./audit-store.ts";
 import type { Grant } from "./grant.ts";
 
 /** Everything that is recorded. Also the values of `--what`. */
@@ -59,6 +59,8 @@ export interface AuditLogOptions {
   readonly onWarning: (message: string) => void;
 }
 
+/** SHA-256 in base64url. */
+const HEAD = /^[\w-]{43}$/;
 const MINUTE_MS = 60_000;
 /** More sources in a minute count as one. */
 const MAX_SOURCES = 100;
@@ -124,10 +126,22 @@ export class AuditLog {
     return (await this.#options.openStore()).query(query);
   }
 
-  /** The first fault; undefined if every row is as it was written. `head`: the hash of the last row, to be kept elsewhere. */
-  async verify(): Promise<{ readonly rows: number; readonly head: string; readonly fault: AuditFault | undefined }> {
-    if (!this.#options.hasStore()) return { rows: 0, head: "", fault: undefined };
-    return (await this.#options.openStore()).verify();
+  /** The hash of the newest row, to be kept elsewhere: a later log without it has lost rows, or was written anew. */
+  async head(): Promise<string> {
+    const [newest] = await this.query({ limit: 1 });
+    return newest?.hash ?? "";
+  }
+
+  /** `noted`: a head that was kept elsewhere. */
+  async verify(noted?: string): Promise<AuditCheck> {
+    if (noted !== undefined && !HEAD.test(noted)) {
+      throw new HubError("InvalidArgument", "A head has 43 letters, digits, - and _", {
+        field: "head",
+        hint: "Use one that `plugboard audit` has printed",
+      });
+    }
+    if (!this.#options.hasStore()) return { rows: 0, head: "", fault: undefined, noted: undefined };
+    return (await this.#options.openStore()).verify(noted);
   }
 
   readonly #warn = (error: unknown): void => {

@@ -2,7 +2,7 @@
 // row has to write all later rows anew, and then the last hash differs from the one that was noted elsewhere.
 
 import { hash } from "node:crypto";
-import type { AuditOutcome, AuditRow, AuditStore } from "../auth/audit-store.ts";
+import type { AuditCheck, AuditFault, AuditOutcome, AuditRow } from "../auth/audit-store.ts";
 import { isRole } from "../auth/grant.ts";
 import { text, textOrNothing, type Row } from "./columns.ts";
 
@@ -15,22 +15,27 @@ interface Chain {
   readonly page: (after: number) => Promise<readonly AuditRow[]>;
   /** How many rows were ever written. */
   readonly written: () => Promise<number>;
+  /** The hash of a row that must be among them. */
+  readonly noted: string | undefined;
 }
 
-export async function verifyChain({ page, written }: Chain): ReturnType<AuditStore["verify"]> {
+export async function verifyChain({ page, written, noted: wanted }: Chain): Promise<AuditCheck> {
   let [rows, head] = [0, ""];
+  let noted: number | undefined;
+  const upToHere = (fault?: AuditFault): AuditCheck => ({ rows, head, fault, noted });
   for (;;) {
     const next = await page(rows === 0 ? Number.MIN_SAFE_INTEGER : rows);
     for (const row of next) {
       const expected = rows + 1;
-      if (row.n < expected) return { rows, head, fault: { n: row.n, what: "inserted" } };
-      if (row.n > expected) return { rows, head, fault: { n: expected, what: "missing" } };
-      if (row.hash !== hashOf(row, head)) return { rows, head, fault: { n: row.n, what: "changed" } };
+      if (row.n < expected) return upToHere({ n: row.n, what: "inserted" });
+      if (row.n > expected) return upToHere({ n: expected, what: "missing" });
+      if (row.hash !== hashOf(row, head)) return upToHere({ n: row.n, what: "changed" });
       [rows, head] = [row.n, row.hash];
+      if (row.hash === wanted) noted = row.n;
     }
     if (next.length < AUDIT_PAGE) break;
   }
-  return { rows, head, fault: (await written()) > rows ? { n: rows + 1, what: "missing" } : undefined };
+  return upToHere((await written()) > rows ? { n: rows + 1, what: "missing" } : undefined);
 }
 
 type Unsealed = Omit<AuditRow, "hash">;

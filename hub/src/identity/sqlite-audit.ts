@@ -1,6 +1,6 @@
 // The audit log in identity.db.
 
-import type { AuditQuery, AuditRow, AuditStore } from "../auth/audit-store.ts";
+import type { AuditCheck, AuditQuery, AuditRow, AuditStore } from "../auth/audit-store.ts";
 import { AUDIT_PAGE, hashOf, toAuditRow, valuesOf, verifyChain } from "./audit-chain.ts";
 import { text } from "./columns.ts";
 import type { IdentityFile } from "./identity-file.ts";
@@ -48,10 +48,11 @@ export class SqliteAudit implements AuditStore {
     );
   }
 
-  verify(): ReturnType<AuditStore["verify"]> {
+  verify(noted?: string): Promise<AuditCheck> {
     return verifyChain({
       page: (after) => this.#page(after),
       written: () => this.#file.run((db) => db.number("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")),
+      noted,
     });
   }
 

@@ -1,6 +1,6 @@
 // The part of the client about users and the audit log.
 
-import type { AuditCheck, AuditPage } from "../schemas/audit.ts";
+import type { AuditCheck, AuditNote, AuditPage } from "../schemas/audit.ts";
 import type { UserPatch, UserView } from "../schemas/user.ts";
 import type { Connection } from "./connection.ts";
 
@@ -47,7 +47,7 @@ export class AuditClient {
     return this.#hub.request(query.size === 0 ? "/audit" : `/audit?${query.toString()}`);
   }
 
-  verify(): Promise<AuditCheck> {
-    return this.#hub.request("/audit/verify");
+  verify({ head }: AuditNote = {}): Promise<AuditCheck> {
+    return this.#hub.request(head === undefined ? "/audit/verify" : `/audit/verify?head=${encodeURIComponent(head)}`);
   }
 }

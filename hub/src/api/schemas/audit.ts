@@ -13,6 +13,11 @@ export const auditQuery = z.strictObject({
 });
 export type AuditSearch = z.output<typeof auditQuery>;
 
+export const auditVerifyQuery = z.strictObject({
+  head: describe(z.optional(z.string()), "A head that was noted earlier: it must still be in the log"),
+});
+export type AuditNote = z.output<typeof auditVerifyQuery>;
+
 export const auditRow = component(
   "AuditRow",
   z.object({
@@ -39,6 +44,7 @@ export const auditPage = component(
   z.object({
     rows: describe(z.array(auditRow), "Newest first"),
     next: describe(z.nullable(z.int()), "`before` of the next page; null: there is none"),
+    head: describe(z.string(), "Hash of the newest row of the whole log; empty without rows"),
   }),
 );
 export type AuditPage = z.infer<typeof auditPage>;
@@ -51,6 +57,10 @@ export const auditCheck = component(
     fault: describe(
       z.nullable(z.object({ n: z.int(), what: z.enum(["changed", "missing", "inserted"]) })),
       "The first row that is not as it was written; null: there is none",
+    ),
+    noted: describe(
+      z.nullable(z.object({ n: z.nullable(z.int()) })),
+      "The row with the head that was given; `n` is null if no row has it: rows were removed at the end, or all were written anew",
     ),
   }),
 );

@@ -16,6 +16,10 @@ interface AuditOptions extends GlobalOptions {
   readonly limit?: string;
 }
 
+interface VerifyOptions extends GlobalOptions {
+  readonly head?: string;
+}
+
 export const auditCommand: Register = (program, { io }) => {
   const audit = program
     .command("audit")
@@ -37,22 +41,31 @@ export const auditCommand: Register = (program, { io }) => {
         if (page.rows.length === 0) return out.note("Nothing is recorded");
         out.table([["N", "TIME", "WHO", "ACTION", "OBJECT", "FROM", ""], ...page.rows.map(toRow)], { right: [0] });
         if (page.next !== null) out.note("There are older rows: --limit, or --since");
+        out.note(`head  ${page.head}`);
       });
     });
   audit
     .command("verify")
     .description("check that no row was changed, removed or inserted")
-    .action(async (options: GlobalOptions) => {
+    .option("--head <hash>", "a head that was printed earlier: it must still be in the log")
+    .action(async ({ head, ...options }: VerifyOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
-        const check = await api.audit.verify();
+        const check = await api.audit.verify(head === undefined ? {} : { head });
         if (check.fault !== null) {
           const { n, what } = check.fault;
           throw new HubError("DatabaseError", `Row ${n} of the audit log ${FAULTS[what]}`, {
             detail: `${count(check.rows, "row")} before it are as they were written`,
           });
         }
+        if (check.noted?.n === null) {
+          throw new HubError("DatabaseError", "The noted head is not in the audit log", {
+            detail: `Rows were removed at its end, or all were written anew: ${count(check.rows, "row")} are left`,
+            hint: "Restore the log from a backup, and find out who could write identity.db",
+          });
+        }
         if (out.json) return out.data(check);
         out.print(`${count(check.rows, "row")}, all as they were written`);
+        if (check.noted !== null) out.print(`The noted head is that of row ${check.noted.n}`);
         if (check.rows > 0) out.print(`head  ${check.head}`);
       });
     });

@@ -189,7 +189,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     },
     audit: {
       search: (filter) => audit.search(filter ?? {}),
-      verify: () => audit.verify(),
+      verify: (note) => audit.verify(note),
     },
     grants: {
       list: () => oauth.grants(context.by),

@@ -3,7 +3,7 @@
 import { auditActionOf } from "../../../auth/audit.ts";
 import type { AuditRow } from "../../../auth/audit-store.ts";
 import { labelOf } from "../../../auth/users.ts";
-import type { AuditCheck, AuditPage, AuditRowView, AuditSearch } from "../../schemas/audit.ts";
+import type { AuditCheck, AuditNote, AuditPage, AuditRowView, AuditSearch } from "../../schemas/audit.ts";
 import type { Managed } from "../core.ts";
 
 export class AuditCommands {
@@ -23,12 +23,13 @@ export class AuditCommands {
     return {
       rows: shown.map((row) => this.#toView(row)),
       next: rows.length > limit ? (shown.at(-1)?.n ?? null) : null,
+      head: await audit.head(),
     };
   }
 
-  async verify(): Promise<AuditCheck> {
-    const { rows, head, fault } = await this.#hub.audit.verify();
-    return { rows, head, fault: fault ?? null };
+  async verify({ head: wanted }: AuditNote = {}): Promise<AuditCheck> {
+    const { rows, head, fault, noted } = await this.#hub.audit.verify(wanted);
+    return { rows, head, fault: fault ?? null, noted: wanted === undefined ? null : { n: noted ?? null } };
   }
 
   #toView({ at, principal, role, token, client, address, object, detail, requestId, ...row }: AuditRow): AuditRowView {

@@ -1,6 +1,6 @@
 // The audit log. It is written by what happens, never by a request of its own.
 
-import { auditCheck, auditPage, auditQuery } from "../../schemas/audit.ts";
+import { auditCheck, auditPage, auditQuery, auditVerifyQuery } from "../../schemas/audit.ts";
 import type { AuditCommands } from "../commands/audit.ts";
 import { routesOf, type Route } from "../route.ts";
 
@@ -14,8 +14,9 @@ export function auditRoutes(audit: AuditCommands): Route[] {
       run: ({ query }) => audit.search(query),
     }),
     get("/audit/verify", "verifyAudit", "Whether a row of the audit log was changed, removed or inserted", {
+      query: auditVerifyQuery,
       answer: auditCheck,
-      run: () => audit.verify(),
+      run: ({ query }) => audit.verify(query),
     }),
   ];
 }
