@@ -1,7 +1,7 @@
 // Access tokens against a real hub: who may use which endpoint over which transport, and what ends with a token.
 
 import { once } from "node:events";
-import { request } from "node:http";
+import { Agent, request, type IncomingMessage } from "node:http";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WebSocket } from "ws";
@@ -19,7 +19,10 @@ let client: HubClient;
 beforeAll(async () => {
   const servers = { everything: published("server-everything"), memory: published("server-memory") };
   const home = await makeHome(servers, { tools: { servers: ["everything"] }, dev: { servers: ["memory"] } });
-  await writeFile(join(home.dir, "config/hub.json"), '{ "auth": { "mcp": "required" } } // a comment');
+  await writeFile(
+    join(home.dir, "config/hub.json"),
+    '{ "auth": { "mcp": "required" }, "trusted_proxies": ["127.0.0.1"] } // a comment',
+  );
   hub = await startHub(home);
   client = await clientOf(hub);
 });
@@ -54,6 +57,50 @@ it("AU-3 the life of a token need not be whole days", async () => {
   const { expires_at } = await client.tokens.create({ name: "short", expires_in_days: 0.123_456_789 });
   expect(Date.parse(expires_at ?? "")).toBeLessThan(Date.now() + 86_400_000);
 });
+
+it.each([
+  { reader: "the fast path", keepAlive: true, forwarded: {}, address: "127.0.0.1" },
+  {
+    reader: "the fast path",
+    keepAlive: true,
+    forwarded: { "x-forwarded-for": "6.6.6.6, 203.0.113.7" },
+    address: "203.0.113.7",
+  },
+  { reader: "Node's server", keepAlive: false, forwarded: {}, address: "127.0.0.1" },
+  {
+    reader: "Node's server",
+    keepAlive: false,
+    forwarded: { "x-forwarded-for": "203.0.113.8" },
+    address: "203.0.113.8",
+  },
+])(
+  "AU-3 a token has its last use and address, read by $reader: $address",
+  async ({ keepAlive, forwarded, address }) => {
+    const { name, headers } = await makeToken();
+    const agent = new Agent({ keepAlive });
+    onTestFinished(() => agent.destroy());
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25" },
+    });
+    const given = {
+      ...headers,
+      ...forwarded,
+      "content-type": "application/json",
+      "content-length": String(body.length),
+    };
+    const outgoing = request(url("/mcp/dev"), { method: "POST", headers: given, agent });
+    outgoing.end(body);
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    response.resume();
+    // Only the fast path writes its names in small letters.
+    expect([response.statusCode, response.rawHeaders.includes("date")]).toEqual([200, keepAlive]);
+    const used = (await client.tokens.list()).find((token) => token.name === name);
+    expect(used).toMatchObject({ used_from: address, used_at: expect.any(String) });
+  },
+);
 
 const url = (path: string) => `${hub.url}${path}`;
 

@@ -24,8 +24,8 @@ export interface Edge {
   (request: IncomingMessage, response: ServerResponse): boolean;
   /** Takes over the connection of a WebSocket request. */
   upgrade?(request: IncomingMessage, socket: Duplex, parts: UpgradeParts): boolean;
-  /** Answers an ordinary POST that the fast path has read. Tried before all edges. */
-  fast?(request: WholeRequest, response: HttpResponse): boolean;
+  /** Answers an ordinary POST that the fast path has read. Tried before all edges. `source`: the address of the client. */
+  fast?(request: WholeRequest, response: HttpResponse, source: string): boolean;
 }
 
 export interface UpgradeParts {
@@ -121,7 +121,7 @@ export class Listener {
       if (edges.some((edge) => edge.upgrade?.(request, socket, { head, response }) === true)) return;
       answer(request, response(), { status: 404, message: "There is no WebSocket at this address" });
     });
-    const front = fastPath ? openFastPath(server, { edges, rules, timeoutsMs }) : undefined;
+    const front = fastPath ? openFastPath(server, { edges, rules, timeoutsMs, proxies }) : undefined;
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     setTimeouts(server, timeoutsMs);
     limitConnections(server, onDrop);
@@ -171,17 +171,19 @@ interface FastPathParts {
   readonly edges: readonly Edge[];
   readonly rules: SiteRules;
   readonly timeoutsMs: ListenerTimeouts;
+  readonly proxies: TrustedProxies | undefined;
 }
 
 /** A request that has to be refused is not handled here: Node's server gets it, and refuses it. */
-function openFastPath(server: Server, { edges, rules, timeoutsMs }: FastPathParts): FastPathFront | undefined {
+function openFastPath(server: Server, { edges, rules, timeoutsMs, proxies }: FastPathParts): FastPathFront | undefined {
   const { headers, unread } = timeoutsMs;
   const fast = edges.filter((edge) => edge.fast !== undefined);
   if (fast.length === 0) return undefined;
-  const onRequest = (request: WholeRequest, response: HttpResponse) =>
-    rules.problem(request) === undefined &&
-    !rules.isListedOrigin(request) &&
-    fast.some((edge) => edge.fast?.(request, response) === true);
+  const onRequest = (request: WholeRequest, response: HttpResponse, peer: string) => {
+    if (rules.problem(request) !== undefined || rules.isListedOrigin(request)) return false;
+    const source = proxies === undefined ? peer : clientOf(peer, request, proxies);
+    return fast.some((edge) => edge.fast?.(request, response, source) === true);
+  };
   const { strictTransport } = rules;
   return new FastPathFront(server, onRequest, {
     timeoutsMs: { headers, unread, idle: KEEP_ALIVE_MS },
@@ -257,15 +259,16 @@ function createFor(tls: TlsCertificate | undefined, { check, headers }: Listener
     );
 }
 
-/** A proxy may send the header in several lines, which Node joins. */
 function noteClient(request: IncomingMessage, proxies: TrustedProxies): void {
-  const { socket, headers } = request;
+  if (request instanceof Incoming) {
+    request.forwardedAddress = clientOf(request.socket.remoteAddress ?? "", request, proxies);
+  }
+}
+
+/** A proxy may send the header in several lines, which Node joins. */
+function clientOf(peer: string, { headers }: Pick<IncomingMessage, "headers">, proxies: TrustedProxies): string {
   const chain = headers["x-forwarded-for"];
-  if (request instanceof Incoming)
-    request.forwardedAddress = proxies.clientOf(
-      socket.remoteAddress ?? "",
-      Array.isArray(chain) ? chain.join() : chain,
-    );
+  return proxies.clientOf(peer, Array.isArray(chain) ? chain.join() : chain);
 }
 
 /** Refuses what no edge should see. */

@@ -78,7 +78,8 @@ export class McpHttp {
     const edge = (request: IncomingMessage, response: ServerResponse) => this.handle(request, response);
     const upgrade = (request: IncomingMessage, socket: Duplex, parts: UpgradeParts) =>
       this.upgrade(request, socket, parts);
-    const fast = (request: WholeRequest, response: HttpResponse) => this.post(request, response);
+    const fast = (request: WholeRequest, response: HttpResponse, source: string) =>
+      this.post(request, response, source);
     return Object.assign(edge, { upgrade, fast });
   }
 
@@ -103,11 +104,11 @@ export class McpHttp {
   }
 
   /** The same for a POST of the fast path, whose paths have no `@`, so it is never `/mcp/@admin`. */
-  post(request: WholeRequest, response: HttpResponse): boolean {
+  post(request: WholeRequest, response: HttpResponse, source: string): boolean {
     const target = targetOf(request.url);
     if (target?.route !== "mcp") return false;
-    const caller = this.#options.authenticator.findMcp(request);
-    // Refusals are left to Node's server, which knows where the request comes from.
+    const caller = this.#options.authenticator.findMcp(request, source);
+    // Refusals are left to Node's server.
     if (caller === undefined) return false;
     const served = this.#find(target, caller, response);
     served?.http.handle(request, response, served.requesters.of(caller));

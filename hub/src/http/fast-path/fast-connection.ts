@@ -4,12 +4,13 @@
 import type { Socket } from "node:net";
 import type { WholeRequest } from "../../protocol/serve/http-request.ts";
 import type { HttpResponse } from "../../protocol/serve/http-response.ts";
+import { plainAddress } from "../client-address.ts";
 import { FastResponse, type ResponseConnection } from "./fast-response.ts";
 import type { HeadCache } from "./request-head.ts";
 
 export interface FastConnectionOptions {
-  /** Answers the request, now or later. False: not handled, and without any effect. */
-  readonly onRequest: (request: WholeRequest, response: HttpResponse) => boolean;
+  /** Answers the request, now or later. False: not handled, and without any effect. `peer`: the other end of the connection. */
+  readonly onRequest: (request: WholeRequest, response: HttpResponse, peer: string) => boolean;
   /** Gives the connection to Node. Unanswered bytes are back in the socket. */
   readonly handOver: () => void;
   readonly onClose: () => void;
@@ -56,6 +57,7 @@ const OVER: State = { is: "over" };
 export class FastConnection implements ResponseConnection {
   readonly #socket: Socket;
   readonly #options: FastConnectionOptions;
+  readonly #peer: string;
   #state: State = { is: "new" };
   /** Bytes that came while a request was being answered. */
   #ahead: Buffer[] = [];
@@ -65,6 +67,7 @@ export class FastConnection implements ResponseConnection {
   constructor(socket: Socket, options: FastConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#peer = plainAddress(socket.remoteAddress ?? "");
     socket.setTimeout(options.timeoutsMs.headers);
     socket.on("data", this.#onData);
     socket.on("end", this.#onEnd);
@@ -133,7 +136,8 @@ export class FastConnection implements ResponseConnection {
     const response = new FastResponse(this.#socket, this);
     const { url, headers } = head;
     this.#state = { is: "answering", response };
-    const isTaken = this.#options.onRequest({ method: "POST", url, headers, body: bytes.subarray(from) }, response);
+    const request = { method: "POST", url, headers, body: bytes.subarray(from) };
+    const isTaken = this.#options.onRequest(request, response, this.#peer);
     if (!isTaken) this.#handOver(bytes);
   }
 
