@@ -50,6 +50,7 @@ const NOT_RUN = [
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/limits.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/users.test.ts starts a hub with it",
   "docs/access.md: the provider is an example; test/auth/sso.test.ts signs in by a real one",
+  "docs/access.md: the hash is of another log; test/auth/users.test.ts runs it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/network/tls.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/network/tls.test.ts has one like it",
   "docs/access.md: it is the configuration of another program",

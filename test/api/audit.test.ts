@@ -47,7 +47,10 @@ describe("AU-5 the audit log of the API", () => {
       const { head } = (await ask("/audit/verify")).json;
       expect((await ask("/audit")).json.head).toBe(head);
       expect((await ask(`/audit/verify?head=${head}`)).json).toMatchObject({ rows: 5, fault: null, noted: { n: 5 } });
-      expect((await ask(`/audit/verify?head=${"x".repeat(43)}`)).json).toMatchObject({ fault: null, noted: { n: null } });
+      expect((await ask(`/audit/verify?head=${"x".repeat(43)}`)).json).toMatchObject({
+        fault: null,
+        noted: { n: null },
+      });
       expect((await ask("/audit/verify?head=x")).json).toMatchObject({ kind: "InvalidArgument", field: "head" });
       expect((await ask("/audit?what=token&limit=1")).json).toMatchObject({ rows: [{ n: 5 }], next: 5 });
       expect((await ask("/audit?what=token&limit=1&before=5")).json).toMatchObject({ rows: [{ n: 1 }], next: null });

@@ -24,3 +24,18 @@ export async function freePort(): Promise<number> {
   await once(server, "close");
   return port;
 }
+
+/** A port on which nothing listens, nor on the one after it. */
+export async function freePortPair(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    const next = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      next.once("error", () => resolve(false)).listen(port + 1, "127.0.0.1", () => resolve(true));
+    });
+    if (!isFree) continue;
+    next.close();
+    await once(next, "close");
+    return port;
+  }
+}

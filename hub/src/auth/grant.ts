@@ -101,4 +101,14 @@ export class Grant extends Lifetime implements GrantInit {
     this.owner = client === undefined ? principal : JSON.stringify([principal, client]);
     if (clientName !== undefined) this.clientName = clientName;
   }
+
+  /** The same with this role at most. Ends with this one. */
+  limitedTo(role: Role): Grant {
+    if (includesRole(role, this.role)) return this;
+    const { kind, id, principal, teams, email, groups, readOnly, client, clientName } = this;
+    const rights = { kind, id, principal, teams, email, groups, readOnly, client, role, unscopedRole: role };
+    const limited = new Grant({ ...rights, ...(clientName === undefined ? {} : { clientName }) });
+    this.onceEnded((why) => limited.end(why));
+    return limited;
+  }
 }

@@ -32,7 +32,15 @@ export interface HubEdgesOptions extends Pick<
   readonly latency: Latency;
   readonly dropped: DroppedConnections;
   /** Where people find the hub, and whether that is not just this machine. */
-  readonly address: () => { readonly url: string; readonly isPublic: boolean };
+  readonly address: () => PublicAddress;
+}
+
+export interface PublicAddress {
+  /** Where people sign in. */
+  readonly url: string;
+  readonly isPublic: boolean;
+  /** Where those who manage the hub sign in, if that is elsewhere. */
+  readonly adminUrl: string | undefined;
 }
 
 export interface HubEdges {
@@ -42,6 +50,8 @@ export interface HubEdges {
   readonly clientEdges: readonly Edge[];
   /** For those who manage the hub. Tried first: the path of `@admin` looks like a group's. */
   readonly adminEdges: readonly Edge[];
+  /** For people with an account, where those who manage the hub have another address. Undefined: no one has an account. */
+  readonly accountEdge: Edge | undefined;
   readonly loginPages: HubLoginPages;
   /** Ends all clients. */
   close(): void;
@@ -117,6 +127,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
       ...(hub.issuer === undefined ? [] : [hub.issuer.edge]),
     ],
     adminEdges: [admin, api, metrics],
+    accountEdge: api.accounts,
     close: () => [mcp, apiMcp, api, admin, authenticator].forEach((edge) => edge.close()),
     makeUiKey: () => api.makeUiKey(),
     saved: () => api.saved(),

@@ -44,6 +44,7 @@ import {
 import { toGrantLimits } from "../auth/grant-limits.ts";
 import type { Edge } from "../http/listener.ts";
 import { HubListeners, openNetwork } from "./listeners.ts";
+import { redirectToUi } from "../http/pages/home-page.ts";
 import { uiEdge } from "../http/ui-files.ts";
 import { Endpoint } from "../mcp/endpoint.ts";
 import { LoginOffers } from "../mcp/client-requests/login-offers.ts";
@@ -363,6 +364,7 @@ export class Hub {
       redactor: this.#redactor,
       onWarning: (message) => this.#warn(message),
     });
+    const sso = await this.#openSso();
     const own = createEdges({
       hub: this,
       paths,
@@ -373,14 +375,19 @@ export class Hub {
       limits: toGrantLimits(this.settings.auth?.limits),
       dropped: this.#dropped,
       catalog: () => this.#catalog.built,
-      address: () => ({ url: this.publicUrl ?? "", isPublic: network.publicUrl !== undefined }),
+      address: () => ({
+        // Without an identity provider only the owner signs in.
+        url: (network.isAdminLocal && sso === undefined ? this.url : this.publicUrl) ?? "",
+        isPublic: network.publicUrl !== undefined,
+        adminUrl: network.isAdminLocal ? this.url : undefined,
+      }),
       mcp: { ...this.#shared, sessionRecords: (group) => this.#sessions?.endpoint(group) },
       ui:
         ui === undefined
           ? undefined
           : {
               users: this.users,
-              sso: await this.#openSso(),
+              sso,
               publicUrl: network.publicUrl,
               sessionsPath: () => this.#uiSessionsPath(),
               onWarning: (message) => this.#warn(message),
@@ -390,10 +397,12 @@ export class Hub {
     // Clients that connect while the servers still start get the servers' last listings.
     await this.supervisor.offerCached();
     this.#catalog.rebuild();
+    const files = ui === undefined ? [] : [uiEdge(ui)];
     const listeners = await HubListeners.open({
       network,
       clientEdges: own.clientEdges,
-      adminEdges: [...own.adminEdges, ...(ui === undefined ? [] : [uiEdge(ui)]), ...edges],
+      adminEdges: [...own.adminEdges, ...files, ...edges],
+      accountEdges: own.accountEdge === undefined ? [] : [own.accountEdge, ...files, redirectToUi],
       fastPath,
       onDrop: (limit) => this.#dropped.count(limit),
       onWarning: (message) => this.#warn(message),

@@ -36,6 +36,8 @@ export function createIssuer(options: HubIssuerOptions): Issuer | undefined {
   return new Issuer({
     rules: { registration: server.registration ?? true, documents: server.client_documents ?? true },
     base,
+    // Where the hub is managed from its own machine only, people elsewhere need an identity provider to sign in.
+    hasUi: settings.listen?.admin !== "loopback" || (settings.auth?.sso ?? []).length > 0,
     tokens: accessTokens,
     openStore: () => identity.openIssuerStore(),
     defaultGroup: DEFAULT_GROUP,

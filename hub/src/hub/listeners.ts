@@ -59,6 +59,8 @@ export interface HubListenersOptions extends Pick<ListenerOptions, "fastPath" | 
   readonly clientEdges: readonly Edge[];
   /** For those who manage the hub. Tried before the others. */
   readonly adminEdges: readonly Edge[];
+  /** For people with an account, where those who manage the hub use the listener for this machine. */
+  readonly accountEdges: readonly Edge[];
   readonly onWarning: (message: string) => void;
 }
 
@@ -76,7 +78,7 @@ export class HubListeners {
   }
 
   static async open(options: HubListenersOptions): Promise<HubListeners> {
-    const { network, clientEdges, adminEdges, onWarning, ...common } = options;
+    const { network, clientEdges, adminEdges, accountEdges, onWarning, ...common } = options;
     const { certificate, isAdminLocal, tls, publicUrl, allowedHosts, allowedOrigins, trustedProxies } = network;
     const all = [...adminEdges, ...clientEdges];
     const main = await Listener.open({
@@ -87,7 +89,7 @@ export class HubListeners {
       allowedHosts,
       allowedOrigins: allowedOrigins ?? [],
       trustedProxies,
-      edges: isAdminLocal ? clientEdges : all,
+      edges: isAdminLocal ? [...accountEdges, ...clientEdges] : all,
       isExposed: true,
       tls: certificate,
     });

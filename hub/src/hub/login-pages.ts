@@ -8,6 +8,7 @@ import { Listener } from "../http/listener.ts";
 import { LoginPages, type PageLogins } from "../http/pages/login-pages.ts";
 import type { Logins } from "../servers/login/logins.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
+import type { PublicAddress } from "./edges.ts";
 
 export interface HubLoginPagesOptions {
   readonly logins: Logins;
@@ -15,7 +16,7 @@ export interface HubLoginPagesOptions {
   readonly events: HubEvents;
   readonly onUnexpected: (error: unknown, requestId: string) => void;
   /** The web interface, where people sign in; undefined: it is not served. */
-  readonly ui?: (() => { readonly url: string; readonly isPublic: boolean }) | undefined;
+  readonly ui?: (() => PublicAddress) | undefined;
 }
 
 const SHOW_MS = 2000;
@@ -90,6 +91,11 @@ function pageLogins({ logins, supervisor, ui }: HubLoginPagesOptions): PageLogin
       const place = ui?.();
       if (link === undefined && place?.isPublic !== true) return undefined;
       if (place === undefined) throw new HubError("Forbidden", "This link is for another person");
+      if (link === undefined && place.adminUrl !== undefined) {
+        throw new HubError("Forbidden", `The login at ${server} belongs to everyone: an administrator makes it`, {
+          hint: `On the computer of the hub: plugboard auth ${server}, or ${place.adminUrl}/ui/access`,
+        });
+      }
       const query = new URLSearchParams({ server, ...(link === undefined ? {} : { for: link }) });
       return link === undefined ? `${place.url}/ui/access` : `${place.url}/ui/connections?${query.toString()}`;
     },

@@ -20,7 +20,7 @@ export interface Network extends Site {
   readonly host: string;
   readonly port: number;
   readonly insecureHttp: boolean;
-  /** API, web interface, metrics and admin endpoint are served on the local listener only. */
+  /** The hub is managed at the local listener only. */
   readonly isAdminLocal: boolean;
   readonly tls: CertificateFiles | undefined;
   readonly trustedProxies: readonly string[];

@@ -10,7 +10,7 @@ import { makeHome, plugboard, startHub, type Home, type RunningHub, type Servers
 import { http, type HttpResult } from "../rpc.ts";
 import { startAuthorizationServer, type AuthorizationServer } from "./authorization-server.ts";
 import { Browser } from "./browser.ts";
-import { freePort } from "../sockets.ts";
+import { freePort, freePortPair } from "../sockets.ts";
 
 export const PROVIDER = "Acme ID";
 const SECRET = "the-secret-of-the-hub-at-acme";
@@ -18,6 +18,8 @@ const SECRET_NAME = "acme-sso";
 
 export interface SsoHub {
   readonly hub: RunningHub;
+  /** Where people sign in. */
+  readonly url: string;
   readonly home: Home;
   readonly provider: AuthorizationServer;
   /** Again, on the same port, as the provider knows it. */
@@ -32,10 +34,13 @@ export interface SsoHubOptions {
   readonly auth?: Readonly<Record<string, unknown>>;
   /** Of the provider in `auth.sso`. */
   readonly sso?: Readonly<Record<string, unknown>>;
+  /** The hub is managed at another address: `hub.url`. */
+  readonly isAdminLocal?: boolean;
 }
 
-export async function startSsoHub({ servers = {}, groups, auth = {}, sso = {} }: SsoHubOptions = {}): Promise<SsoHub> {
-  const port = await freePort();
+export async function startSsoHub(options: SsoHubOptions = {}): Promise<SsoHub> {
+  const { servers = {}, groups, auth = {}, sso = {}, isAdminLocal = false } = options;
+  const port = isAdminLocal ? await freePortPair() : await freePort();
   const url = `http://127.0.0.1:${port}`;
   const provider = await startAuthorizationServer({
     registration: false,
@@ -59,7 +64,8 @@ export async function startSsoHub({ servers = {}, groups, auth = {}, sso = {} }:
     client_secret: { secretRef: SECRET_NAME },
     ...sso,
   };
-  await writeFile(join(home.dir, "config/hub.json"), JSON.stringify({ auth: { ...auth, sso: [entry] } }));
+  const place = isAdminLocal ? { listen: { admin: "loopback" }, public_url: url } : {};
+  await writeFile(join(home.dir, "config/hub.json"), JSON.stringify({ ...place, auth: { ...auth, sso: [entry] } }));
   await plugboard(home, ["secret", "set", SECRET_NAME], { stdin: SECRET });
   const start = () => startHub(home, { args: ["--port", String(port)] });
   let hub = await start();
@@ -67,6 +73,7 @@ export async function startSsoHub({ servers = {}, groups, auth = {}, sso = {} }:
     get hub() {
       return hub;
     },
+    url,
     home,
     provider,
     restart: async () => {
@@ -135,7 +142,7 @@ export interface SignedInPerson {
 
 /** All of a sign-in. `before`: cookies that the browser has already; `at`: that of the provider. */
 export async function signInAs(
-  { hub, provider }: Pick<SsoHub, "hub" | "provider">,
+  { hub, provider }: Pick<SsoHub, "provider"> & { readonly hub: Pick<RunningHub, "url"> },
   account: string,
   { returnTo, before = "", at = new Browser() }: { returnTo?: string; before?: string; at?: Browser } = {},
 ): Promise<SignedInPerson> {

@@ -6,6 +6,7 @@ import type { Authenticator } from "../../auth/authenticator.ts";
 import type { Grant } from "../../auth/grant.ts";
 import type { SsoSignIns } from "../../auth/sso/sign-ins.ts";
 import { BACK_CHANNEL_PATH, SIGN_IN_CALLBACK_PATH } from "../../http/pages/linked-pages.ts";
+import { HubError } from "../../errors.ts";
 import { identify } from "../../http/request-id.ts";
 import { sendProblem } from "../../http/send-problem.ts";
 import { BASE_PATH } from "./base-path.ts";
@@ -21,7 +22,7 @@ import { addressOf } from "../../http/client-address.ts";
 export interface ApiOptions extends Managed {
   readonly authenticator: Authenticator;
   /** Access for browsers. Undefined: the hub serves no web interface. */
-  readonly ui?: Omit<BrowserAccessOptions, "token"> | undefined;
+  readonly ui?: Omit<BrowserAccessOptions, "token" | "isLimited"> | undefined;
   /** Serves MCP at `servers/{id}/mcp` and `groups/{name}/mcp`. Throws if there is no such server or group. */
   readonly mcp?:
     | ((target: McpTarget, request: IncomingMessage, response: ServerResponse, grant: Grant) => void)
@@ -36,9 +37,15 @@ export interface McpTarget {
   readonly name: string;
 }
 
+type Edge = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 /** An edge of the listener. */
-export interface Api {
-  (request: IncomingMessage, response: ServerResponse): boolean;
+export interface Api extends Edge {
+  /**
+   * What people need who cannot reach the whole API: their sign-in, and what the role user may do, by a browser. Undefined: there is
+   * no identity provider by which they could sign in.
+   */
+  readonly accounts: Edge | undefined;
   /** Number of open event streams. */
   eventClients(): number;
   /** Ends all event streams. Call it before the listener closes. */
@@ -56,7 +63,10 @@ export function createApi(options: ApiOptions): Api {
   const log = new EventLog();
   const streams = new EventStreams(log);
   collect(hub, log);
-  const browser = ui === undefined ? undefined : new LazyBrowserAccess({ ...ui, token: authenticator.management });
+  const limited = new WeakSet<IncomingMessage>();
+  const isLimited = (request: IncomingMessage) => limited.has(request);
+  const browser =
+    ui === undefined ? undefined : new LazyBrowserAccess({ ...ui, isLimited, token: authenticator.management });
   const grants = new WeakMap<ServerResponse, Grant>();
   const answer = lazyListener(options, { streams, lazyBrowser: browser, grants }, onUnexpected);
 
@@ -112,11 +122,21 @@ export function createApi(options: ApiOptions): Api {
       return undefined;
     }
     if (browser !== undefined && hasSession(request)) return browser.admit(request, response);
+    if (isLimited(request)) {
+      throw new HubError("Unauthenticated", "This browser is not signed in", { hint: "Sign in to the web interface" });
+    }
     const grant = await authenticator.authenticate(request, addressOf(request));
     release(grant, response);
     return grant;
   };
+  const accounts = (request: IncomingMessage, response: ServerResponse): boolean => {
+    // Of a program: at this address there is no API for programs.
+    if (request.headers.authorization !== undefined) return false;
+    limited.add(request);
+    return edge(request, response);
+  };
   return Object.assign(edge, {
+    accounts: ui?.sso === undefined ? undefined : accounts,
     eventClients: () => streams.count,
     close: () => streams.close(),
     makeUiKey: async () => (await browser?.load())?.makeKey().key,

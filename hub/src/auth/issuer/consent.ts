@@ -25,6 +25,8 @@ export interface ConsentOptions {
   /** The groups that a caller may use, as they are now. */
   readonly groupsOf: (grant: Grant) => readonly string[];
   readonly addressOf: (request: IncomingMessage) => string;
+  /** Whether people can sign in to the web interface at the address of the hub. */
+  readonly hasUi: boolean;
   /** Resolves when it is recorded. */
   readonly onConsent: (login: ClientLogin, grant: Grant, address: string) => Promise<void>;
   readonly now: () => number;
@@ -76,12 +78,12 @@ export class Consent {
   }
 
   #show(request: IncomingMessage, response: ServerResponse, waiting: WaitingRequest): void | Promise<void> {
-    const { groupsOf } = this.#options;
+    const { groupsOf, hasUi } = this.#options;
     const { request: asked, code, csrf } = waiting;
     const isHead = request.method === "HEAD";
     const grant = signedIn(waiting);
     if (grant === undefined) {
-      const page = signInPage({ ...asked, code, script: SCRIPT_PATH });
+      const page = signInPage({ ...asked, code, hasUi, script: SCRIPT_PATH });
       return sendPage(response, { status: 200, page, isHead, policy: { scripts: true } });
     }
     const may = groupsOf(grant);

@@ -23,6 +23,8 @@ export interface IssuerOptions extends Pick<ProviderOptions, "defaultGroup" | "f
   readonly rules: IssuerRules;
   /** The address of the hub, as clients know it. Called when it listens. */
   readonly base: () => string;
+  /** Whether people can sign in to the web interface there. */
+  readonly hasUi: boolean;
   readonly tokens: AccessTokens;
   readonly openStore: () => Promise<IssuerStore>;
   /** The groups that a caller may use. */
@@ -151,7 +153,7 @@ export class Issuer {
   }
 
   async #load(): Promise<Loaded> {
-    const { base, tokens, groupsOf, addressOf, defaultGroup, onEvent, onUnexpected } = this.#options;
+    const { base, hasUi, tokens, groupsOf, addressOf, defaultGroup, onEvent, onUnexpected } = this.#options;
     const [{ createProvider }, { Consent: Implementation }, { Storage }] = await Promise.all([
       import("./provider.ts"),
       import("./consent.ts"),
@@ -183,6 +185,7 @@ export class Issuer {
       store,
       base: base(),
       defaultGroup,
+      hasUi,
       groupsOf,
       addressOf,
       now: this.#now,

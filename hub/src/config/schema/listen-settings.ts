@@ -36,7 +36,7 @@ export const listenSettings = {
           .number({ error: "listen.port must be a number" })
           .check(z.int(), z.gte(0), z.lte(limits.PORT_MAX, `listen.port must be at most ${limits.PORT_MAX}`)),
       ),
-      /** Keeps API, web interface, metrics and admin endpoint on an address of this machine. */
+      /** The hub is managed at an address of this machine only. */
       admin: z.optional(z.literal("loopback", { error: 'listen.admin must be "loopback", or not set' })),
     }),
   ),

@@ -13,6 +13,8 @@ interface Asked {
 
 interface SignInPage extends Asked {
   readonly code: string;
+  /** Whether people can sign in to the web interface at this address. */
+  readonly hasUi: boolean;
   /** The address of the script that notices when the code was approved. */
   readonly script: string;
 }
@@ -28,7 +30,7 @@ interface ConsentPage extends Asked {
   readonly days: readonly number[];
 }
 
-export function signInPage({ code, script, ...asked }: SignInPage): Page {
+export function signInPage({ code, hasUi, script, ...asked }: SignInPage): Page {
   return {
     title: "Sign in to Plugboard",
     main: html` <h1>Sign in to Plugboard</h1>
@@ -36,10 +38,7 @@ export function signInPage({ code, script, ...asked }: SignInPage): Page {
       <p id="signing-in" role="status"></p>
       <p>On the computer that runs the hub, run:</p>
       <p class="large"><code>plugboard approve ${code}</code></p>
-      <p>
-        or <a href="/ui/" target="_blank" rel="noopener">sign in to the web interface</a> in this browser. This page
-        then goes on by itself.
-      </p>
+      ${hasUi ? SIGN_IN : ASK}
       <p class="notice">
         Approve only a code that you see on your own screen, for a program that you are connecting right now.
       </p>
@@ -47,6 +46,13 @@ export function signInPage({ code, script, ...asked }: SignInPage): Page {
       <script src="${script}" data-code="${code}"></script>`,
   };
 }
+
+const SIGN_IN = html`<p>
+  or <a href="/ui/" target="_blank" rel="noopener">sign in to the web interface</a> in this browser. This page then goes
+  on by itself.
+</p>`;
+
+const ASK = html`<p>If that is not your computer, ask the person who runs it. This page then goes on by itself.</p>`;
 
 export function consentPage({ who, csrf, group, groups, days, ...asked }: ConsentPage): Page {
   const none = groups.length === 0;

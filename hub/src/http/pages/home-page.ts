@@ -16,18 +16,27 @@ export function homePageEdge({
   version,
   hasUi,
 }: HomePageOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
-  return ({ method, url = "", headers }, response) => {
-    if (url.split("?", 1)[0] !== "/" || (method !== "GET" && method !== "HEAD")) return false;
-    // Relative: a proxy may serve the hub under a prefix.
-    if (hasUi && headers.accept?.includes("text/html") === true) {
-      response.writeHead(302, { location: "ui/", vary: "accept" }).end();
-      return true;
-    }
+  return (request, response) => {
+    const { method, headers } = request;
+    if (!isHome(request)) return false;
+    if (hasUi && redirectToUi(request, response)) return true;
     // The listener lets only loopback names through, so the Host header is safe to show.
     const main = homePage(`http://${headers.host ?? "127.0.0.1"}`, { version, hasUi });
     sendPage(response, { status: 200, page: { title: "Plugboard", main }, isHead: method === "HEAD" });
     return true;
   };
+}
+
+/** Sends a browser from `/` to the web interface; returns false for every other request. */
+export function redirectToUi(request: IncomingMessage, response: ServerResponse): boolean {
+  if (!isHome(request) || request.headers.accept?.includes("text/html") !== true) return false;
+  // Relative: a proxy may serve the hub under a prefix.
+  response.writeHead(302, { location: "ui/", vary: "accept" }).end();
+  return true;
+}
+
+function isHome({ method, url = "" }: IncomingMessage): boolean {
+  return url.split("?", 1)[0] === "/" && (method === "GET" || method === "HEAD");
 }
 
 function homePage(at: string, { version, hasUi }: HomePageOptions): Html {

@@ -21,6 +21,8 @@ export interface BrowserAccessOptions {
   readonly sso: SsoSignIns | undefined;
   /** The origin under which people reach the hub, if it is not just this machine: the one that identity providers know. */
   readonly publicUrl?: string | undefined;
+  /** Whether a request comes by an address where everyone has the role user, and no one is the owner. Default: none does. */
+  readonly isLimited?: (request: IncomingMessage) => boolean;
   /** The file of the sessions, once the hub listens. Undefined: they last as long as the process. */
   readonly sessionsPath: () => string | undefined;
   /** The wall clock, in milliseconds. */
@@ -47,6 +49,7 @@ export class BrowserAccess {
   readonly #options: BrowserAccessOptions;
   readonly #keys: UiKeys;
   readonly #admitted = new WeakMap<ServerResponse, UiSession>();
+  readonly #limited = new WeakMap<Grant, Grant>();
   #sessions: Promise<UiSessions> | undefined;
 
   constructor(options: BrowserAccessOptions) {
@@ -69,7 +72,8 @@ export class BrowserAccess {
     const pageKey = request.headers[PAGE_KEY_HEADER];
     const cookies = cookiesOf(request.headers);
     if (typeof pageKey !== "string" || cookies.length === 0) throw signedOut("This browser is not signed in");
-    const session = cookies.map((cookie) => sessions.find({ cookie, pageKey })).find((found) => found !== undefined);
+    const found = cookies.map((cookie) => sessions.find({ cookie, pageKey })).find((each) => each !== undefined);
+    const session = found && this.#limit(found, request);
     if (session === undefined) throw this.#failed(request, "The session of this browser has ended");
     this.#admitted.set(response, session);
     sessions.follow(session, response);
@@ -90,12 +94,13 @@ export class BrowserAccess {
     const sessions = await this.sessions();
     const userAgent = request.headers["user-agent"] ?? "";
     const person = this.#options.sso?.take(key, cookiesOf(request.headers, SIGN_IN));
-    if (person === undefined && !this.#keys.take(key))
+    if (person === undefined && (this.#isLimited(request) || !this.#keys.take(key)))
       throw this.#failed(request, "This link was used before, or is older than ten minutes");
     sessions.endByCookie(cookiesOf(request.headers));
     const created = person === undefined ? sessions.create(userAgent) : sessions.create(userAgent, toSession(person));
     await sessions.saved();
-    return { ...created, returnTo: person?.returnTo };
+    const session = this.#limit(created.session, request) ?? created.session;
+    return { ...created, session, returnTo: person?.returnTo };
   }
 
   /** Read once. */
@@ -113,6 +118,19 @@ export class BrowserAccess {
   /** Resolves when the sessions are on disk. */
   async saved(): Promise<void> {
     await (await this.#sessions)?.saved();
+  }
+
+  /** As it counts at the address of the request; undefined: not at all. */
+  #limit(session: UiSession, request: IncomingMessage): UiSession | undefined {
+    if (!this.#isLimited(request)) return session;
+    if (session.person === undefined) return undefined;
+    const grant = this.#limited.get(session.grant) ?? session.grant.limitedTo("user");
+    this.#limited.set(session.grant, grant);
+    return { ...session, grant };
+  }
+
+  #isLimited(request: IncomingMessage): boolean {
+    return this.#options.isLimited?.(request) === true;
   }
 
   #grantOf(id: string, person: SessionPerson | undefined): Grant | undefined {
