@@ -1,17 +1,25 @@
-// Real client programs log in at the hub's own authorization server: the TypeScript SDKs and the Python SDK.
+// Real client programs log in at the hub's own authorization server: the TypeScript SDKs, the Python SDK, and mcp-remote. The
+// Inspector does in inspector.test.ts.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { Browser } from "../support/oauth/browser.ts";
 import { consent, openIssuerHub, type IssuerHub } from "../support/oauth/issuer-hub.ts";
 import { sdkLogin } from "../support/oauth/sdk-login.ts";
 import { findPython } from "../support/python.ts";
 
+const MCP_REMOTE = fileURLToPath(new URL("../../node_modules/mcp-remote/dist/proxy.js", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../clients/python/oauth_client.py", import.meta.url));
 const python = await findPython("mcp", "httpx2");
 
@@ -72,5 +80,44 @@ describe("AU-4 a real client logs in at the hub", () => {
     child.stdin.end(`${page.url}\n`);
     expect((await lines.next()).value).toMatch(/^tools: .*read_graph/);
     await once(child, "exit");
+  });
+
+  it("mcp-remote, which keeps its login", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "mcp-remote-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const start = () => {
+      // Without a desktop, nothing but `true` is started as a browser.
+      const env = { HOME: folder, MCP_REMOTE_CONFIG_DIR: folder, PATH: process.env["PATH"] ?? "", BROWSER: "true" };
+      const args = [MCP_REMOTE, `${at.url}/mcp/dev`];
+      const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: "pipe" });
+      const client = new Client({ name: "a program that only knows stdio", version: "1" });
+      onTestFinished(() => client.close());
+      if (transport.stderr === null) throw new Error("mcp-remote has no stderr");
+      return { client, connected: client.connect(transport), lines: createInterface(transport.stderr as Readable) };
+    };
+    const first = start();
+    for await (const line of first.lines) {
+      if (!line.startsWith(`${at.url}/oauth/authorize?`)) continue;
+      // The page at which the browser arrives is of mcp-remote.
+      const browser = new Browser();
+      const callback = await person.approve(browser, line);
+      expect((await browser.open(callback.url)).status).toBe(200);
+      break;
+    }
+    await first.connected;
+    const { client } = first;
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("read_graph");
+    const entities = [{ name: "mcp-remote", entityType: "program", observations: ["logged in"] }];
+    await client.callTool({ name: "create_entities", arguments: { entities } });
+    const { structuredContent } = await client.callTool({ name: "read_graph" });
+    expect(structuredContent).toMatchObject({ entities: [{ name: "mcp-remote" }] });
+    const [login] = (await at.hub.issuer?.logins())?.filter(({ clientName }) => clientName.includes("MCP CLI")) ?? [];
+    expect(login).toMatchObject({ principal: "local", groups: ["dev"], redirectHost: "localhost" });
+    await client.close();
+
+    const second = start();
+    await second.connected;
+    expect((await second.client.listTools()).tools.length).toBeGreaterThan(0);
+    expect(await at.hub.issuer?.logins()).toContainEqual(expect.objectContaining({ id: login?.id }));
   });
 });
