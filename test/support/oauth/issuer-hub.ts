@@ -33,18 +33,21 @@ export interface IssuerHubOptions extends Pick<HubOptions, "fetchDocument"> {
   readonly server?: object;
   /** More of `auth`. */
   readonly auth?: object;
+  /** More of hub.json. */
+  readonly settings?: object;
   readonly groups?: object;
 }
 
 export async function openIssuerHub({
   server,
   auth,
+  settings: more,
   groups = GROUPS,
   fetchDocument,
 }: IssuerHubOptions = {}): Promise<IssuerHub> {
-  const settings = { auth: { mcp: "required", server: { enabled: true, ...server }, ...auth } };
-  const more = fetchDocument === undefined ? {} : { fetchDocument };
-  const opened = await openInProcess(SERVERS, { groups, settings, ...more });
+  const settings = { ...more, auth: { mcp: "required", server: { enabled: true, ...server }, ...auth } };
+  const documents = fetchDocument === undefined ? {} : { fetchDocument };
+  const opened = await openInProcess(SERVERS, { groups, settings, ...documents });
   opened.hub.events.on("unexpected", ({ error }) => process.stderr.write(`${error}\n`));
   const url = await opened.hub.listen({ host: "127.0.0.1", port: 0 });
   await opened.hub.start();
