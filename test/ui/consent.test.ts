@@ -6,11 +6,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { expectAccessible, noBrowser, useBrowser, type Person } from "../support/browser.ts";
 import { clientOf } from "../support/client.ts";
 import { makeHome, plugboard, published, startHub, type RunningHub } from "../support/hub.ts";
 import { StepClient, type Tokens } from "../support/oauth/issuer-hub.ts";
+import { PROVIDER, startSsoHub } from "../support/oauth/sso-hub.ts";
 import { modern } from "../support/rpc.ts";
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
@@ -120,6 +121,44 @@ describe.skipIf(noBrowser !== undefined)(`AU-4 consent in the browser${noBrowser
     await page.getByText("gives no name").waitFor();
     await page.getByRole("button", { name: "Deny" }).click();
     await page.waitForURL(/error=access_denied/);
+  });
+
+  it("AU-5 signs in by an identity provider, and comes back to the page", async () => {
+    const sso = await startSsoHub({
+      servers: { memory: published("server-memory") },
+      groups: {
+        dev: { servers: ["memory"], access: ["user:alice@example.com"] },
+        closed: { servers: ["memory"], access: ["user:bob@example.com"] },
+      },
+      auth: { mcp: "required", server: { enabled: true } },
+    });
+    onTestFinished(() => sso.close());
+    sso.provider.settings.account = "alice";
+    sso.provider.settings.claims = { email_verified: true };
+    const client = new StepClient(sso.hub.url, redirectUri);
+    await client.register({ client_name: "Editor of Alice" });
+    const person = leaves(await browser.open(sso.hub));
+    // The sign-in itself is at the provider.
+    person.expectFault(new RegExp(`^request to ${sso.provider.issuer}`));
+    const { page } = person;
+    await page.goto(client.authorizeUrl({ resource: undefined }));
+    const button = page.getByRole("button", { name: `Sign in with ${PROVIDER}` });
+    await button.waitFor();
+    await expectAccessible(person);
+    await look(page, "sign-in-sso");
+    const asked = page.url();
+    await button.click();
+    await page.getByRole("heading", { name: "Allow access?" }).waitFor();
+    expect(page.url()).toBe(asked);
+    await page.getByText("alice@example.com").waitFor();
+    // `default` is open to everyone.
+    expect(await page.getByRole("checkbox", { name: "closed" }).count()).toBe(0);
+    await page.getByLabel("dev").check();
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.waitForURL(`${redirectUri}?**`);
+    const { access_token: token } = (await (await client.redeem(codeIn(page))).json()) as Tokens;
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await modern(`${sso.hub.url}/mcp/dev`, "tools/list", {}, headers)).status).toBe(200);
   });
 
   it("A26 shows what a client says about itself as text only", async () => {

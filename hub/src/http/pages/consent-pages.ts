@@ -36,13 +36,14 @@ export function signInPage({ code, hasUi, script, ...asked }: SignInPage): Page 
     main: html` <h1>Sign in to Plugboard</h1>
       <p>${claim(asked)} wants to use this hub. First the hub has to know who you are.</p>
       <p id="signing-in" role="status"></p>
-      <p>On the computer that runs the hub, run:</p>
+      <p id="providers" class="buttons" hidden></p>
+      <p>To approve it on the computer that runs the hub, run:</p>
       <p class="large"><code>plugboard approve ${code}</code></p>
       ${hasUi ? SIGN_IN : ASK}
       <p class="notice">
         Approve only a code that you see on your own screen, for a program that you are connecting right now.
       </p>
-      <form method="get"><button>Continue</button></form>
+      <form method="get"><button class="plain">Continue</button></form>
       <script src="${script}" data-code="${code}"></script>`,
   };
 }

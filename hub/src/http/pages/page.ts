@@ -42,6 +42,7 @@ const STYLE = `
   button.plain { color: inherit; background: none; border-color: rgb(128 128 128 / .6); }
   button.plain:hover { background: rgb(128 128 128 / .15); }
   .buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0; }
+  .buttons[hidden] { display: none; }
   .host { font-size: 1.9rem; line-height: 1.25; font-weight: 700; margin: .5rem 0; overflow-wrap: anywhere; }
   .host small { font-size: 1rem; font-weight: 400; }
   .large { font-size: 1.25rem; }
