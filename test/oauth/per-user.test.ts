@@ -13,6 +13,7 @@ import { startAuthorizationServer, type AuthorizationServer } from "../support/o
 import { Browser } from "../support/oauth/browser.ts";
 import { isCallback } from "../support/oauth/oauth-hub.ts";
 import { ProtectedServer } from "../support/oauth/protected-server.ts";
+import { legacyWatcher, modernWatcher } from "../support/watchers.ts";
 
 interface Person {
   readonly name: string;
@@ -126,6 +127,36 @@ describe("AU-5 a server with a login for each caller", () => {
     await expect(b.client.logins.cancel(id)).rejects.toMatchObject(denied);
     expect(await a.client.logins.getAttempt(id)).toMatchObject({ state: "pending", principal: a.principal });
     await a.client.logins.cancel(id);
+  });
+
+  it.each([
+    ["legacy clients", legacyWatcher],
+    ["modern clients", modernWatcher],
+  ])("A21 a subscription of %s lives on the caller's own login, and ends with it", async (_, open) => {
+    const [a, b] = both();
+    for (const each of [a, b]) await logIn(each);
+    const watchers = await Promise.all(
+      [a, b].map(({ headers }) => open(`${hub.url}/mcp`, headers["authorization"]?.replace("Bearer ", ""))),
+    );
+    const [hers, his] = watchers;
+    try {
+      for (const watcher of watchers) expect(await watcher.watch("inbox:all")).toEqual(["inbox:all"]);
+      server.touch("alice", "inbox:all");
+      expect(await hers?.nth(1)).toBe("inbox:all");
+      await b.client.logins.logout("notes");
+      server.touch("bob", "inbox:all");
+      server.touch("alice", "inbox:all");
+      expect(await hers?.nth(2)).toBe("inbox:all");
+      expect(his?.heard).toEqual([]);
+      // After the next login there is one update for what may have been missed.
+      await logIn(b);
+      expect(await his?.nth(1)).toBe("inbox:all");
+      server.touch("bob", "inbox:all");
+      expect(await his?.nth(2)).toBe("inbox:all");
+      expect(hers?.heard).toHaveLength(2);
+    } finally {
+      for (const watcher of watchers) await watcher.close();
+    }
   });
 
   it("A14 a link of one person is refused to another, which is recorded, and their attempt goes on", async () => {

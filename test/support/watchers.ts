@@ -35,11 +35,14 @@ class Heard {
   }
 }
 
-export async function legacyWatcher(url: string): Promise<Watcher> {
+/** `token`: an access token of the hub. */
+export type OpenWatcher = (url: string, token?: string) => Promise<Watcher>;
+
+export async function legacyWatcher(url: string, token?: string): Promise<Watcher> {
   const client = new ClientV1(INFO);
   const heard = new Heard();
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => heard.push(params.uri));
-  const transport = new HttpV1(new URL(url));
+  const transport = new HttpV1(new URL(url), withToken(token));
   await client.connect(transport);
   return {
     heard: heard.all,
@@ -57,12 +60,12 @@ export async function legacyWatcher(url: string): Promise<Watcher> {
   };
 }
 
-export async function modernWatcher(url: string): Promise<Watcher> {
+export async function modernWatcher(url: string, token?: string): Promise<Watcher> {
   const client = new ClientV2(INFO, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
   const heard = new Heard();
   const open = new Map<string, { close(): Promise<void> }>();
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => heard.push(params.uri));
-  await client.connect(new HttpV2(new URL(url)));
+  await client.connect(new HttpV2(new URL(url), withToken(token)));
   return {
     heard: heard.all,
     nth: (count) => heard.nth(count),
@@ -78,6 +81,10 @@ export async function modernWatcher(url: string): Promise<Watcher> {
       await client.close();
     },
   };
+}
+
+function withToken(token: string | undefined) {
+  return token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } };
 }
 
 function textOf(result: unknown): string {

@@ -9,7 +9,7 @@ import { adaptReply } from "../protocol/revisions/era.ts";
 import { success } from "../protocol/rpc/jsonrpc.ts";
 import type { NotificationMessage, Raw, Reply } from "../protocol/rpc/jsonrpc.ts";
 import { isLogLevel } from "../protocol/rpc/log-level.ts";
-import type { IncomingRequest, Service, Session, SessionOrigin } from "../protocol/serve/service.ts";
+import type { IncomingRequest, RevivedSession, Service, Session, SessionOrigin } from "../protocol/serve/service.ts";
 import { LoginOffers } from "./client-requests/login-offers.ts";
 import { toReply } from "./errors.ts";
 import { forwardExtension } from "./extension-methods.ts";
@@ -18,6 +18,7 @@ import { discoverResult, initializeResult } from "./initialize.ts";
 import { findGroup, ListChangedNotifier } from "./lists/list-changed.ts";
 import { ToolLists } from "./lists/tool-lists.ts";
 import { LogLevels } from "./log-levels.ts";
+import { lastingCallerOf } from "./principal.ts";
 import { answerMetaCall, metaCallOf } from "./search/meta-calls.ts";
 import { ResourceSubscriptions, wantedUris } from "./resources/resource-subscriptions.ts";
 import type { TaskIds } from "./tasks/task-ids.ts";
@@ -94,7 +95,10 @@ export class Endpoint implements Service {
     ping: () => success({}),
     "logging/setLevel": (incoming) => this.#setLevel(incoming),
     "resources/subscribe": (incoming, group) =>
-      this.#subscriptions.subscribe(sessionOf(incoming), stringParam(incoming, "uri"), group),
+      this.#subscriptions.subscribe(sessionOf(incoming), stringParam(incoming, "uri"), {
+        group,
+        caller: lastingCallerOf(incoming),
+      }),
     "resources/unsubscribe": (incoming) =>
       this.#subscriptions.unsubscribe(sessionOf(incoming), stringParam(incoming, "uri")),
     "tasks/get": (incoming, group) => this.#forwardTask(incoming, group),
@@ -179,10 +183,12 @@ export class Endpoint implements Service {
     });
   }
 
-  onSessionRevived(session: Session, watched: readonly string[]): void {
+  onSessionRevived(session: Session, { watched, requester }: RevivedSession): void {
     this.#listChanged.announceAll(session);
     if (session.logLevel !== undefined) void this.#applyLevel(session, session.logLevel);
-    this.#subscriptions.restore(session, watched, findGroup(this.#options.group));
+    const group = findGroup(this.#options.group);
+    const caller = lastingCallerOf({ requester, headers: {} });
+    this.#subscriptions.restore(session, watched, { caller, ...(group === undefined ? {} : { group }) });
   }
 
   onSessionEnd(session: Session): void {

@@ -29,6 +29,12 @@ export function credentialsOf({ requester }: Pick<IncomingRequest, "requester">)
   return requester?.principal ?? LOCAL.credentialsOf();
 }
 
+/** The caller of something that outlives its request. */
+export function lastingCallerOf(incoming: Credentials): Caller {
+  const [principal, credentials] = [principalOf(incoming), credentialsOf(incoming)];
+  return { principal: () => principal, credentialsOf: () => credentials };
+}
+
 type Origin = Pick<IncomingRequest, "headers" | "requester" | "session" | "era" | "capabilities" | "ask">;
 
 export function callerOf(incoming: Origin): Caller {

@@ -2,9 +2,11 @@
 // and forwards them. lifecycle.ts starts and stops the server.
 
 import { HubError, toHubError } from "../errors.ts";
-import { failure, RPC, type Reply } from "../protocol/rpc/jsonrpc.ts";
+import type { Reply } from "../protocol/rpc/jsonrpc.ts";
 import type { ForwardRequest } from "./connection/upstream.ts";
-import type { OnUpdate, UpstreamSubscriptions } from "./connection/upstream-subscriptions.ts";
+import type { OnUpdate } from "./connection/upstream-subscriptions.ts";
+import { instanceKey, type Caller } from "./instances/caller.ts";
+import type { HeldConnection } from "./instances/instance.ts";
 import type { Instances } from "./instances/instances.ts";
 import type { Route, Router } from "./instances/router.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -13,16 +15,28 @@ import { explainAuthError, isAuthError } from "./resilience/auth-errors.ts";
 import type { CallLimits } from "./resilience/call-limits.ts";
 import { redactError } from "./server-redaction.ts";
 import type { ServerState } from "./server-state.ts";
+import type { ServerSubscriptions } from "./server-subscriptions.ts";
 
 export interface AccessParts {
   readonly state: ServerState;
   readonly offer: Offer;
   readonly lifecycle: Lifecycle;
   readonly limits: CallLimits;
-  readonly subscriptions: UpstreamSubscriptions;
+  readonly subscriptions: ServerSubscriptions;
   readonly instances: Instances;
   readonly router: Router;
 }
+
+/** A subscription to one resource. */
+export interface Watching {
+  /** The server's URI. */
+  readonly uri: string;
+  readonly caller: Caller;
+  readonly onUpdate: OnUpdate;
+}
+
+/** A subscription stream of one client. */
+export type Listening = Pick<ForwardRequest, "params" | "signal" | "onNotification"> & { readonly caller: Caller };
 
 export class Access {
   readonly #parts: AccessParts;
@@ -31,6 +45,7 @@ export class Access {
   constructor(parts: AccessParts) {
     this.#parts = parts;
     this.#state = parts.state;
+    parts.subscriptions.personal.moveTo((caller) => this.#holdOf(caller));
   }
 
   /** One request on behalf of a client. */
@@ -52,26 +67,48 @@ export class Access {
   }
 
   /** Reports changes of a resource until it is released. Starts a server on standby and keeps it running. */
-  async watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
-    if (this.#state.isPerUser) return { reply: NOT_PER_USER, release: () => undefined };
-    const { opened, release } = this.#parts.subscriptions.add(uri, onUpdate);
+  async watch(watching: Watching): Promise<{ readonly reply: Reply; readonly release: () => void }> {
+    const { uri, caller, onUpdate } = watching;
+    const { isPerUser, redact, config } = this.#state;
+    const { shared, personal } = this.#parts.subscriptions;
+    const { opened, release } = isPerUser ? personal.add(caller, uri, onUpdate) : shared.add(uri, onUpdate);
     try {
-      await this.#parts.lifecycle.resume();
+      if (!isPerUser) await this.#parts.lifecycle.resume();
       const reply = await opened();
       if (!reply.ok) release();
       return { reply, release };
     } catch (thrown) {
       release();
-      throw redactError(toHubError(thrown), this.#state.redact);
+      throw explainAuthError(redactError(toHubError(thrown), redact), config);
     }
   }
 
   /** A subscription stream of one client. It stays open, so it occupies no slot. */
-  async listen(request: Pick<ForwardRequest, "params" | "signal" | "onNotification">): Promise<Reply> {
-    if (this.#state.isPerUser) return NOT_PER_USER;
-    const { upstream } = this.#state;
-    if (upstream === undefined) throw this.#parts.lifecycle.unavailable();
-    return upstream.forward({ ...request, method: "subscriptions/listen", timeoutMs: 0 });
+  async listen({ caller, ...listening }: Listening): Promise<Reply> {
+    const request: ForwardRequest = { ...listening, method: "subscriptions/listen", timeoutMs: 0 };
+    if (!this.#state.isPerUser) {
+      const { upstream } = this.#state;
+      if (upstream === undefined) throw this.#parts.lifecycle.unavailable();
+      return upstream.forward(request);
+    }
+    const held = await this.#holdOf(caller);
+    try {
+      return await held.upstream.forward(request);
+    } finally {
+      held.release();
+    }
+  }
+
+  /** The connection with the caller's own credentials. */
+  async #holdOf(caller: Caller): Promise<HeldConnection> {
+    // The config has changed: the clients' subscriptions follow.
+    if (!this.#state.isPerUser) throw this.#parts.lifecycle.unavailable();
+    const { instances } = this.#parts;
+    const key = instanceKey(caller, "per-principal");
+    if (!instances.has(key) && this.#state.connected === undefined) {
+      await this.#requireUsable({ method: "subscriptions/listen", params: undefined }, performance.now());
+    }
+    return instances.hold(key, caller.credentialsOf());
   }
 
   /** A client's session has ended for good. */
@@ -179,12 +216,6 @@ export class Access {
     return reply;
   }
 }
-
-/** A subscription would be that of whoever lists the resources. */
-const NOT_PER_USER: Reply = failure({
-  code: RPC.methodNotFound,
-  message: "There are no subscriptions at a server where each caller has credentials of its own",
-});
 
 /** Never 0, which would mean no limit. */
 function timeLeft(limitMs: number, startedAt: number): number {

@@ -184,6 +184,14 @@ export class Lifecycle {
     const isDown = state === "unauthenticated" || state === "error" || state === "disconnected";
     // The status has the result.
     if (isDown) void this.#main.start().catch(() => undefined);
+    this.#parts.subscriptions.personal.retry();
+  }
+
+  /** A connection of a person announces changed lists. Clients see those of one person only. */
+  async listsMayHaveChangedFor(principal: string | undefined): Promise<void> {
+    const { context, config } = this.#state;
+    if (principal === undefined || context.listerOf === undefined) return;
+    if ((await context.listerOf(config)) === principal) this.#main.listsMayHaveChanged();
   }
 
   /** Why it cannot be called now. `reason`: the failure that the caller has just met. */
@@ -209,7 +217,7 @@ export class Lifecycle {
   get #isInUse(): boolean {
     const { limits, subscriptions, instances } = this.#parts;
     const hasInstances = this.#state.isolation !== undefined && instances.size > 0;
-    return limits.taken > 0 || subscriptions.size > 0 || hasInstances;
+    return limits.taken > 0 || subscriptions.shared.size > 0 || hasInstances;
   }
 
   get #mayConnect(): boolean {
@@ -247,6 +255,7 @@ export class Lifecycle {
     state.apply({ type: "ready", tools: this.#parts.offer.toolNames, at: Date.now() });
     state.standby = "none";
     this.#idleTimer.restart();
+    this.#parts.subscriptions.personal.retry();
   }
 
   #endStandby(): void {

@@ -4,13 +4,13 @@
 import { HubError, toHubError } from "../errors.ts";
 import type { Dialer } from "./connection/dialer.ts";
 import type { ConnectOptions, Upstream } from "./connection/upstream.ts";
-import type { UpstreamSubscriptions } from "./connection/upstream-subscriptions.ts";
 import type { Instances } from "./instances/instances.ts";
 import { ListReader } from "./list-reader.ts";
 import type { Offer } from "./offer.ts";
 import { explainAuthError, isAuthError } from "./resilience/auth-errors.ts";
 import { redactError } from "./server-redaction.ts";
 import type { ServerState } from "./server-state.ts";
+import type { ServerSubscriptions } from "./server-subscriptions.ts";
 
 /** Longer than most requests may take: each has its own time limit. */
 const FINISH_MS = 600_000;
@@ -19,7 +19,7 @@ export interface MainConnectionParts {
   readonly state: ServerState;
   readonly offer: Offer;
   readonly dialer: Dialer;
-  readonly subscriptions: UpstreamSubscriptions;
+  readonly subscriptions: ServerSubscriptions;
   readonly instances: Instances;
   /** The server sends a request to its client. */
   readonly onClientRequest: NonNullable<ConnectOptions["onClientRequest"]>;
@@ -122,6 +122,11 @@ export class MainConnection {
     return this.#lists.check(upstream);
   }
 
+  /** Another connection with the same credentials has announced changed lists. */
+  listsMayHaveChanged(): void {
+    if (this.#state.upstream !== undefined) this.#lists.changed();
+  }
+
   async #start(signal: AbortSignal): Promise<void> {
     const state = this.#state;
     // Without an await if nothing is being stopped: the status must be "starting" at once.
@@ -146,8 +151,9 @@ export class MainConnection {
       signal,
       owner: state,
       onListChanged: () => this.#lists.changed(),
-      onResourceUpdated: (params) => state.upstream !== undefined && subscriptions.updated(state.upstream, params),
-      onGap: () => state.upstream !== undefined && subscriptions.gap(state.upstream),
+      onResourceUpdated: (params) =>
+        state.upstream !== undefined && subscriptions.shared.updated(state.upstream, params),
+      onGap: () => state.upstream !== undefined && subscriptions.shared.gap(state.upstream),
       onTaskNotification: (notification) => state.events.onTaskNotification(notification),
       onClientRequest,
       onStage: (stage) => state.apply({ type: "stage", stage }),
@@ -162,7 +168,8 @@ export class MainConnection {
     state.upstream = upstream;
     this.#events.onUp();
     upstream.follow();
-    this.#parts.subscriptions.attach(upstream, () => this.#events.onUnsubscribed());
+    // It has the credentials of one of the people: a subscription here would tell all others what that person sees.
+    if (!state.isPerUser) this.#parts.subscriptions.shared.attach(upstream, () => this.#events.onUnsubscribed());
     if (state.logLevel !== undefined) void upstream.setLogLevel(state.logLevel).catch(() => undefined); // only logs depend on it
     void upstream.lost.then((error) => this.lose(upstream, error));
   }
@@ -181,7 +188,7 @@ export class MainConnection {
   #disconnect(): Upstream | undefined {
     const { upstream } = this.#state;
     this.#state.upstream = undefined;
-    if (upstream !== undefined) this.#parts.subscriptions.detach(upstream);
+    if (upstream !== undefined) this.#parts.subscriptions.shared.detach(upstream);
     return upstream;
   }
 }

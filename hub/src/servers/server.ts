@@ -6,14 +6,13 @@ import type { ToolChange } from "../catalog/tool-changes.ts";
 import type { ServerConfig } from "../config/schema/types.ts";
 import { HubError, type ErrorKind } from "../errors.ts";
 import type { NotificationMessage, Reply } from "../protocol/rpc/jsonrpc.ts";
-import { Access } from "./access.ts";
+import { Access, type Listening, type Watching } from "./access.ts";
 import { Dialer } from "./connection/dialer.ts";
 import type { ServerInfo } from "./connection/handshake.ts";
 import type { ConnectOptions, ForwardRequest } from "./connection/upstream.ts";
-import { UpstreamSubscriptions, type OnUpdate } from "./connection/upstream-subscriptions.ts";
 import type { ServerContext } from "./context.ts";
 import { Instances } from "./instances/instances.ts";
-import { openInstance } from "./instances/open-instance.ts";
+import { openInstance, type InstanceEvents } from "./instances/open-instance.ts";
 import { Router } from "./instances/router.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { QueuePosition } from "./npm/install-queue.ts";
@@ -26,6 +25,7 @@ import type { NextTry } from "./resilience/restarts.ts";
 import { ServerLog, type LogFilter, type LogLine } from "./server-log.ts";
 import { secretsOf } from "./server-secrets.ts";
 import { ServerState, type ServerEvents } from "./server-state.ts";
+import { ServerSubscriptions } from "./server-subscriptions.ts";
 import type { Stage, Status } from "./status.ts";
 
 export interface ServerObserver {
@@ -62,7 +62,7 @@ export class ManagedServer {
     config: ServerConfig,
     context: ServerContext,
     observer: ServerObserver,
-    subscriptions: UpstreamSubscriptions = new UpstreamSubscriptions(),
+    subscriptions: ServerSubscriptions = new ServerSubscriptions(),
   ) {
     const state = new ServerState(config, context, eventsOf(this, observer));
     this.#state = state;
@@ -75,6 +75,12 @@ export class ManagedServer {
     const [offer, dialer, limits] = [this.#offer, this.#dialer, this.limits];
     const onClientRequest: NonNullable<ConnectOptions["onClientRequest"]> = (feature, how) =>
       router.onClientRequest(feature, how);
+    const events: InstanceEvents = {
+      onClientRequest,
+      onListChanged: ({ principal }) => void lifecycle.listsMayHaveChangedFor(principal),
+      onResourceUpdated: (source, params) => subscriptions.personal.updated(source, params),
+      onGap: (source) => subscriptions.personal.gap(source),
+    };
     const instances: Instances = new Instances({
       server: config.name,
       rule: () => state.resilience.instances,
@@ -83,7 +89,7 @@ export class ManagedServer {
       maxTimeouts: () => state.resilience.breaker.failures,
       requestMs: () => state.requestMs(),
       sharedPool: context.instancePool,
-      open: (signal, owner, purpose) => openInstance({ ...purpose, state, dialer, signal, owner, onClientRequest }),
+      open: (signal, owner, purpose) => openInstance({ ...purpose, state, dialer, signal, owner, events }),
       onRemoved: (owner) => {
         context.redactor.setSecrets(owner, []);
         lifecycle.restartIdleTimer();
@@ -254,13 +260,18 @@ export class ManagedServer {
     return this.#access.forward(request);
   }
 
+  /** Each caller uses credentials of its own. */
+  get isPerUser(): boolean {
+    return this.#state.isPerUser;
+  }
+
   /** Reports changes of a resource until it is released. */
-  watch(uri: string, onUpdate: OnUpdate): Promise<{ readonly reply: Reply; readonly release: () => void }> {
-    return this.#access.watch(uri, onUpdate);
+  watch(watching: Watching): Promise<{ readonly reply: Reply; readonly release: () => void }> {
+    return this.#access.watch(watching);
   }
 
   /** A subscription stream of one client. */
-  listen(request: Pick<ForwardRequest, "params" | "signal" | "onNotification">): Promise<Reply> {
+  listen(request: Listening): Promise<Reply> {
     return this.#access.listen(request);
   }
 

@@ -9,9 +9,10 @@ import type { Era } from "../protocol/revisions/era.ts";
 import type { JsonObject } from "../lib/json/json.ts";
 import type { PackageRecord } from "./npm/install-record.ts";
 import { Companions } from "./companions.ts";
-import { UpstreamSubscriptions, WatchBudget } from "./connection/upstream-subscriptions.ts";
+import { WatchBudget } from "./connection/upstream-subscriptions.ts";
 import { ManagedServer, type ServerObserver } from "./server.ts";
 import type { ServerContext } from "./context.ts";
+import { ServerSubscriptions } from "./server-subscriptions.ts";
 import type { Status } from "./status.ts";
 
 /** The result of testing an unsaved config, in the form of the management API. */
@@ -60,7 +61,7 @@ export class Supervisor {
   /** By name: replaced servers that answer until the new one runs. */
   readonly #standIns = new Map<string, ManagedServer>();
   /** By name: resource subscriptions, which outlive the replacement of a server. */
-  readonly #subscriptions = new Map<string, UpstreamSubscriptions>();
+  readonly #subscriptions = new Map<string, ServerSubscriptions>();
   readonly #subscriptionBudget = new WatchBudget();
   /** Servers that finish their open calls before they are stopped. */
   readonly #retiring = new Set<ManagedServer>();
@@ -115,7 +116,7 @@ export class Supervisor {
   }
 
   add(config: ServerConfig): ManagedServer {
-    const subscriptions = this.#subscriptions.get(config.name) ?? new UpstreamSubscriptions(this.#subscriptionBudget);
+    const subscriptions = this.#subscriptions.get(config.name) ?? new ServerSubscriptions(this.#subscriptionBudget);
     this.#subscriptions.set(config.name, subscriptions);
     const server = new ManagedServer(config, this.#context, this.#filtered, subscriptions);
     this.#servers.set(config.name, server);

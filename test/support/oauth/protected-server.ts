@@ -64,7 +64,8 @@ export class ProtectedServer {
   readonly settings: ProtectedSettings;
   readonly #path: string;
   readonly #server = createServer((request, response) => void this.#handle(request, response));
-  readonly #mcp = createMcpHandler(() => this.#createServer());
+  /** By account: one learns nothing about another. */
+  readonly #mcp = new Map<string, ReturnType<typeof createMcpHandler>>();
   readonly #keys = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
   readonly #verified = new Map<string, JWTPayload>();
   /** Tokens that are refused although they have not expired. */
@@ -138,8 +139,13 @@ export class ProtectedServer {
     return { reached, release };
   }
 
+  /** A resource changes, for one account. */
+  touch(account: string, uri: string): void {
+    this.#mcpOf(account).notify.resourceUpdated(uri);
+  }
+
   async close(): Promise<void> {
-    await this.#mcp.close?.();
+    for (const mcp of this.#mcp.values()) await mcp.close();
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeAllConnections();
@@ -175,7 +181,7 @@ export class ProtectedServer {
         signal: gone.signal,
         ...(body === "" ? {} : { body }),
       });
-      return await this.#mcp.fetch(request, { authInfo });
+      return await this.#mcpOf(String(authInfo.extra?.["sub"])).fetch(request, { authInfo });
     } catch (error) {
       return this.#challenge(error);
     }
@@ -258,8 +264,16 @@ export class ProtectedServer {
     return new Response(response.body, { status: response.status, headers });
   }
 
+  #mcpOf(account: string): ReturnType<typeof createMcpHandler> {
+    const mcp = this.#mcp.get(account) ?? createMcpHandler(() => this.#createServer());
+    this.#mcp.set(account, mcp);
+    return mcp;
+  }
+
   #createServer(): McpServer {
-    const server = new McpServer({ name: "protected", version: "1" });
+    const capabilities = { resources: { subscribe: true } };
+    const server = new McpServer({ name: "protected", version: "1" }, { capabilities });
+    server.registerResource("inbox", "inbox:all", {}, () => ({ contents: [{ uri: "inbox:all", text: "empty" }] }));
     const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] });
     server.registerTool("whoami", { inputSchema: z.object({}) }, (_, { http }) => {
       this.calls.push("whoami");

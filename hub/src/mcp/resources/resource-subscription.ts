@@ -3,6 +3,7 @@
 
 import type { Group } from "../../catalog/group.ts";
 import type { OwnedUri } from "../../catalog/uris.ts";
+import type { Caller } from "../../servers/instances/caller.ts";
 import type { Supervisor } from "../../servers/supervisor.ts";
 import { META } from "../../protocol/revisions/era.ts";
 import { editObject, isObject } from "../../lib/json/json.ts";
@@ -12,6 +13,7 @@ export interface SubscriptionOptions {
   /** The client's URI. */
   readonly uri: string;
   readonly owner: OwnedUri;
+  readonly caller: Caller;
   readonly supervisor: Supervisor;
   readonly onUpdate: (params: RawParams) => void;
 }
@@ -20,15 +22,19 @@ export class ResourceSubscription {
   readonly uri: string;
   /** The server's reply. Rejects if the server is unavailable. */
   readonly opened: Promise<Reply>;
+  readonly #caller: Caller;
   readonly #supervisor: Supervisor;
   readonly #onUpdate: (params: RawParams) => void;
   /** Undefined while no server has the resource, and after close(). */
   #owner: OwnedUri | undefined;
+  /** Whether it belongs to the caller's own credentials at the server. */
+  #isPerUser = false;
   #release: (() => void) | undefined;
   #isClosed = false;
 
-  constructor({ uri, owner, supervisor, onUpdate }: SubscriptionOptions) {
+  constructor({ uri, owner, caller, supervisor, onUpdate }: SubscriptionOptions) {
     this.uri = uri;
+    this.#caller = caller;
     this.#supervisor = supervisor;
     this.#onUpdate = onUpdate;
     this.opened = this.#subscribe(owner);
@@ -47,10 +53,10 @@ export class ResourceSubscription {
   follow(group: Group | undefined): void {
     if (this.#isClosed) return;
     const held = this.#owner;
-    const owner = group?.findResourceOwner(this.uri);
     // A resource that a server does not list has no owner in the catalog, and may still be that server's.
-    const stays = owner === undefined ? held !== undefined && group?.servers.includes(held.server) : same(owner, held);
-    if (stays === true) return;
+    const isStill = held !== undefined && group?.servers.includes(held.server) === true;
+    const owner = group?.findResourceOwner(this.uri) ?? (isStill ? held : undefined);
+    if (owner !== undefined && same(owner, held) && this.#isPerUserAt(owner) === this.#isPerUser) return;
     this.#unsubscribe();
     if (owner === undefined) return;
     const notify = (reply: Reply) => {
@@ -63,7 +69,9 @@ export class ResourceSubscription {
     this.#owner = owner;
     try {
       const server = this.#supervisor.answering(owner.server);
-      const { reply, release } = await server.watch(owner.uri, (params) => this.#update(params, owner));
+      this.#isPerUser = server.isPerUser;
+      const onUpdate = (params: RawParams) => this.#update(params, owner);
+      const { reply, release } = await server.watch({ uri: owner.uri, caller: this.#caller, onUpdate });
       if (this.#owner !== owner) release();
       else if (reply.ok) this.#release = release;
       else this.#owner = undefined;
@@ -72,6 +80,10 @@ export class ResourceSubscription {
       if (this.#owner === owner) this.#owner = undefined;
       throw error;
     }
+  }
+
+  #isPerUserAt({ server }: OwnedUri): boolean {
+    return this.#supervisor.has(server) && this.#supervisor.answering(server).isPerUser;
   }
 
   #unsubscribe(): void {

@@ -3,11 +3,13 @@
 
 import type { Group } from "../../catalog/group.ts";
 import { HubError } from "../../errors.ts";
+import type { Caller } from "../../servers/instances/caller.ts";
 import type { Supervisor } from "../../servers/supervisor.ts";
 import { isObject } from "../../lib/json/json.ts";
 import { rawParams, success, type RawParams, type Reply, type RequestMessage } from "../../protocol/rpc/jsonrpc.ts";
 import type { IncomingRequest, Session } from "../../protocol/serve/service.ts";
 import { withTimeout } from "../../lib/with-timeout.ts";
+import { lastingCallerOf } from "../principal.ts";
 import { withSubscriptionId, ResourceSubscription } from "./resource-subscription.ts";
 import type { ListenGrant } from "../lists/list-changed.ts";
 
@@ -19,24 +21,35 @@ const UPDATED = "notifications/resources/updated";
 /** The subscriptions of one client, by the client's URI. */
 type SubscriptionMap = Map<string, ResourceSubscription>;
 
+/** Where a resource is looked for, and on whose behalf. */
+interface Place {
+  readonly group: Group;
+  readonly caller: Caller;
+}
+
+interface Unrestored {
+  readonly uris: Set<string>;
+  readonly caller: Caller;
+}
+
 export class ResourceSubscriptions {
   readonly #supervisor: Supervisor;
   readonly #sessions = new Map<Session, SubscriptionMap>();
   readonly #streams = new Set<SubscriptionMap>();
   /** Subscriptions of sessions of an earlier process that no server has accepted yet. */
-  readonly #unrestored = new Map<Session, Set<string>>();
+  readonly #unrestored = new Map<Session, Unrestored>();
 
   constructor(supervisor: Supervisor) {
     this.#supervisor = supervisor;
   }
 
   /** `resources/subscribe` of a legacy client. Idempotent. */
-  async subscribe(session: Session, uri: string, group: Group): Promise<Reply> {
+  async subscribe(session: Session, uri: string, { group, caller }: Place): Promise<Reply> {
     const watched = this.#sessions.get(session) ?? new Map<string, ResourceSubscription>();
     let subscription = watched.get(uri);
     if (subscription === undefined) {
       if (watched.size >= MAX_PER_CLIENT) throw tooMany();
-      subscription = this.#open(uri, group, (params) => session.notify(UPDATED, params));
+      subscription = this.#open(uri, { group, caller }, (params) => session.notify(UPDATED, params));
       this.#sessions.set(session, watched.set(uri, subscription));
     }
     try {
@@ -51,7 +64,7 @@ export class ResourceSubscriptions {
 
   /** `resources/unsubscribe`. Succeeds also without a subscription. */
   unsubscribe(session: Session, uri: string): Reply {
-    this.#unrestored.get(session)?.delete(uri);
+    this.#unrestored.get(session)?.uris.delete(uri);
     const watched = this.#sessions.get(session);
     const subscription = watched?.get(uri);
     if (watched !== undefined && subscription !== undefined) drop(watched, subscription);
@@ -59,9 +72,9 @@ export class ResourceSubscriptions {
   }
 
   /** Restores the subscriptions of a session of an earlier process, each when its server is up. */
-  restore(session: Session, uris: readonly string[], group: Group | undefined): void {
+  restore(session: Session, uris: readonly string[], { group, caller }: Partial<Place> & Pick<Place, "caller">): void {
     if (uris.length === 0) return;
-    this.#unrestored.set(session, new Set(uris.slice(0, MAX_PER_CLIENT)));
+    this.#unrestored.set(session, { uris: new Set(uris.slice(0, MAX_PER_CLIENT)), caller });
     this.#retryRestore(session, group);
   }
 
@@ -91,19 +104,20 @@ export class ResourceSubscriptions {
   }
 
   #retryRestore(session: Session, group: Group | undefined): void {
-    const uris = this.#unrestored.get(session);
-    if (uris === undefined || group === undefined) return;
+    const unrestored = this.#unrestored.get(session);
+    if (unrestored === undefined || group === undefined) return;
+    const { uris, caller } = unrestored;
     const watched: SubscriptionMap = this.#sessions.get(session) ?? new Map<string, ResourceSubscription>();
     this.#sessions.set(session, watched);
     for (const uri of uris) {
       const notify = (params: RawParams) => session.notify(UPDATED, params);
-      const subscription = watched.get(uri) ?? this.#tryOpen(uri, group, notify);
+      const subscription = watched.get(uri) ?? this.#tryOpen(uri, { group, caller }, notify);
       if (subscription === undefined) continue;
       uris.delete(uri);
       watched.set(uri, subscription);
       const retryLater = () => {
         drop(watched, subscription);
-        if (this.#unrestored.get(session) === uris) uris.add(uri);
+        if (this.#unrestored.get(session) === unrestored) uris.add(uri);
       };
       // The resource may have changed in the meantime, so the client is notified.
       void subscription.opened.then((reply) => (reply.ok ? notify(rawParams({ uri })) : retryLater()), retryLater);
@@ -112,6 +126,7 @@ export class ResourceSubscriptions {
 
   async #grant(incoming: IncomingRequest, group: Group, uris: readonly string[]): Promise<ListenGrant> {
     const { signal, request } = incoming;
+    const place = { group, caller: lastingCallerOf(incoming) };
     const watched: SubscriptionMap = new Map();
     const notify = (params: RawParams) => incoming.notify(UPDATED, withSubscriptionId(params, request.id));
     // Updates before the acknowledgement are sent after it, once for each resource.
@@ -119,7 +134,7 @@ export class ResourceSubscriptions {
     let isAcknowledged = false;
     for (const uri of uris.slice(0, MAX_PER_CLIENT)) {
       const onUpdate = (params: RawParams) => (isAcknowledged ? notify(params) : early.add(uri));
-      const subscription = this.#tryOpen(uri, group, onUpdate);
+      const subscription = this.#tryOpen(uri, place, onUpdate);
       if (subscription !== undefined) watched.set(uri, subscription);
     }
     this.#streams.add(watched);
@@ -140,14 +155,15 @@ export class ResourceSubscriptions {
     };
   }
 
-  #open(uri: string, group: Group, onUpdate: (params: RawParams) => void): ResourceSubscription {
-    return new ResourceSubscription({ uri, owner: group.resolveResource(uri), supervisor: this.#supervisor, onUpdate });
+  #open(uri: string, { group, caller }: Place, onUpdate: (params: RawParams) => void): ResourceSubscription {
+    const owner = group.resolveResource(uri);
+    return new ResourceSubscription({ uri, owner, caller, supervisor: this.#supervisor, onUpdate });
   }
 
   /** Undefined if no server has the resource, or its server is down. */
-  #tryOpen(uri: string, group: Group, onUpdate: (params: RawParams) => void): ResourceSubscription | undefined {
+  #tryOpen(uri: string, place: Place, onUpdate: (params: RawParams) => void): ResourceSubscription | undefined {
     try {
-      return this.#open(uri, group, onUpdate);
+      return this.#open(uri, place, onUpdate);
     } catch (error) {
       if (error instanceof HubError) return undefined;
       throw error;

@@ -6,6 +6,7 @@ import { exposingUris } from "../../calls/exposed-uris.ts";
 import type { Group } from "../../catalog/group.ts";
 import { HubError } from "../../errors.ts";
 import { keepOpen } from "../../servers/connection/announcements.ts";
+import type { Caller } from "../../servers/instances/caller.ts";
 import type { Supervisor } from "../../servers/supervisor.ts";
 import { toAbortSignal } from "../../lib/cancellation.ts";
 import { arrayOf, editMember } from "../../protocol/rpc/json-edit.ts";
@@ -14,6 +15,7 @@ import { failure, rawParams, RPC, type Raw, type RawParams, type Reply } from ".
 import type { IncomingRequest } from "../../protocol/serve/service.ts";
 import { serverInfosOf, offersTasks } from "../group-capabilities.ts";
 import { withTimeout } from "../../lib/with-timeout.ts";
+import { lastingCallerOf } from "../principal.ts";
 import { withSubscriptionId } from "../resources/resource-subscription.ts";
 import { TASKS_EXTENSION, withTaskId, type Task, type Tasks } from "./tasks.ts";
 import type { ListenGrant } from "../lists/list-changed.ts";
@@ -81,10 +83,11 @@ export class TaskRequests {
     const early: RawParams[] = [];
     let onTask = (params: RawParams): unknown => early.push(params);
     const accepted: string[] = [];
+    const caller = lastingCallerOf(incoming);
     const onOpen = (ids: readonly string[]) => void accepted.push(...ids);
     const opening = [...new Set(tasks.map(({ server }) => server))].map((server) => {
       const own = tasks.filter((task) => task.server === server);
-      return this.#listenTo(server, own, { signal, onOpen, onTask: (params) => void onTask(params) });
+      return this.#listenTo(server, own, { caller, signal, onOpen, onTask: (params) => void onTask(params) });
     });
     await withTimeout(Promise.all(opening), { ms: ACKNOWLEDGE_MS, signal }).catch(() => undefined); // `honoured` has the result
     const notify = (params: RawParams) =>
@@ -100,7 +103,7 @@ export class TaskRequests {
   }
 
   /** Resolves when the server has acknowledged or refused it. */
-  #listenTo(server: string, tasks: readonly Task[], { signal, onOpen, onTask }: TaskListener): Promise<void> {
+  #listenTo(server: string, tasks: readonly Task[], { caller, signal, onOpen, onTask }: TaskListener): Promise<void> {
     return new Promise((resolve) => {
       let isOpen = false;
       const onNotification = (method: string, params: Raw) => {
@@ -116,7 +119,7 @@ export class TaskRequests {
       };
       const params = rawParams({ notifications: { taskIds: tasks.map(({ taskId }) => taskId) } });
       const listen = async () => {
-        await this.#options.supervisor.answering(server).listen({ params, signal, onNotification });
+        await this.#options.supervisor.answering(server).listen({ params, caller, signal, onNotification });
         return isOpen; // not acknowledged: refused
       };
       void keepOpen(listen, signal).then(resolve);
@@ -150,6 +153,7 @@ export class TaskRequests {
 }
 
 interface TaskListener {
+  readonly caller: Caller;
   readonly signal: AbortSignal;
   /** The accepted ids, converted to the clients' ids. */
   readonly onOpen: (ids: readonly string[]) => void;

@@ -58,7 +58,7 @@ export class StreamableHttpServer {
       onEnd: (session) => service.onSessionEnd(session),
       onRevived: (session) => {
         service.onSession(session, this.#originOf(session, {}));
-        service.onSessionRevived?.(session, [...session.watched]);
+        service.onSessionRevived?.(session, { watched: [...session.watched], requester: session.requester });
       },
     });
   }

@@ -91,13 +91,21 @@ export interface SessionOrigin {
   end(): void;
 }
 
+/** What is known about a session of an earlier process. */
+export interface RevivedSession {
+  /** Subscribed resources, by the client's URIs. */
+  readonly watched: readonly string[];
+  /** Who uses it now: the same as before. */
+  readonly requester: Requester | undefined;
+}
+
 /** The MCP server behind a transport. */
 export interface Service {
   /** Never rejects: errors are replies too. */
   handle(incoming: IncomingRequest): Promise<Reply>;
   onNotification(message: NotificationMessage, session: Session | undefined): void;
   onSession(session: Session, origin: SessionOrigin): void;
-  /** A session of an earlier process continues in this one, with its log level and these subscribed resources. */
-  onSessionRevived?(session: Session, watched: readonly string[]): void;
+  /** A session of an earlier process continues in this one, with its log level and subscriptions. */
+  onSessionRevived?(session: Session, revived: RevivedSession): void;
   onSessionEnd(session: Session): void;
 }

@@ -20,6 +20,14 @@ export interface InstanceOptions {
   onEnd(gone: Promise<void>): void;
 }
 
+/** A connection that stays open until it is released, also without requests. */
+export interface HeldConnection {
+  readonly upstream: Upstream;
+  /** Aborts when it ends by itself. */
+  readonly ended: AbortSignal;
+  release(): void;
+}
+
 export class Instance implements PooledInstance {
   /** Wall clock. */
   readonly since = Date.now();
@@ -28,6 +36,7 @@ export class Instance implements PooledInstance {
   #opening: Promise<Upstream> | undefined;
   #upstream: Upstream | undefined;
   #inFlight = 0;
+  #holds = 0;
   /** Open requests during which the server may send requests to the client. */
   #mayCallBack = 0;
   #idleSince: number | undefined;
@@ -79,7 +88,26 @@ export class Instance implements PooledInstance {
     } finally {
       if (mayCallBack) this.#mayCallBack--;
       this.#inFlight--;
-      if (this.#inFlight === 0) this.#becomeIdle();
+      this.#becomeIdle();
+    }
+  }
+
+  /** Keeps it open until that is released. Rejects with the reason if it cannot be opened. */
+  async hold(): Promise<HeldConnection> {
+    this.#holds++;
+    this.#idleSince = undefined;
+    let isHeld = true;
+    const release = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holds--;
+      this.#becomeIdle();
+    };
+    try {
+      return { upstream: await (this.#opening ??= this.#open()), ended: this.#abort.signal, release };
+    } catch (thrown) {
+      release();
+      throw thrown;
     }
   }
 
@@ -97,7 +125,7 @@ export class Instance implements PooledInstance {
   async opened(): Promise<boolean> {
     try {
       await (this.#opening ??= this.#open());
-      if (this.#inFlight === 0) this.#becomeIdle();
+      this.#becomeIdle();
       return true;
     } catch {
       return false; // its first request fails with the reason
@@ -145,7 +173,7 @@ export class Instance implements PooledInstance {
   }
 
   #becomeIdle(): void {
-    if (this.#gone !== undefined) return;
+    if (this.#gone !== undefined || this.#inFlight > 0 || this.#holds > 0) return;
     this.#idleSince = performance.now();
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {

@@ -3,7 +3,7 @@
 import { HubError, toHubError } from "../../errors.ts";
 import type { Reply } from "../../protocol/rpc/jsonrpc.ts";
 import { sessionKey, type Caller } from "./caller.ts";
-import { Instance, type InstanceOptions } from "./instance.ts";
+import { Instance, type HeldConnection, type InstanceOptions } from "./instance.ts";
 import { InstancePool } from "./instance-pool.ts";
 import type { InstanceRule } from "../resilience/resilience.ts";
 import type { ForwardRequest, Upstream } from "../connection/upstream.ts";
@@ -86,10 +86,7 @@ export class Instances {
   /** Forwards to the instance of this key, which is opened if necessary. */
   async forward(key: string, request: ForwardRequest, options: InstanceRequest, fallback: Fallback): Promise<Reply> {
     const { limitMs, mayCallBack = true, ...purpose } = options;
-    const known = this.#byKey.get(key);
-    if (known !== undefined && known.principal !== options.principal) {
-      throw new HubError("Unexpected", "A connection with the credentials of another caller was chosen");
-    }
+    const known = this.#find(key, options.principal);
     // Its session may have ended too, and nothing would end an instance that is opened for it now.
     if (known === undefined && request.signal?.aborted === true) throw noLongerWaits();
     return this.#attempt(
@@ -97,6 +94,11 @@ export class Instances {
       fallback,
       (instance) => instance.forward(request, limitMs, { mayCallBack }),
     );
+  }
+
+  /** Keeps the instance of this key open, which is opened if necessary. */
+  async hold(key: string, principal: string): Promise<HeldConnection> {
+    return (this.#find(key, principal) ?? this.#add(key, this.#create({ principal }))).hold();
   }
 
   /** Forwards to an instance for this request alone. */
@@ -129,6 +131,12 @@ export class Instances {
       if (reply === undefined) throw thrown;
       return reply;
     }
+  }
+
+  #find(key: string, principal: string | undefined): Instance | undefined {
+    const known = this.#byKey.get(key);
+    if (known === undefined || known.principal === principal) return known;
+    throw new HubError("Unexpected", "A connection with the credentials of another caller was chosen");
   }
 
   #add(key: string, instance: Instance): Instance {
