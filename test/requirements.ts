@@ -275,7 +275,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   },
   "RG-4": {
     means: "A group can rename and redescribe tools, and hide or fix their arguments, without touching the server.",
-    provenBy: "hub/src/config/schema/tool-settings.test.ts",
+    provenBy: "test/mcp/tool-settings.test.ts",
   },
   "CH-1": {
     means: "The chat server runs over stdio or HTTP and shuts down cleanly.",

@@ -253,6 +253,7 @@ function toHeadRow(id: number, head: CallHead, { reason, sizes }: Derived): Omit
     timestamp: new Date(at).toISOString(),
     server_name: server,
     tool_name: tool,
+    exposed_name: readText(known["exposed"]),
     group_name: group,
     client,
     principal,
@@ -313,9 +314,9 @@ function aboutOf({ clientVersion = "", clientProtocol = "" }: CallStart): string
 }
 
 /** Most calls have none of these: they share one column, so that they cost nothing then. */
-function originOf({ requestId, traceId }: CallStart): string | undefined {
-  if (requestId === undefined && traceId === undefined) return undefined;
-  return JSON.stringify({ requestId: requestId === undefined ? undefined : shorten(requestId), traceId });
+function originOf({ requestId, traceId, exposed }: CallStart): string | undefined {
+  if (requestId === undefined && traceId === undefined && exposed === undefined) return undefined;
+  return JSON.stringify({ requestId: requestId === undefined ? undefined : shorten(requestId), traceId, exposed });
 }
 
 /** Likewise. Times below a millisecond are not worth the space. */

@@ -11,6 +11,8 @@ export interface CallStart {
   readonly server: string;
   /** The tool's name on the server. */
   readonly tool: string;
+  /** Its name in the group, if the group has renamed it. */
+  readonly exposed?: string | undefined;
   readonly group: string;
   readonly client?: string | undefined;
   readonly workflowId?: string | undefined;
@@ -60,6 +62,8 @@ export interface CallRow {
   /** Empty for a refused call that named no server. */
   readonly server_name: string;
   readonly tool_name: string;
+  /** Its name in the group; null: the group has not renamed it. */
+  readonly exposed_name: string | null;
   readonly group_name: string;
   readonly client: string | null;
   /** Null: the caller had no credentials of the hub. */

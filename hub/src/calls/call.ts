@@ -24,12 +24,14 @@ export interface ToolCall extends ServerRequest {
   readonly server: string;
   /** The tool's name on the server. */
   readonly name: string;
+  /** Its name in the group, if the group has renamed it. */
+  readonly exposed?: string | undefined;
   /** The caller's workflow that the call belongs to. Callers may send it in `_meta` instead. */
   readonly workflowId?: string | undefined;
 }
 
 /** A call that is not forwarded. Server and name are empty if the request has none. */
-export type RefusedCall = Pick<ToolCall, "group" | "server" | "name" | "client" | "params" | "workflowId" | "arrival">;
+export type RefusedCall = Pick<ToolCall, "group" | "server" | "name" | "exposed" | "client" | "params" | "workflowId" | "arrival">;
 
 /** One request during the steps. */
 export class Call implements RunningCall {

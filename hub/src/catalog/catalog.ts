@@ -12,6 +12,7 @@ import type { Membership } from "./membership.ts";
 import { DEFAULT_MAX_NAME_LENGTH, MIN_MAX_NAME_LENGTH } from "./names.ts";
 import { quote } from "./quote.ts";
 import { ToolFilter } from "./tool-filter.ts";
+import { misfits } from "./tool-settings-check.ts";
 
 interface CatalogOptions {
   /** For exposed tool and prompt names; the limits of LLM clients differ. */
@@ -67,7 +68,7 @@ export class Catalog {
       const own = membership.servers.flatMap((server) => members.get(server) ?? []);
       const wasSearched = previous === undefined ? undefined : previous.#groups.get(membership.name)?.wasSearched;
       groups.set(membership.name, new Group(membership, own, { maxNameLength, wasSearched }));
-      allWarnings.push(...unusedEntryWarnings(membership, own));
+      allWarnings.push(...membershipWarnings(membership, own));
     }
     return new Catalog(groups, members, allWarnings);
   }
@@ -112,8 +113,14 @@ function repeatWarnings(members: Iterable<Member>): string[] {
     );
 }
 
+/** Entries of `tools` that do not fit what the servers offer. */
+export function membershipWarnings(membership: Membership, members: readonly Member[]): string[] {
+  const problems = misfits(membership, members).map((problem) => `Group ${quote(membership.name)}: ${problem}`);
+  return [...unusedEntryWarnings(membership, members), ...problems];
+}
+
 /** Only when every server of the group has a listing: before that, an entry may match a tool of a missing one. */
-export function unusedEntryWarnings({ name, tools, incomplete }: Membership, members: readonly Member[]): string[] {
+function unusedEntryWarnings({ name, tools, incomplete }: Membership, members: readonly Member[]): string[] {
   if (tools.length === 0 || incomplete || members.some(isUnknown)) return [];
   const offered = members.flatMap(({ server, offers }) => offers.tools.map(({ own }) => ({ server, tool: own })));
   return new ToolFilter(tools)

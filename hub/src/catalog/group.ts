@@ -12,6 +12,7 @@ import { ResourceTable } from "./resource-table.ts";
 import type { OfferedUri } from "./resource-table.ts";
 import { tokensOfBytes } from "./tokens.ts";
 import { ToolFilter } from "./tool-filter.ts";
+import { GroupToolSettings, type ToolOverride } from "./tool-settings.ts";
 import { rewriteUiResource } from "./uris.ts";
 import type { OwnedUri } from "./uris.ts";
 
@@ -24,7 +25,11 @@ interface Exposed {
 }
 
 /** `tool`, `prompt`, `uri` and `uriTemplate` are the server's own names. */
-export type ExposedTool = Exposed & { readonly tool: string };
+export type ExposedTool = Exposed & {
+  readonly tool: string;
+  /** What the group has set for it; undefined for nearly all tools. */
+  readonly override?: ToolOverride | undefined;
+};
 export type ExposedPrompt = Exposed & { readonly prompt: string };
 export type ExposedResource = Exposed & { readonly uri: string };
 export type ExposedTemplate = Exposed & { readonly uriTemplate: string };
@@ -93,7 +98,7 @@ export class Group {
       description,
       servers,
       tools,
-      toolSettings: _toolSettings,
+      toolSettings,
       nameAsker,
       access,
       exposure,
@@ -117,6 +122,7 @@ export class Group {
       kind: "Tool",
       pick: ({ server, offers }) => withExposedPages(offers.tools, resources.rewrittenUris(server)),
       admits: (server, tool) => filter.admits(server, tool),
+      ...(toolSettings === undefined ? {} : { settings: new GroupToolSettings(toolSettings, maxNameLength) }),
       ...(readOnly ? { hides: (definition) => !changesNothing(definition) } : {}),
     });
     this.#prompts = new NameTable(members, {
@@ -256,8 +262,13 @@ function withExposedPages(tools: readonly Offer[], mapping: ReadonlyMap<string, 
   return tools.map(({ own, definition }) => ({ own, definition: rewriteUiResource(definition, mapping) }));
 }
 
-function toTool({ server, own, exposed, definition }: NamedOffer): ExposedTool {
-  return { server, tool: own, exposed, definition };
+function toTool({ server, own, exposed, definition, override }: NamedOffer): ExposedTool {
+  return { server, tool: own, exposed, definition, override };
+}
+
+/** For the call log: undefined unless the group has renamed the tool. */
+export function givenName({ exposed, override }: Pick<ExposedTool, "exposed" | "override">): string | undefined {
+  return override?.settings.as === undefined ? undefined : exposed;
 }
 
 function toPrompt({ server, own, exposed, definition }: NamedOffer): ExposedPrompt {

@@ -8,11 +8,14 @@ import { exposeNames, findPlainTool, mayBeHashedName } from "./names.ts";
 import type { NameForm } from "./names.ts";
 import type { Offer } from "./offers.ts";
 import { quote } from "./quote.ts";
+import { overridden, type GroupToolSettings, type ToolOverride } from "./tool-settings.ts";
 
 /** An offer of a server under the name that clients see; the definition carries that name. */
 export interface NamedOffer extends Offer {
   readonly server: string;
   readonly exposed: string;
+  /** What the group has set for it. */
+  readonly override?: ToolOverride | undefined;
 }
 
 interface NameTableOptions {
@@ -23,6 +26,7 @@ interface NameTableOptions {
   readonly admits: (server: string, own: string) => boolean;
   /** Whether an offer is treated as if it did not exist. It changes no name of the others. */
   readonly hides?: (definition: JsonObject) => boolean;
+  readonly settings?: GroupToolSettings;
 }
 
 interface Slot {
@@ -35,6 +39,7 @@ export class NameTable {
   readonly available: readonly NamedOffer[];
   readonly #members: readonly Member[];
   readonly #options: NameTableOptions;
+  readonly #form: NameForm;
   /** By exposed name and by `server:own`. The two cannot clash: no exposed name has a colon, unless it is verbatim. */
   readonly #slots = new Map<string, Slot>();
   /** Built on the first lookup of an unknown name. */
@@ -43,19 +48,24 @@ export class NameTable {
   constructor(members: readonly Member[], options: NameTableOptions) {
     this.#members = members;
     this.#options = options;
+    const { settings } = options;
+    this.#form = settings === undefined ? options.form : { ...options.form, taken: settings.names };
     const entries = members.flatMap((member) =>
       options
         .pick(member)
         .filter(({ own }) => options.admits(member.server, own))
         .map((offer) => ({ member, offer, server: member.server, own: offer.own })),
     );
-    const names = exposeNames(entries, options.form);
+    const names = exposeNames(entries, this.#form);
     const available: NamedOffer[] = [];
     for (const [index, { member, offer, server, own }] of entries.entries()) {
-      const exposed = names[index] ?? own;
-      const definition = exposed === own ? offer.definition : renamed(offer, exposed);
+      const override = settings?.of(server, own, offer.definition);
+      const given = this.#givenName(override);
+      const exposed = given ?? names[index] ?? own;
+      const shown = override === undefined ? offer.definition : overridden(offer.definition, override);
+      const definition = exposed === own ? shown : renamed(own, shown, { exposed, isChosen: given !== undefined });
       if (options.hides?.(definition) === true) continue;
-      const named = { server, own, exposed, definition };
+      const named = { server, own, exposed, definition, override };
       const slot = { member, offer: named };
       this.#slots.set(exposed, slot);
       if (options.form.verbatim !== true) this.#slots.set(`${server}:${own}`, slot);
@@ -73,22 +83,31 @@ export class NameTable {
     if (owner === undefined || this.#options.hides?.({}) === true) throw this.#missing(name);
     const own = this.#ownName(owner, name);
     if (own === undefined) throw unavailable(owner);
-    return { server: owner.server, own, exposed: name, definition: {} };
+    const override = this.#options.settings?.of(owner.server, own, {});
+    return { server: owner.server, own, exposed: name, definition: {}, override };
+  }
+
+  #givenName(override: ToolOverride | undefined): string | undefined {
+    const name = override?.settings.as;
+    return name !== undefined && this.#options.settings?.names.has(name) === true ? name : undefined;
   }
 
   /**
-   * The names that offers would have if the group had several servers instead of one, or one instead of several: clients that
-   * listed them before the group changed still use those. Only unambiguous names, and none if a server of the group is disabled,
+   * The names that offers would have if the group had several servers instead of one, or one instead of several, or if it did not
+   * rename them: clients that listed them before the group changed still use those. Only unambiguous names, and none if a server of the group is disabled,
    * since the name may be its own.
    */
   get #former(): ReadonlyMap<string, NamedOffer> {
     if (this.#formerNames !== undefined) return this.#formerNames;
-    const { form } = this.#options;
+    const form = this.#form;
     const byName = new Map<string, NamedOffer | undefined>();
     const isComplete = form.verbatim !== true && this.#members.every(({ state }) => state !== "disabled");
     for (const { offer } of isComplete ? new Set(this.#slots.values()) : []) {
-      const [name = ""] = exposeNames([offer], { ...form, several: !form.several });
-      byName.set(name, byName.has(name) ? undefined : offer);
+      const isRenamed = this.#givenName(offer.override) !== undefined;
+      for (const several of isRenamed ? [true, false] : [!form.several]) {
+        const [name = ""] = exposeNames([offer], { ...form, several });
+        byName.set(name, byName.has(name) ? undefined : offer);
+      }
     }
     const unique = [...byName].flatMap(([name, offer]) => (offer === undefined ? [] : [[name, offer] as const]));
     return (this.#formerNames = new Map(unique));
@@ -102,15 +121,17 @@ export class NameTable {
   }
 
   #mayOwn(member: Member, name: string): boolean {
-    const { form, admits } = this.#options;
+    const { admits } = this.#options;
     const own = this.#ownName(member, name);
-    return own === undefined ? mayBeHashedName(name, member.server, form) : admits(member.server, own);
+    return own === undefined ? mayBeHashedName(name, member.server, this.#form) : admits(member.server, own);
   }
 
   /** The own name on a server without a listing; undefined if the exposed name may be hashed. */
   #ownName({ server }: Member, name: string): string | undefined {
-    if (this.#options.form.verbatim !== true && name.startsWith(`${server}:`)) return name.slice(server.length + 1);
-    return findPlainTool(name, server, this.#options.form);
+    // A tool that the group names is written as `server:tool`.
+    const full = this.#options.settings?.names.get(name) ?? name;
+    if (this.#form.verbatim !== true && full.startsWith(`${server}:`)) return full.slice(server.length + 1);
+    return findPlainTool(name, server, this.#form);
   }
 
   /** Suggests the full names of an ambiguous tool, or the closest name. */
@@ -125,9 +146,13 @@ export class NameTable {
   }
 }
 
-/** A non-ASCII name is lost in the exposed name, so it is added to the title and description. */
-function renamed({ own, definition }: Offer, exposed: string): JsonObject {
-  if (/^[ -~]*$/.test(own)) return { ...definition, name: exposed };
+/** A non-ASCII name is lost in the exposed name, so it is added to the title and description, unless a person chose the name. */
+function renamed(
+  own: string,
+  definition: JsonObject,
+  { exposed, isChosen }: { readonly exposed: string; readonly isChosen: boolean },
+): JsonObject {
+  if (isChosen || /^[ -~]*$/.test(own)) return { ...definition, name: exposed };
   const { title, description } = definition;
   const text = typeof description === "string" && description !== "" ? `${own}: ${description}` : own;
   return { ...definition, name: exposed, title: typeof title === "string" ? title : own, description: text };

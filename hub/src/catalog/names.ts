@@ -9,6 +9,8 @@ export interface NameForm {
   readonly maxLength: number;
   /** Every name is the server's own. Only for one server alone, and not for LLM clients. */
   readonly verbatim?: boolean;
+  /** Names that the group gives to tools: no other tool has them, whether or not those tools exist. */
+  readonly taken?: { has(name: string): boolean };
 }
 
 /** The server, and the tool's own name on that server. */
@@ -71,6 +73,7 @@ function plainName({ server, own }: NameParts, form: NameForm): string | undefin
   if (form.several && (server.includes(SEPARATOR) || server.endsWith("_") || own.startsWith("_"))) return undefined;
   const name = prefixOf(server, form) + own;
   if (name.length > form.maxLength || !LEGAL.test(name) || LOOKS_HASHED.test(name)) return undefined;
+  if (form.taken?.has(name) === true) return undefined;
   return name;
 }
 

@@ -1,13 +1,14 @@
 // What a group would expose if it were saved: the same names and filters as those of a saved group.
 
 import type { GroupConfig, HubConfig } from "../config/schema/types.ts";
-import { unusedEntryWarnings } from "./catalog.ts";
+import { membershipWarnings } from "./catalog.ts";
 import { Group, type ExposedTool } from "./group.ts";
 import type { ServerListing } from "./listing.ts";
 import { createMember } from "./member.ts";
 import { readMemberships } from "./membership.ts";
 import { DEFAULT_MAX_NAME_LENGTH } from "./names.ts";
 import { ToolFilter } from "./tool-filter.ts";
+import { misfits } from "./tool-settings-check.ts";
 
 export interface PreviewedTool extends ExposedTool {
   /** The entry of `tools` that decides about it; undefined if none is needed to let it in, or none lets it in. */
@@ -20,6 +21,8 @@ export interface Preview {
   readonly hidden: readonly PreviewedTool[];
   readonly isSearched: boolean;
   readonly warnings: readonly string[];
+  /** Those of them that concern settings of tools. */
+  readonly misfits: readonly string[];
 }
 
 export function previewGroup(
@@ -29,7 +32,7 @@ export function previewGroup(
 ): Preview {
   const { memberships, warnings } = readMemberships({ servers, groups: [group] });
   const membership = memberships.find(({ name }) => name === group.name);
-  if (membership === undefined) return { tools: [], hidden: [], isSearched: false, warnings };
+  if (membership === undefined) return { tools: [], hidden: [], isSearched: false, warnings, misfits: [] };
   const members = membership.servers.flatMap((name) => {
     const server = servers.find((each) => each.name === name);
     return server === undefined ? [] : [createMember(server, listings.get(name))];
@@ -41,9 +44,10 @@ export function previewGroup(
   return {
     tools: exposed.tools.map(withRule),
     isSearched: exposed.isSearched,
-    hidden: new Group({ ...membership, tools: [] }, members, naming).tools
+    hidden: new Group({ ...membership, tools: [], toolSettings: undefined }, members, naming).tools
       .filter(({ server, tool }) => !filter.admits(server, tool))
       .map(withRule),
-    warnings: [...warnings, ...unusedEntryWarnings(membership, members)],
+    warnings: [...warnings, ...membershipWarnings(membership, members)],
+    misfits: misfits(membership, members),
   };
 }

@@ -1,6 +1,8 @@
 // A hub inside a program: no daemon, no port, no output.
 
 import { homedir } from "node:os";
+import { refusedArgument, withFixedArguments } from "../calls/fixed-arguments.ts";
+import { givenName, type ExposedTool } from "../catalog/group.ts";
 import { DEFAULT_GROUP } from "../catalog/membership.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import { MemoryConfig } from "../config/files/memory-store.ts";
@@ -89,18 +91,25 @@ interface ToolCall {
   readonly server: string;
   readonly tool: string;
   readonly args: JsonObject | undefined;
+  /** What the group has set for the tool. */
+  readonly target?: ExposedTool;
   readonly signal?: AbortSignal;
 }
 
 /** The library interface of an open hub. */
 export function embed(hub: Hub): EmbeddedHub {
   const { supervisor, configuration } = hub;
-  const call = async ({ group, server: id, tool, args = {}, signal }: ToolCall): Promise<ToolResult> => {
+  const call = async ({ group, server: id, tool, args = {}, target, signal }: ToolCall): Promise<ToolResult> => {
     const { name, listing } = supervisor.get(id);
     const definition = listing?.tools.find((candidate) => candidate["name"] === tool);
+    const given = rawParams({ name: tool, arguments: args });
+    const override = target?.override;
+    const refused = override === undefined ? undefined : refusedArgument(override, given);
+    if (refused !== undefined) throw refused;
     const reply = await hub.calls.callTool({
       method: "tools/call",
-      params: rawParams({ name: tool, arguments: args }),
+      params: override === undefined ? given : withFixedArguments(override, given),
+      exposed: target && givenName(target),
       caller: LOCAL,
       group,
       server: name,
@@ -135,8 +144,8 @@ export function embed(hub: Hub): EmbeddedHub {
       new FunctionCalling(
         () => hub.catalog.group(group).tools,
         async (name, args) => {
-          const { server, tool } = hub.catalog.group(group).resolveTool(name);
-          return call({ group, server, tool, args });
+          const target = hub.catalog.group(group).resolveTool(name);
+          return call({ group, server: target.server, tool: target.tool, args, target });
         },
       ),
   };

@@ -12,18 +12,21 @@ const MAX_EXCERPT = 400;
 
 export function toReply(thrown: unknown, method: string, era: Era): Reply {
   const error = toHubError(thrown);
-  if (method === "tools/call" && isForTheModel(error)) {
-    return success({
-      content: [{ type: "text", text: textOf(error) }],
-      isError: true,
-      _meta: { [ERROR_META]: error.toJSON() },
-    });
-  }
+  if (method === "tools/call" && isForTheModel(error)) return toolError(error);
   // The modern era has no code for this and uses "invalid params".
   const isResource = method === "resources/read" || method === "resources/subscribe";
   const legacyResource = isResource && era === "legacy" && error.code === "NOT_FOUND";
   const code = legacyResource ? RESOURCE_NOT_FOUND_LEGACY : error.meaning.rpc;
   return failure({ code, message: sentence(error), data: error.toJSON() });
+}
+
+/** As the result of a tool, which models read. */
+export function toolError(error: HubError): Reply {
+  return success({
+    content: [{ type: "text", text: textOf(error) }],
+    isError: true,
+    _meta: { [ERROR_META]: error.toJSON() },
+  });
 }
 
 /** A model can work around a server that is down; a wrong request has to be fixed by the client. */

@@ -4,7 +4,8 @@
 import type { ServerRequest, ToolCall } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
 import { withExposedUris } from "../calls/exposed-uris.ts";
-import type { ExposedTool, Group } from "../catalog/group.ts";
+import { refusedArgument, withFixedArguments } from "../calls/fixed-arguments.ts";
+import { givenName, type ExposedTool, type Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import { isObject, type JsonObject } from "../lib/json/json.ts";
 import { LEGACY_VERSIONS, META, MODERN_VERSION } from "../protocol/revisions/era.ts";
@@ -16,6 +17,7 @@ import type { IncomingRequest } from "../protocol/serve/service.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { InteractiveForwarder } from "./client-requests/interactive-forwarder.ts";
 import type { LoginOffers } from "./client-requests/login-offers.ts";
+import { toolError } from "./errors.ts";
 import type { LogLevels } from "./log-levels.ts";
 import { callerOf } from "./principal.ts";
 import { unsupportedTask } from "./tasks/task-requests.ts";
@@ -71,19 +73,25 @@ export class Forwarder {
     } catch (thrown) {
       throw await this.#refuse(incoming, group, thrown);
     }
-    const { server, tool, definition } = target;
+    const { server, tool, definition, override } = target;
+    const exposed = givenName(target);
     this.#options.sessions?.called(incoming, group.name);
     const refusal = check?.(target);
-    if (refusal !== undefined) throw await this.#refuse(incoming, group, refusal, { server, name: tool });
+    if (refusal !== undefined) throw await this.#refuse(incoming, group, refusal, { server, name: tool, exposed });
+    const { params } = incoming.request;
+    const forbidden = override === undefined ? undefined : refusedArgument(override, params);
+    if (forbidden !== undefined) {
+      return toolError(await this.#refuse(incoming, group, forbidden, { server, name: tool, exposed }));
+    }
     const mismatch = this.#headerProblem(incoming, definition);
     if (mismatch !== undefined) {
-      await this.#refuse(incoming, group, new HubError("InvalidArgument", mismatch), { server, name: tool });
+      await this.#refuse(incoming, group, new HubError("InvalidArgument", mismatch), { server, name: tool, exposed });
       return failure({ code: RPC.headerMismatch, message: mismatch });
     }
     // One literal, not `requestFor` and more: spreading costs more here than all the rest of a call.
     const call: ToolCall = {
       method: incoming.request.method,
-      params: incoming.request.params,
+      params: override === undefined ? params : withFixedArguments(override, params),
       replace: { name: tool },
       signal: incoming.signal,
       timeoutMs: undefined,
@@ -93,17 +101,18 @@ export class Forwarder {
       arrival: incoming,
       responder: this.#interactive.responderFor(incoming, server, group),
       onNotification: this.#notifier(incoming, server),
-      tool: definition,
+      tool: override?.definition ?? definition,
       server,
       name: tool,
+      exposed,
       client: clientOf(incoming),
     };
     const reply = await this.#send(incoming, { server, group }, call, (request) =>
       this.#options.calls.callTool(request),
     );
-    const exposed = withExposedUris(reply, group.rewrittenUris(server));
-    if (!exposed.ok) return exposed;
-    const result = this.#options.tasks.adopt(exposed.result, incoming, server);
+    const shown = withExposedUris(reply, group.rewrittenUris(server));
+    if (!shown.ok) return shown;
+    const result = this.#options.tasks.adopt(shown.result, incoming, server);
     return (
       unsupportedTask(result, incoming) ?? { ok: true, result: toolResultFor(result, versionOf(incoming), definition) }
     );
@@ -189,7 +198,7 @@ export class Forwarder {
     incoming: IncomingRequest,
     group: Group,
     thrown: unknown,
-    target?: { server: string; name: string },
+    target?: Pick<ToolCall, "server" | "name" | "exposed">,
   ): Promise<HubError> {
     const { params } = incoming.request;
     const name = params?.value["name"];

@@ -133,6 +133,7 @@ export const calls = {
     call: "call",
     request: "request",
     session: "session",
+    exposed: "called as",
     trace: "trace",
     workflow: "workflow",
     principal: "called by",

@@ -65,6 +65,7 @@ export const call = component(
     timestamp: z.string(),
     server_name: describe(z.string(), "Empty for a refused call that named no server"),
     tool_name: z.string(),
+    exposed_name: describe(z.nullable(z.string()), "Name of the tool in the group, if the group has renamed it"),
     group_name: z.string(),
     client: z.nullable(z.string()),
     principal: describe(z.nullable(z.string()), "Who called; null: a caller without credentials of the hub"),

@@ -68,7 +68,7 @@ export class Recorder {
   }
 
   #begin(call: RefusedCall, at: number, traceId?: string): OpenCall {
-    const { group, server, name: tool, client, params, arrival } = call;
+    const { group, server, name: tool, exposed, client, params, arrival } = call;
     const session = arrival?.session;
     const version = session?.clientInfo?.["version"];
     const workflowId = workflowOf(call);
@@ -76,6 +76,7 @@ export class Recorder {
       at,
       server,
       tool,
+      exposed,
       group,
       client,
       workflowId,

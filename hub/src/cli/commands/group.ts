@@ -9,6 +9,7 @@ import { HubError } from "../../errors.ts";
 import { withAccess, type Access } from "../hub-access/hub-access.ts";
 import type { GlobalOptions } from "../io.ts";
 import type { Register } from "../command.ts";
+import { addToolCommand } from "./group-tool.ts";
 import type { Cell } from "../terminal/table.ts";
 import { approximate } from "../terminal/tokens.ts";
 import { count } from "../terminal/text.ts";
@@ -64,6 +65,7 @@ export const groupCommand: Register = (program, { io }) => {
       .option("--always <patterns>", "tools to list although the group is searched, separated by commas")
       .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
   }
+  addToolCommand(group, run);
   group
     .command("rm")
     .alias("remove")
@@ -180,7 +182,7 @@ function toInput({ servers, tools, description, access, exposure, always }: Grou
 /**
  * Turns `server.tool` into the config's `server:tool`. Tool names may contain dots, so only the name of a known server counts.
  */
-function withColon(pattern: string, servers: ReadonlySet<string>): string {
+export function withColon(pattern: string, servers: ReadonlySet<string>): string {
   const [, exclusion = "", server = "", tool = ""] = /^(!?)([^.:]*)\.(.*)$/s.exec(pattern) ?? [];
   return servers.has(server) ? `${exclusion}${server}:${tool}` : pattern;
 }
@@ -189,7 +191,7 @@ function parseList(text: string): string[] {
   return text.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
 }
 
-async function known(api: Access["api"], name: string): Promise<GroupView> {
+export async function known(api: Access["api"], name: string): Promise<GroupView> {
   const groups = await api.listGroups();
   const group = groups.find((candidate) => candidate.name === name);
   if (group !== undefined) return group;

@@ -76,6 +76,19 @@ export function mapPatterns(tools: GroupTools, spell: (pattern: string) => strin
   return Object.fromEntries(Object.entries(tools).map(([pattern, settings]) => [spell(pattern), settings]));
 }
 
+/**
+ * With other settings of one pattern; undefined: without any. A pattern that is new selects its tool, and `*` all others if no pattern
+ * did.
+ */
+export function withToolSettings(tools: GroupTools, pattern: string, settings: ToolSettings | undefined): GroupTools {
+  const before = patternsOf(tools);
+  const isNew = settings !== undefined && !before.includes(pattern);
+  const needsAll = isNew && before.every((each) => each.startsWith("!"));
+  const patterns = [...before, ...(needsAll ? ["*"] : []), ...(isNew ? [pattern] : [])];
+  const { [pattern]: _, ...rest } = settingsOf(tools) ?? {};
+  return toGroupTools(patterns, settings === undefined ? rest : { ...rest, [pattern]: settings });
+}
+
 /** The settings of the patterns that have any. Throws if a pattern cannot have its settings. */
 export function settingsOf(tools: GroupTools): ToolSettingsMap | undefined {
   if (Array.isArray(tools)) return undefined;

@@ -135,6 +135,7 @@ const CSV_COLUMNS = [
   "timestamp",
   "server_name",
   "tool_name",
+  "exposed_name",
   "group_name",
   "client",
   "client_version",

@@ -3,7 +3,9 @@
 import type { Grant } from "../../../auth/grant.ts";
 import { may } from "../../../auth/policy.ts";
 import { groupNotFound } from "../../../catalog/catalog.ts";
+import { previewGroup } from "../../../catalog/preview.ts";
 import type { EditOptions } from "../../../config/files/config-store.ts";
+import { normalizeGroup } from "../../../config/parse/normalize.ts";
 import { HubError } from "../../../errors.ts";
 import { toGroupTools } from "../../../config/schema/tool-settings.ts";
 import type { GroupConfig } from "../../../config/schema/types.ts";
@@ -113,8 +115,18 @@ export class GroupCommands {
     const given = Object.fromEntries(
       Object.entries(entry).filter(([, value]) => value !== null && value !== undefined),
     );
+    this.#requireFitting(name, given);
     await this.#managed.hub.configuration.setGroup(name, given, options);
     return this.get(name);
+  }
+
+  /** A file may have settings that do not fit its tools, since the tools may change. Nobody saves such settings knowingly. */
+  #requireFitting(name: string, entry: unknown): void {
+    const group = normalizeGroup(name, entry);
+    if (group.toolSettings === undefined) return;
+    const { configuration, supervisor } = this.#managed.hub;
+    const [misfit] = previewGroup(configuration.current, supervisor.listings(), group).misfits;
+    if (misfit !== undefined) throw new HubError("InvalidConfig", misfit, { field: "tools" });
   }
 
   async delete(name: string, options?: EditOptions): Promise<void> {

@@ -2,7 +2,8 @@
 
 import type { ServerRequest } from "../../../calls/call.ts";
 import { withExposedUris } from "../../../calls/exposed-uris.ts";
-import type { ExposedTool, Group } from "../../../catalog/group.ts";
+import { refusedArgument, withFixedArguments } from "../../../calls/fixed-arguments.ts";
+import { givenName, type ExposedTool, type Group } from "../../../catalog/group.ts";
 import type { Listing } from "../../../catalog/listing.ts";
 import { NO_GROUP } from "../../../catalog/membership.ts";
 import { MAX_NAME_LENGTH } from "../../../catalog/repair.ts";
@@ -159,7 +160,7 @@ export class ToolCommands {
       }
       return { server: server.name, tool, definition };
     });
-    return this.#call({ group: NO_GROUP, args, ...target }, options);
+    return this.#call({ group: NO_GROUP, params: toParams(tool, args), ...target }, options);
   }
 
   /** By the name in the group, or `server:tool`. */
@@ -174,8 +175,25 @@ export class ToolCommands {
       const found = this.#group(name);
       return { group: found, ...found.resolveTool(exposed) };
     });
-    const { server, tool, definition } = target;
-    const outcome = await this.#call({ group: group.name, server, tool, args, definition }, options);
+    const { server, tool, definition, override } = target;
+    const { client, workflowId, arrival } = options;
+    const params = toParams(tool, args);
+    const forbidden = override === undefined ? undefined : refusedArgument(override, params);
+    if (forbidden !== undefined) {
+      const refused = { group: group.name, server, name: tool, exposed: givenName(target), params };
+      throw await this.#managed.hub.calls.refuse({ ...refused, client, workflowId, arrival }, forbidden);
+    }
+    const outcome = await this.#call(
+      {
+        group: group.name,
+        server,
+        tool,
+        exposed: givenName(target),
+        params: override === undefined ? params : withFixedArguments(override, params),
+        definition: override?.definition ?? definition,
+      },
+      options,
+    );
     return { ...outcome, reply: withExposedUris(outcome.reply, group.rewrittenUris(server)) };
   }
 
@@ -193,7 +211,7 @@ export class ToolCommands {
 
   /** Finds the target of a call. A failure is recorded as a refused call. */
   async #resolve<T>(
-    { group, server, tool, args }: Omit<ServerCall, "definition">,
+    { group, server, tool, args }: { readonly group: string; readonly server: string; readonly tool: string; readonly args: RawParams },
     { client, workflowId, arrival }: RequestOptions,
     find: () => T,
   ): Promise<T> {
@@ -206,15 +224,16 @@ export class ToolCommands {
   }
 
   async #call(call: ServerCall, options: RequestOptions): Promise<CallOutcome> {
-    const { group, server, tool, args, definition } = call;
+    const { group, server, tool, exposed, params, definition } = call;
     const startedAt = performance.now();
     const reply = await this.#managed.hub.calls.callTool({
       method: "tools/call",
-      params: toParams(tool, args),
+      params,
       ...(definition === undefined ? {} : { tool: definition }),
       group,
       server,
       name: tool,
+      exposed,
       client: options.client,
       responder: NO_CLIENT,
       workflowId: options.workflowId,
@@ -280,7 +299,9 @@ interface ServerCall {
   readonly group: string;
   readonly server: string;
   readonly tool: string;
-  readonly args: RawParams;
+  /** The name in the group. */
+  readonly exposed?: string | undefined;
+  readonly params: RawParams | undefined;
   readonly definition: JsonObject | undefined;
 }
 
