@@ -31,7 +31,10 @@ export interface ToolCall extends ServerRequest {
 }
 
 /** A call that is not forwarded. Server and name are empty if the request has none. */
-export type RefusedCall = Pick<ToolCall, "group" | "server" | "name" | "exposed" | "client" | "params" | "workflowId" | "arrival">;
+export type RefusedCall = Pick<
+  ToolCall,
+  "group" | "server" | "name" | "exposed" | "client" | "params" | "workflowId" | "arrival"
+>;
 
 /** One request during the steps. */
 export class Call implements RunningCall {

@@ -9,11 +9,11 @@ import {
   type ToolSettings,
 } from "../../config/schema/tool-settings.ts";
 import { parseArguments } from "../input/arguments.ts";
+import { known, withColon } from "../input/known-group.ts";
 import type { JsonObject } from "../../lib/json/json.ts";
 import type { Access } from "../hub-access/hub-access.ts";
 import type { GlobalOptions } from "../io.ts";
 import type { Cell } from "../terminal/table.ts";
-import { known, withColon } from "./group.ts";
 
 interface ToolOptions extends GlobalOptions {
   readonly as?: string;
@@ -27,7 +27,6 @@ interface ToolOptions extends GlobalOptions {
 type Run = (options: GlobalOptions, use: (access: Access) => Promise<void>) => Promise<void>;
 
 export function addToolCommand(group: Command, run: Run): void {
-  const several = (value: string, before: readonly string[] = []) => [...before, value];
   group
     .command("tool")
     .description("show or change how a group exposes a tool: its name, description and arguments")
@@ -106,4 +105,8 @@ function changed(
     ...(description === undefined ? {} : { description }),
     ...(kept.length === 0 ? {} : { arguments: Object.fromEntries(kept) }),
   };
+}
+
+function several(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }

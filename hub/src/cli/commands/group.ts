@@ -5,10 +5,10 @@ import type { GroupInput, GroupView } from "../../api/schemas/group.ts";
 import { mapPatterns, patternsOf, settingsOf, toGroupTools } from "../../config/schema/tool-settings.ts";
 import type { GroupExposure } from "../../config/schema/types.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
-import { HubError } from "../../errors.ts";
 import { withAccess, type Access } from "../hub-access/hub-access.ts";
 import type { GlobalOptions } from "../io.ts";
 import type { Register } from "../command.ts";
+import { known, withColon } from "../input/known-group.ts";
 import { addToolCommand } from "./group-tool.ts";
 import type { Cell } from "../terminal/table.ts";
 import { approximate } from "../terminal/tokens.ts";
@@ -179,27 +179,6 @@ function toInput({ servers, tools, description, access, exposure, always }: Grou
   };
 }
 
-/**
- * Turns `server.tool` into the config's `server:tool`. Tool names may contain dots, so only the name of a known server counts.
- */
-export function withColon(pattern: string, servers: ReadonlySet<string>): string {
-  const [, exclusion = "", server = "", tool = ""] = /^(!?)([^.:]*)\.(.*)$/s.exec(pattern) ?? [];
-  return servers.has(server) ? `${exclusion}${server}:${tool}` : pattern;
-}
-
 function parseList(text: string): string[] {
   return text.split(",").flatMap((word) => (word.trim() === "" ? [] : [word.trim()]));
-}
-
-export async function known(api: Access["api"], name: string): Promise<GroupView> {
-  const groups = await api.listGroups();
-  const group = groups.find((candidate) => candidate.name === name);
-  if (group !== undefined) return group;
-  throw new HubError("GroupNotFound", `There is no group "${name}"`, {
-    hint: didYouMean(
-      name,
-      groups.map((candidate) => candidate.name),
-      "Groups",
-    ),
-  });
 }

@@ -211,7 +211,12 @@ export class ToolCommands {
 
   /** Finds the target of a call. A failure is recorded as a refused call. */
   async #resolve<T>(
-    { group, server, tool, args }: { readonly group: string; readonly server: string; readonly tool: string; readonly args: RawParams },
+    {
+      group,
+      server,
+      tool,
+      args,
+    }: { readonly group: string; readonly server: string; readonly tool: string; readonly args: RawParams },
     { client, workflowId, arrival }: RequestOptions,
     find: () => T,
   ): Promise<T> {
