@@ -470,7 +470,11 @@ describe("CF-11 install", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("does not support HTTP servers") });
     expect(stderr).toContain("warning: Cursor supports at most 40 tools, and the group has 44");
     expect(stdout.match(/^Installed in /gm)).toHaveLength(ALL.length - 1);
-    for (const id of ALL.slice(1)) expect([id, (await launched(id, home))?.url]).toEqual([id, `${hub.url}/mcp`]);
+    for (const id of ALL.slice(1)) {
+      const searches = CLIENTS.some((client) => client.id === id && client.searchesTools === true);
+      const url = `${hub.url}/mcp${searches ? "?tools=all" : ""}`;
+      expect([id, (await launched(id, home))?.url]).toEqual([id, url]);
+    }
     const other = await plugboard(home, ["import", "-y", "--json"]);
     expect(JSON.parse(other.stdout)).toMatchObject({ added: [], known: [] });
   });

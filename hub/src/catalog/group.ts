@@ -10,7 +10,7 @@ import { META_DEFINITIONS } from "../search/meta-tools.ts";
 import { ToolIndex } from "../search/tool-index.ts";
 import { ResourceTable } from "./resource-table.ts";
 import type { OfferedUri } from "./resource-table.ts";
-import { tokensOfBytes } from "./tokens.ts";
+import { tokensOfJson } from "./tokens.ts";
 import { ToolFilter } from "./tool-filter.ts";
 import { GroupToolSettings, type ToolOverride } from "./tool-settings.ts";
 import { rewriteUiResource } from "./uris.ts";
@@ -169,7 +169,7 @@ export class Group {
 
   /** What the tools' definitions take of a model's context: an estimate. */
   get tokens(): number {
-    return tokensOfBytes(this.#allJson.length);
+    return tokensOfJson(this.#allJson);
   }
 
   /** Definitions of the tools in the list that clients get. */

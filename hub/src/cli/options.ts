@@ -60,6 +60,11 @@ export const UP_OPTIONS = {
 
 export const STDIO_OPTIONS = {
   group: { type: "string", value: "name", about: "the group to serve" },
+  tools: {
+    type: "string",
+    value: "mode",
+    about: "all tools, or tools that search them: all, search (default: as the group says)",
+  },
   own: { type: "boolean", about: "run a separate hub, even if one is running" },
   header: {
     type: "string",

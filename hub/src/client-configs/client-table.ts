@@ -40,6 +40,27 @@ const MSIX = ["Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Clau
 
 const PLAIN = { format: "jsonc", root: ["mcpServers"], timeoutUnit: "ms", http: true } as const;
 
+/** Clients that support fewer tools than a group lists for them. */
+export function clientsWithFewerTools({ tools, isSearched }: ListedTools): ClientLimit[] {
+  return CLIENTS.flatMap(({ id, name: title, toolLimit: limit, searchesTools }) =>
+    limit === undefined || tools <= limit || (isSearched && searchesTools !== true)
+      ? []
+      : [{ client: id, title, limit }],
+  );
+}
+
+export interface ListedTools {
+  readonly tools: number;
+  /** Clients that do not search by themselves get a few tools that search these. */
+  readonly isSearched: boolean;
+}
+
+interface ClientLimit {
+  readonly client: string;
+  readonly title: string;
+  readonly limit: number;
+}
+
 export const CLIENTS: readonly Client[] = [
   {
     ...PLAIN,
@@ -64,6 +85,7 @@ export const CLIENTS: readonly Client[] = [
     files: inFolderOf("CLAUDE_CONFIG_DIR", [], ".claude.json"),
     projectFile: ".mcp.json",
     restart: "start a new session",
+    searchesTools: true,
   },
   {
     ...PLAIN,
@@ -90,6 +112,7 @@ export const CLIENTS: readonly Client[] = [
     ),
     projectFile: ".vscode/mcp.json",
     restart: "start it with MCP: List Servers",
+    searchesTools: true,
     toolLimit: 128,
   },
   {

@@ -47,6 +47,8 @@ export interface Client {
   readonly restart?: string;
   /** The redirect URI of its OAuth clients, unless an entry has another. */
   readonly redirectUri?: string;
+  /** Whether it searches large lists of tools by itself, and so needs all of them. */
+  readonly searchesTools?: true;
   /** The maximum number of tools. */
   readonly toolLimit?: number;
 }

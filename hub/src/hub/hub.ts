@@ -16,6 +16,7 @@ import { Latency } from "../calls/latency.ts";
 import type { CallLog } from "../call-log/port.ts";
 import { Redactor } from "../redaction/redactor.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Exposure } from "../catalog/group.ts";
 import { ConfigFiles } from "../config/files/config-files.ts";
 import { readHubSettings } from "../config/files/hub-settings.ts";
 import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
@@ -433,10 +434,15 @@ export class Hub {
   }
 
   /** One group as an MCP server, for a transport of the caller's. Lists wait for `settled`. */
-  endpoint(group: string | undefined, settled: Promise<void>): Endpoint {
+  endpoint(
+    name: string | undefined,
+    { settled, exposure }: { readonly settled: Promise<void>; readonly exposure?: Exposure | undefined },
+  ): Endpoint {
     const { calls, supervisor } = this;
     const shared = { calls, supervisor, settled, ...this.#shared };
-    const endpoint = new Endpoint({ group: () => this.catalog.group(group), ...shared });
+    const find = () => this.catalog.group(name);
+    const group = exposure === undefined ? find : () => find().exposing(exposure);
+    const endpoint = new Endpoint({ group, ...shared });
     this.#subscribe(endpoint);
     return endpoint;
   }

@@ -33,6 +33,10 @@ export const group = component(
     path: describe(z.string(), "Path of its MCP endpoint"),
     tool_count: z.int(),
     tokens: describe(z.int(), "What the definitions of all its tools take of a model's context: an estimate"),
+    too_many_for: describe(
+      z.array(z.object({ client: z.string(), title: z.string(), limit: z.int() })),
+      "Clients that support fewer tools than they get",
+    ),
     prompt_count: z.int(),
     resource_count: z.int(),
   }),

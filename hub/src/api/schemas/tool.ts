@@ -28,7 +28,7 @@ export const groupTool = component(
 );
 export type GroupTool = z.infer<typeof groupTool>;
 
-const tokens = describe(z.int(), "Estimated tokens of the definition that clients get: bytes of JSON / 3.8");
+const tokens = describe(z.int(), "Estimated tokens of the definition that clients get");
 
 export const toolDetail = component("MCPToolDetail", z.object({ ...tool.shape, tokens }));
 export type ToolDetail = z.infer<typeof toolDetail>;

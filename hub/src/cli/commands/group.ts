@@ -77,15 +77,16 @@ export const groupCommand: Register = (program, { io }) => {
 async function ls({ api, out, hub }: Access): Promise<void> {
   const groups = await api.listGroups();
   if (out.json) return out.data(groups);
-  const rows = groups.map(({ name, servers, tool_count, path, description, error }): Cell[] => [
+  const rows = groups.map(({ name, servers, tool_count, tokens, path, description, error }): Cell[] => [
     name,
     // Tool counts are only known to a running hub.
     hub === undefined ? "-" : String(tool_count),
+    hub === undefined ? "-" : approximate(tokens),
     servers.join(" ") || "none",
     hub === undefined ? path : hub.url + path,
     error === null ? (description ?? "") : { text: error.message, paint: out.color.bad },
   ]);
-  out.table([["NAME", "TOOLS", "SERVERS", "ENDPOINT", ""], ...rows], { right: [1] });
+  out.table([["NAME", "TOOLS", "TOKENS", "SERVERS", "ENDPOINT", ""], ...rows], { right: [1, 2] });
 }
 
 async function get({ api, out, hub }: Access, name: string): Promise<void> {
@@ -102,6 +103,12 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
     ...(group.access === null ? [] : [[label("access"), group.access.join(" ") || "administrators only"]]),
     [label("tools"), patternsOf(group.tools).join(" ") || "all"],
     ...(hub === undefined ? [] : [[label("offers"), offered(group)]]),
+    ...(hub === undefined
+      ? []
+      : group.too_many_for.map(({ title, limit }): Cell[] => [
+          label(""),
+          { text: `${title} supports at most ${limit} tools`, paint: out.color.doubtful },
+        ])),
     ...(group.always.length === 0 ? [] : [[label("always"), group.always.join(" ")]]),
     ...tools.map((tool): Cell[] => [label(""), tool.name]),
   ]);

@@ -8,6 +8,7 @@ import { endpointPath } from "../../http/group-path.ts";
 import { withAccess } from "../hub-access/hub-access.ts";
 import { findHub } from "../hub-access/find-hub.ts";
 import type { GlobalOptions, Io } from "../io.ts";
+import type { InstallFacts } from "../../client-configs/install/installing.ts";
 import { Output, printError } from "../terminal/output.ts";
 import type { Register } from "../command.ts";
 import { hubFoldersOf } from "../hub-access/run-file.ts";
@@ -37,7 +38,7 @@ export const installCommand: Register = (program, { io, done }) => {
 async function install(io: Io, names: readonly string[], options: InstallOptions): Promise<number> {
   refuseRemote(io, options);
   const out = new Output(io, options);
-  const [{ clientsNamed }, { installInto }, { toHubEntry }, { Backups }, { hubProgram }, installing] =
+  const [{ clientsNamed }, { installInto }, { toHubEntry }, { Backups }, { hubAddress, hubProgram }, installing] =
     await Promise.all([
       import("../../client-configs/client-table.ts"),
       import("../../client-configs/install/change.ts"),
@@ -61,7 +62,10 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
   return changeAll(io, options, clients, async (client) => {
     if (isHttp) installing.requireHttp(client);
     const address = isHttp ? hub?.url : undefined;
-    const server = address === undefined ? hubProgram(io, config, group) : { url: address + endpointPath(group) };
+    const server =
+      address === undefined
+        ? hubProgram(io, { config, group, client })
+        : hubAddress(address, endpointPath(group), client);
     const file = await fileOf(io, client, options);
     const same = twins(file);
     const change = await installInto(file, toHubEntry(server, client), {
@@ -76,7 +80,7 @@ async function install(io: Io, names: readonly string[], options: InstallOptions
         `${client.id}: its ${what} ${same.join(", ")} ${are} also in the hub and will run twice: plugboard install ${client.id} --takeover removes ${same.length === 1 ? "it" : "them"} there`,
       );
     }
-    for (const warning of await installing.clientWarnings(file, { tools })) out.warn(warning);
+    for (const warning of await installing.clientWarnings(file, tools)) out.warn(warning);
     return change;
   });
 }
@@ -140,10 +144,10 @@ export function refuseRemote(io: Io, { url }: GlobalOptions): void {
 }
 
 /** Number of tools of the group, if a hub is running. An unknown group is an error. */
-async function toolsOf(io: Io, options: InstallOptions, isRunning: boolean): Promise<number | undefined> {
-  if (!isRunning && options.group === undefined) return undefined;
+async function toolsOf(io: Io, options: InstallOptions, isRunning: boolean): Promise<Omit<InstallFacts, "isHttp">> {
+  if (!isRunning && options.group === undefined) return { tools: undefined, isSearched: false };
   const group = await withAccess(io, options, ({ api }) => api.getGroup(options.group ?? "default"));
-  return isRunning ? group.tool_count : undefined;
+  return { tools: isRunning ? group.tool_count : undefined, isSearched: group.is_searched };
 }
 
 function tell(out: Output, change: Change, isDry: boolean): void {

@@ -7,11 +7,12 @@ import { LOG_LEVELS, type LogLevel } from "../../log/log-lines.ts";
 import type { GlobalOptions, Io } from "../io.ts";
 import { addOptions, STDIO_OPTIONS } from "../options.ts";
 import type { Register } from "../command.ts";
-import { findTarget } from "../hub-access/stdio-target.ts";
+import { exposureOf, findTarget } from "../hub-access/stdio-target.ts";
 
 export interface StdioOptions extends GlobalOptions {
   readonly group?: string;
   readonly logLevel?: string;
+  readonly tools?: string;
   readonly own?: boolean;
   readonly header?: readonly string[];
 }
@@ -42,7 +43,9 @@ export const stdioCommand: Register = (program, { io, done }) => {
 
 export async function stdio(io: Io, options: StdioOptions): Promise<number> {
   const output = claimStdout(io);
-  levelOf(io, options); // throws if it is wrong
+  // They throw if they are wrong.
+  levelOf(io, options);
+  exposureOf(options);
   const target = await findTarget(io, options);
   if (target === undefined) {
     const { serveOwnHub } = await import("../hub-access/stdio-hub.ts");

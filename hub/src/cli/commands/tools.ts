@@ -74,11 +74,12 @@ function requireUp(server: Server): void {
 
 function print(out: Output, shown: readonly GroupTool[]): void {
   const room = out.width === undefined ? undefined : Math.floor(out.width * SIGNATURE_SHARE);
-  const rows = shown.map(({ name, input_schema, description }) => [
-    signature(name, input_schema, room),
-    firstLine(description.trim()),
+  const rows = shown.map((tool) => [
+    signature(tool.name, tool.input_schema, room),
+    approximate(tokensOf([tool])),
+    firstLine(tool.description.trim()),
   ]);
-  out.table([["TOOL", "DESCRIPTION"], ...rows]);
+  out.table([["TOOL", "TOKENS", "DESCRIPTION"], ...rows], { right: [1] });
   out.print(`${count(shown.length, "tool")}, ${approximate(tokensOf(shown))} tokens of context`);
 }
 

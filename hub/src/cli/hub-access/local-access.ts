@@ -114,7 +114,7 @@ export class LocalAccess implements Access {
   async converse(group: string): Promise<Pipe> {
     const { StdioServer } = await import("../../protocol/serve/stdio-server.ts");
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const service = this.#hub.endpoint(group, Promise.resolve());
+    const service = this.#hub.endpoint(group, { settled: Promise.resolve() });
     const server = new StdioServer({ input, output, service });
     const close = async () => {
       input.end();

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toHubError } from "../../errors.ts";
 import type { Io } from "../io.ts";
 import { withHub } from "./open-hub.ts";
+import { exposureOf } from "./stdio-target.ts";
 import { DRAIN_MS, levelOf, type StdioOptions } from "../commands/stdio.ts";
 
 /** Clients treat the first list as final, so it waits for the servers, but not forever. */
@@ -29,7 +30,7 @@ export function serveOwnHub(io: Io, options: StdioOptions, output: Writable): Pr
     await hub.configuration.watch().catch((thrown: unknown) => {
       log.say("warn", `config changes will not be noticed: ${toHubError(thrown).message}`);
     });
-    const service = hub.endpoint(options.group, settled);
+    const service = hub.endpoint(options.group, { settled, exposure: exposureOf(options) });
     const clientDisconnected = new Promise<void>((resolve) => output.once("error", () => resolve()));
     const tooLong = once(io.stdin, "end").then(() => sleep(DRAIN_MS, undefined, { ref: false }));
     await Promise.race([new StdioServer({ input: io.stdin, output, service }).ended, clientDisconnected, tooLong]);

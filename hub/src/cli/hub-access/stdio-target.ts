@@ -1,6 +1,7 @@
 // The target of `plugboard stdio`: the endpoint in its options, the running hub, or none.
 
 import type { EndpointAddress } from "../../bridge/endpoint.ts";
+import type { Exposure } from "../../catalog/group.ts";
 import { expandText } from "../../config/parse/expand.ts";
 import { HubError } from "../../errors.ts";
 import { readHubSettings } from "../../config/files/hub-settings.ts";
@@ -28,8 +29,9 @@ export async function findTarget(io: Io, options: StdioOptions): Promise<Target 
   const elsewhere = io.env["PLUGBOARD_URL"] || undefined;
   if (url !== undefined || elsewhere !== undefined) {
     const isHub = url === undefined || group !== undefined;
+    if (!isHub && options.tools !== undefined) throw usage("--tools is for a hub: use --group too", "tools");
     const base = parseUrl(url ?? elsewhere ?? "");
-    const direct = { url: isHub ? groupUrl(base, group) : base, headers: readHeaders(io, header) };
+    const direct = { url: isHub ? groupUrl(base, options) : base, headers: readHeaders(io, header) };
     requireSafe(direct);
     const address = { ...direct, ...(await findRoute(direct.url, {}, io.env)) };
     return { kind: isHub ? "hub" : "server", address, locate: () => Promise.resolve(address) };
@@ -39,7 +41,7 @@ export async function findTarget(io: Io, options: StdioOptions): Promise<Target 
     const hub = await findLocalHub(io, options);
     if (hub === undefined) return undefined;
     const headers = await hubHeaders(hubFoldersOf(io, options).config, hub.token);
-    return { url: groupUrl(new URL(hub.record.url), group), headers };
+    return { url: groupUrl(new URL(hub.record.url), options), headers };
   };
   const address = await locate();
   if (address === undefined) return undefined;
@@ -52,9 +54,17 @@ async function hubHeaders(config: string, token: string): Promise<Record<string,
   return auth?.mcp === "required" ? { authorization: `Bearer ${token}` } : {};
 }
 
-function groupUrl(base: URL, group: string | undefined): URL {
+export function exposureOf({ tools }: StdioOptions): Exposure | undefined {
+  if (tools === undefined || tools === "all" || tools === "search") return tools;
+  throw new HubError("InvalidArgument", `--tools must be all or search, not "${tools}"`, { field: "tools" });
+}
+
+function groupUrl(base: URL, options: StdioOptions): URL {
+  const { group } = options;
+  const exposure = exposureOf(options);
   const path = `${trimEnd(base.pathname, "/")}/mcp`;
-  return new URL(group === undefined ? path : `${path}/${encodeURIComponent(group)}`, base);
+  const query = exposure === undefined ? "" : `?tools=${exposure}`;
+  return new URL(`${path}${group === undefined ? "" : `/${encodeURIComponent(group)}`}${query}`, base);
 }
 
 function parseUrl(text: string): URL {

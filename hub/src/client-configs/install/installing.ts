@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { exists } from "@plugboard/shared/files/exists";
 import type { PlatformContext } from "../../config/files/system-folders.ts";
 import { HubError } from "../../errors.ts";
+import { clientsWithFewerTools } from "../client-table.ts";
 import type { Client } from "../client.ts";
 import { mainFile, projectFile } from "../config-paths.ts";
 import type { ClientFile } from "../file.ts";
@@ -42,6 +43,7 @@ export interface InstallFacts {
   readonly isHttp: boolean;
   /** Tools of the group; undefined if they are not known. */
   readonly tools: number | undefined;
+  readonly isSearched: boolean;
 }
 
 /** About the hub itself: the same for every client. */
@@ -55,10 +57,11 @@ export function hubWarnings({ env }: PlatformContext, { isHttp }: Pick<InstallFa
   ];
 }
 
-export async function clientWarnings(file: ClientFile, { tools }: Pick<InstallFacts, "tools">): Promise<string[]> {
+export async function clientWarnings(file: ClientFile, { tools, isSearched }: Omit<InstallFacts, "isHttp">): Promise<string[]> {
   const { client } = file;
   const isInstalled = file.scope !== "user" || (await exists(dirname(file.path)));
-  const isTooMany = tools !== undefined && client.toolLimit !== undefined && tools > client.toolLimit;
+  const isTooMany =
+    tools !== undefined && clientsWithFewerTools({ tools, isSearched }).some((each) => each.client === client.id);
   return [
     ...(isInstalled ? [] : [`${client.name} has no config folder yet: is it installed?`]),
     ...(isTooMany

@@ -12,7 +12,7 @@ import { Backups, type Backup } from "../../../client-configs/install/backups.ts
 import { installInto, restoreBackup, uninstallFrom, type Change } from "../../../client-configs/install/change.ts";
 import { toDeepLink } from "../../../client-configs/install/deep-link.ts";
 import { toHubEntry, type HubLaunch } from "../../../client-configs/install/hub-entry.ts";
-import { hubProgram } from "../../../client-configs/install/hub-launch.ts";
+import { hubAddress, hubProgram } from "../../../client-configs/install/hub-launch.ts";
 import {
   clientWarnings,
   duplicatesIn,
@@ -72,7 +72,7 @@ export class ClientCommands {
           tool_limit: client.toolLimit ?? null,
           transports: client.http ? ["stdio", "http"] : ["stdio"],
           restart_hint: client.restart ?? null,
-          deep_link: toDeepLink(client, toHubEntry(this.#program(undefined), client)) ?? null,
+          deep_link: toDeepLink(client, toHubEntry(this.#program(undefined, client), client)) ?? null,
         };
       }),
     );
@@ -84,7 +84,7 @@ export class ClientCommands {
     const change = await this.#install(id, input, { address, dryRun: true });
     const { file, kind, removed, texts } = change;
     const { client } = file;
-    const tools = this.#managed.hub.catalog.groupOrSuggest(input.group).tools.length;
+    const group = this.#managed.hub.catalog.groupOrSuggest(input.group);
     const [before, after] = excerpts(await this.#masked(file, texts.before), await this.#masked(file, texts.after));
     return {
       path: file.path,
@@ -95,7 +95,7 @@ export class ClientCommands {
       removed: [...removed],
       warnings: [
         ...hubWarnings(this.#managed.user, { isHttp: input.transport === "http" }),
-        ...(await clientWarnings(file, { tools })),
+        ...(await clientWarnings(file, { tools: group.tools.length, isSearched: group.isSearched })),
       ],
       restart_hint: kind === "none" ? null : (client.restart ?? null),
     };
@@ -153,7 +153,7 @@ export class ClientCommands {
     if (transport === "http") requireHttp(client);
     // An unknown group is an error before anything is written.
     this.#managed.hub.catalog.groupOrSuggest(group);
-    const launch = transport === "http" ? { url: address + endpointPath(group) } : this.#program(group);
+    const launch = transport === "http" ? hubAddress(address, endpointPath(group), client) : this.#program(group, client);
     const options = { backups: this.#backups, dryRun, address };
     if (!takeover) return installInto(file, toHubEntry(launch, client), options);
     const scanned = await scan({ clients: [client], context: this.#managed.user, folder: checkedFolder(folder) });
@@ -165,9 +165,9 @@ export class ClientCommands {
     return targetFile(clientNamed(id), this.#managed.user, checkedFolder(folder));
   }
 
-  #program(group: string | undefined): HubLaunch {
+  #program(group: string | undefined, client: KnownClient): HubLaunch {
     const { user, paths } = this.#managed;
-    return hubProgram(user, paths.config, group);
+    return hubProgram(user, { config: paths.config, group, client });
   }
 
   async #masked({ client, path }: ClientFile, text: string): Promise<string> {

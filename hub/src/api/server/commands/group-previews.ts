@@ -2,7 +2,7 @@
 
 import { previewGroup, type PreviewedTool } from "../../../catalog/preview.ts";
 import { TokenCounts } from "../../../catalog/tokens.ts";
-import { CLIENTS } from "../../../client-configs/client-table.ts";
+import { CLIENTS, clientsWithFewerTools } from "../../../client-configs/client-table.ts";
 import { normalizeGroup } from "../../../config/parse/normalize.ts";
 import type { GroupPreview, GroupPreviewInput } from "../../schemas/group.ts";
 import type { Managed } from "../core.ts";
@@ -25,6 +25,8 @@ export class GroupPreviews {
     const saved = name !== undefined && catalog.groupNames.includes(name) ? catalog.group(name) : undefined;
     const before = new Map(saved?.tools.map((tool) => [keyOf(tool), tool.exposed]));
     const shown = preview.tools.map((tool) => this.#shown(tool, before.get(keyOf(tool))));
+    const listed = { tools: shown.length, isSearched: preview.isSearched };
+    const overfull = new Set(clientsWithFewerTools(listed).map(({ client }) => client));
     const kept = new Set(preview.tools.map(keyOf));
     return {
       tools: shown,
@@ -47,7 +49,7 @@ export class GroupPreviews {
             },
       warnings: [...preview.warnings, ...renameWarnings(shown)],
       clients: CLIENTS.flatMap(({ id, name: title, toolLimit: limit }) =>
-        limit === undefined ? [] : [{ client: id, title, limit, fits: shown.length <= limit }],
+        limit === undefined ? [] : [{ client: id, title, limit, fits: !overfull.has(id) }],
       ),
     };
   }

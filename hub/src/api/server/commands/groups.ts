@@ -4,6 +4,7 @@ import type { Grant } from "../../../auth/grant.ts";
 import { may } from "../../../auth/policy.ts";
 import { groupNotFound } from "../../../catalog/catalog.ts";
 import { previewGroup } from "../../../catalog/preview.ts";
+import { clientsWithFewerTools } from "../../../client-configs/client-table.ts";
 import type { EditOptions } from "../../../config/files/config-store.ts";
 import { normalizeGroup } from "../../../config/parse/normalize.ts";
 import { HubError } from "../../../errors.ts";
@@ -89,6 +90,7 @@ export class GroupCommands {
       is_searched: group.isSearched,
       tool_count: group.tools.length,
       tokens: group.tokens,
+      too_many_for: clientsWithFewerTools({ tools: group.tools.length, isSearched: group.isSearched }),
       prompt_count: group.prompts.length,
       resource_count: group.resources.length,
     };
