@@ -57,7 +57,10 @@ export function hubWarnings({ env }: PlatformContext, { isHttp }: Pick<InstallFa
   ];
 }
 
-export async function clientWarnings(file: ClientFile, { tools, isSearched }: Omit<InstallFacts, "isHttp">): Promise<string[]> {
+export async function clientWarnings(
+  file: ClientFile,
+  { tools, isSearched }: Omit<InstallFacts, "isHttp">,
+): Promise<string[]> {
   const { client } = file;
   const isInstalled = file.scope !== "user" || (await exists(dirname(file.path)));
   const isTooMany =

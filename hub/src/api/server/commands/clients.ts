@@ -153,7 +153,8 @@ export class ClientCommands {
     if (transport === "http") requireHttp(client);
     // An unknown group is an error before anything is written.
     this.#managed.hub.catalog.groupOrSuggest(group);
-    const launch = transport === "http" ? hubAddress(address, endpointPath(group), client) : this.#program(group, client);
+    const launch =
+      transport === "http" ? hubAddress(address, endpointPath(group), client) : this.#program(group, client);
     const options = { backups: this.#backups, dryRun, address };
     if (!takeover) return installInto(file, toHubEntry(launch, client), options);
     const scanned = await scan({ clients: [client], context: this.#managed.user, folder: checkedFolder(folder) });
