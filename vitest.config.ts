@@ -26,7 +26,7 @@ export default defineConfig({
       // Projects run in alphabetical order: the short unit tests come last and fill the gaps.
       { test: { ...common, name: "unit", include: ["{shared,hub,chat}/src/**/*.test.ts"] } },
       { extends: "ui/vite.config.ts", test: { ...common, name: "ui", include: ["ui/src/**/*.test.ts"] } },
-      { test: { ...common, name: "run", include: ["test/**/*.test.ts"], exclude: ALONE } },
+      { test: { ...common, name: "run", include: ["test/**/*.test.ts"], exclude: [...ALONE, "test/.*/**"] } },
       // These tests measure their own process.
       { test: { ...common, name: "alone", include: ALONE, isolate: true } },
     ],
