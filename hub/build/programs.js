@@ -78,7 +78,7 @@ const MAIN = /[\\/]src[\\/]main\.ts$/;
 const BRIDGE = /[\\/]src[\\/]cli[\\/](?:commands[\\/]stdio|hub-access[\\/]stdio-(?:target|bridge))\.ts$/;
 const UP = /[\\/]src[\\/]cli[\\/]commands[\\/]up\.ts$/;
 const COMMANDS = /[\\/]src[\\/]cli[\\/]program\.ts$/;
-const HUB = /[\\/]src[\\/]hub\.ts$/;
+const HUB = /[\\/]src[\\/]hub[\\/]hub\.ts$/;
 /** What both the commands and the hub use, and is small: without it the hub would load all commands. */
 const COMMON =
   /[\\/](?:src[\\/](?:config[\\/]parse[\\/]docker-flags|lib[\\/]quoted|call-log[\\/]outcome|catalog[\\/]tokens|search[\\/]signature|protocol[\\/]rpc[\\/]log-level)\.ts|shared[\\/]dist[\\/](?:near-names|files[\\/]exists)\.js)$/;

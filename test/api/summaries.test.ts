@@ -3,11 +3,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Server } from "../../hub/src/api/schemas/server.ts";
 import type { ToolIndex } from "../../hub/src/api/schemas/tool.ts";
+import { estimateTokens } from "../../hub/src/catalog/tokens.ts";
 import { send, usePlantedHub } from "./planted-hub.ts";
 
 const managed = usePlantedHub();
 const get = async (path: string) => (await managed().ask(path)).json;
-const tokensOf = (definition: object) => Math.round(Buffer.byteLength(JSON.stringify(definition)) / 3.8);
 const definitionsOf = (server: string) => managed().hub.supervisor.get(server).listing?.tools ?? [];
 
 describe("MG-1 servers in short", () => {
@@ -24,7 +24,7 @@ describe("MG-1 servers in short", () => {
 
   it("MG-1 a summary has numbers instead of lists, and what the server says of itself", async () => {
     const [echo] = await get("/servers?view=summary");
-    const tokens = definitionsOf("echo").reduce((sum, definition) => sum + tokensOf(definition), 0);
+    const tokens = definitionsOf("echo").reduce((sum, definition) => sum + estimateTokens(definition), 0);
     expect(echo).toMatchObject({
       tools: [],
       resources: [],
@@ -71,7 +71,12 @@ describe("the index of tools", () => {
   it("MG-1 has the tools of all servers under their own names, with their tokens", async () => {
     const index: ToolIndex = await get("/tools?view=index");
     const expected = ["echo", "second"].flatMap((server, at) =>
-      definitionsOf(server).map((definition) => [at, definition["name"], definition["name"], tokensOf(definition)]),
+      definitionsOf(server).map((definition) => [
+        at,
+        definition["name"],
+        definition["name"],
+        estimateTokens(definition),
+      ]),
     );
     expect(index.tools.map(([server, name, own, , , tokens]) => [server, name, own, tokens])).toEqual(expected);
   });
@@ -84,7 +89,7 @@ describe("one tool", () => {
       name: "add",
       description: "The tool add",
       input_schema: definition?.["inputSchema"],
-      tokens: tokensOf(definition ?? {}),
+      tokens: estimateTokens(definition ?? {}),
     });
   });
 

@@ -2,6 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { closeHome, GROUPS, openHome, serverFile, SERVERS } from "../support/cli.ts";
 import { BIN, makeHome, plugboard, type Home } from "../support/hub.ts";
@@ -35,7 +36,7 @@ describe("completion", () => {
     ],
     [
       ["group", ""],
-      ["ls", "get", "add", "set", "rm"],
+      ["ls", "get", "add", "set", "tool", "rm"],
     ],
     [["group", "rm", "des"], ["desk"]],
     [
@@ -63,7 +64,9 @@ describe("completion", () => {
       const { code, stdout } = await plugboard(home, ["completion", shell]);
       expect(code).toBe(0);
       expect(stdout).toContain("plugboard __complete --");
-      const checked = spawnSync(shell, ["-n"], { input: stdout });
+      const script = join(home.dir, `plugboard.${shell}`);
+      await writeFile(script, stdout);
+      const checked = spawnSync(shell, ["-n", script]);
       if (checked.error === undefined) expect(String(checked.stderr)).toBe("");
     },
   );

@@ -48,10 +48,10 @@ describe("without a hub", () => {
 
   it.concurrent.each([
     [["get", "it"], /^it {2}stopped {2}no hub is running\n {2}about +Echoes its arguments\n/],
-    [["tools", "it"], /^echo\(text\S* string\) +The tool echo\n/m],
+    [["tools", "it"], /^echo\(text\S* string\) +≈\d+ +The tool echo$/m],
     [["read", "test://items/7"], /7/],
     [["prompt", "it.greet", "who=Bo"], /^user:\nGreet Bo\n$/],
-    [["group", "ls"], /^desk +- +it +\/groups\/desk\/mcp +For the desk$/m],
+    [["group", "ls"], /^desk +- +- +it +\/groups\/desk\/mcp +For the desk$/m],
     [["group", "get", "desk"], /^desk\n {2}about +For the desk\n/],
     [["secret", "ls"], /^$/],
     [["config", "path"], /config\n$/],
