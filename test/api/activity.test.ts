@@ -81,7 +81,7 @@ describe("MG-1 calls that are under way", () => {
   });
 
   it("MG-3 SE-1 the event of a failed call has the tool's reason, without secrets", async () => {
-    await managed.client.callTool({ server_name: "it", tool_name: "fail" });
+    await managed.client.callTool({ server: "it", tool: "fail" });
     const isFailed = ({ event, data }: { event: string; data: { tool: string } }) =>
       event === "call.finished" && data.tool === "fail";
     expect((await events.next(isFailed)).data).toMatchObject({ outcome: "tool_error", message: "it failed" });

@@ -27,10 +27,10 @@ describe("recorded calls", () => {
   });
 
   it("RS-4 SE-1 a call is recorded with its outcome, without the secrets in it", async () => {
-    await managed().client.callTool({ server_name: "second", tool_name: "echo", arguments: { text: SECRETS.env } });
+    await managed().client.callTool({ server: "second", tool: "echo", arguments: { text: SECRETS.env } });
     const secret = ["API_KEY", "CODE", "HUB_TOKEN", "STORED"];
     for (const name of secret) {
-      await managed().client.callTool({ server_name: "echo", tool_name: "env", arguments: { name } });
+      await managed().client.callTool({ server: "echo", tool: "env", arguments: { name } });
     }
     const { items } = (await managed().ask("/calls?limit=5")).json;
     expect(items.at(-1)).toMatchObject({
@@ -121,7 +121,7 @@ describe("recorded calls", () => {
   });
 
   it("MG-1 RS-5 get_mcp_latency_metrics: for all servers, or for one server and its tools, by name or id", async () => {
-    await managed().client.callTool({ server_name: "second", tool_name: "pid" });
+    await managed().client.callTool({ server: "second", tool: "pid" });
     const all = (await managed().ask("/metrics/latency")).json;
     expect(all.map(({ server_name }: { server_name: string }) => server_name)).toContain("second");
     const [second] = (await managed().ask("/metrics/latency?server=id-of-second")).json;

@@ -35,8 +35,7 @@ describe("access of agents to chats", () => {
 
   const config = async () => JSON.parse(await readFile(join(home.dir, "chat.json"), "utf8"));
   /** What an agent gets. */
-  const ask = async (tool: string) =>
-    JSON.stringify(await api.callTool({ server_name: "talk", tool_name: tool, arguments: {} }));
+  const ask = async (tool: string) => JSON.stringify(await api.callTool({ server: "talk", tool: tool, arguments: {} }));
 
   it("a hidden chat does not exist for agents, and comes back", async () => {
     expect(await api.chats.access("talk")).toMatchObject({
@@ -81,7 +80,7 @@ describe("access of agents to chats", () => {
   });
 
   it("agents are offered no tool that changes their access", async () => {
-    const names = (await api.listTools("talk")).map(({ name }) => name);
+    const names = (await api.servers.tools("talk")).map(({ name }) => name);
     expect(names).toContain("list_chats");
     expect(names.filter((name) => /access|import|config|hide|admin/.test(name))).toEqual([]);
   });

@@ -9,38 +9,41 @@ const managed = usePlantedHub();
 describe("MG-1 the typed client", () => {
   it("MG-1 has a method for every command", async () => {
     const { client } = managed();
-    expect((await client.listServers()).map(({ config }) => config.name)).toEqual(Object.keys(SERVERS));
-    expect((await client.getServer("echo")).status).toBe("running");
-    expect((await client.listTools("echo")).map(({ name }) => name)).toContain("add");
-    expect(await client.callTool({ server_name: "echo", tool_name: "add", arguments: { a: 1, b: 2 } })).toMatchObject({
+    expect((await client.servers.list()).map(({ config }) => config.name)).toEqual(Object.keys(SERVERS));
+    expect((await client.servers.get("echo")).status).toBe("running");
+    expect((await client.servers.tools("echo")).map(({ name }) => name)).toContain("add");
+    expect(await client.callTool({ server: "echo", tool: "add", arguments: { a: 1, b: 2 } })).toMatchObject({
       success: true,
       content: [{ text: "3" }],
     });
     expect(await client.callGroupTool("desk", "echo", { text: "hi" })).toMatchObject({ success: true });
     expect(await client.readResource("desk", "test://static")).toMatchObject({ contents: [{ uri: "test://static" }] });
     expect(await client.getPrompt("desk", "greet", { who: "you" })).toMatchObject({ messages: [{ role: "user" }] });
-    expect((await client.listGroups()).length).toBe(3);
-    expect((await client.listGroupTools("desk")).length).toBe(2);
+    expect((await client.groups.list()).length).toBe(3);
+    expect((await client.groups.tools("desk")).length).toBe(2);
     expect((await client.calls.latency("echo"))[0]?.total_calls).toBeGreaterThan(0);
     expect((await client.calls.list({ limit: 1 })).items).toHaveLength(1);
-    expect(await client.serverLogs("echo", 3)).toEqual({ server: "echo", text: "", lines: [] });
+    expect(await client.servers.logs("echo", 3)).toEqual({ server: "echo", text: "", lines: [] });
     expect((await client.config.validate({})).valid).toBe(true);
     expect((await client.config.export()).groups).toEqual(GROUPS);
     expect((await client.config.reload()).description).toBe("nothing");
-    expect((await client.stopServer("second")).status).toBe("stopped");
-    expect((await client.startServer("second")).status).toBe("running");
-    expect((await client.restartServer("second")).status).toBe("running");
+    expect((await client.servers.stop("second")).status).toBe("stopped");
+    expect((await client.servers.start("second")).status).toBe("running");
+    expect((await client.servers.restart("second")).status).toBe("running");
   });
 
   it("MG-1 throws errors of the same kind as the hub", async () => {
     const { client } = managed();
-    await expect(client.getServer("nobody")).rejects.toMatchObject({ kind: "ServerNotFound", code: "NOT_FOUND" });
-    await expect(client.startServer("broken")).rejects.toMatchObject({
+    await expect(client.servers.get("nobody")).rejects.toMatchObject({ kind: "ServerNotFound", code: "NOT_FOUND" });
+    await expect(client.servers.start("broken")).rejects.toMatchObject({
       kind: "ServerDisabled",
       hint: expect.any(String),
     });
-    await expect(client.createServer({ command: "x" })).rejects.toMatchObject({ kind: "InvalidConfig", field: "name" });
-    await expect(client.callTool({ server_name: "broken", tool_name: "x" })).rejects.toMatchObject({
+    await expect(client.servers.create({ command: "x" })).rejects.toMatchObject({
+      kind: "InvalidConfig",
+      field: "name",
+    });
+    await expect(client.callTool({ server: "broken", tool: "x" })).rejects.toMatchObject({
       kind: "ServerDisabled",
       message: 'Server "broken" is disabled',
     });

@@ -21,14 +21,14 @@ afterAll(async () => expect(await managed.end()).toEqual([]));
 
 it("MG-1 the history of a server has its states, with reason, process and duration", async () => {
   const { pid } = managed.hub.supervisor.get("it");
-  const history = await managed.client.serverHistory("it");
+  const history = await managed.client.servers.history("it");
   expect(history).toMatchObject([
     { status: "starting", stage: "listing", circuit: "closed", reason: null, duration_ms: expect.any(Number) },
     { status: "running", stage: null, pid, duration_ms: null },
   ]);
-  expect(await managed.client.serverHistory("it", history[1]?.at)).toEqual([history[1]]);
-  expect(await managed.client.serverHistory("it", Date.now())).toEqual([history[1]]);
-  const failed = await managed.client.serverHistory("broken");
+  expect(await managed.client.servers.history("it", history[1]?.at)).toEqual([history[1]]);
+  expect(await managed.client.servers.history("it", Date.now())).toEqual([history[1]]);
+  const failed = await managed.client.servers.history("broken");
   expect(failed.at(1)).toMatchObject({ status: "error", reason: expect.any(String), stage: null });
 });
 
@@ -43,16 +43,16 @@ it("MG-5 the history is saved when the hub stops, and continues in the next one"
 });
 
 it("MG-1 the usage of a server is that of its processes", async () => {
-  const usage = await managed.client.serverUsage("it");
+  const usage = await managed.client.servers.usage("it");
   if (process.platform !== "linux") return expect(usage).toBeNull();
   const { pid } = managed.hub.supervisor.get("it");
   expect(usage?.processes).toContainEqual({ pid, command: "node", rss_bytes: usage?.rss_bytes, cpu_ms: usage?.cpu_ms });
   expect(usage?.rss_bytes).toBeGreaterThan(1 << 20);
-  expect(await managed.client.serverUsage("broken")).toBeNull();
+  expect(await managed.client.servers.usage("broken")).toBeNull();
 });
 
 it("MG-1 log lines of a server can be read by time", async () => {
-  const { lines } = await managed.client.serverLogs("broken");
+  const { lines } = await managed.client.servers.logs("broken");
   expect(lines.length).toBeGreaterThan(0);
   const last = lines.at(-1)?.timestamp ?? "";
   const before = await managed.ask(`/servers/broken/logs?before=${last}`);
@@ -64,7 +64,7 @@ it("MG-1 log lines of a server can be read by time", async () => {
 it("MG-1 MCP log messages of a server are read by source and level, and sent as events", async () => {
   const { client } = managed;
   const onOpen = async () => {
-    await client.callTool({ server_name: "talks", tool_name: "talk" });
+    await client.callTool({ server: "talks", tool: "talk" });
   };
   const events = client.events({ topics: ["log"], server: "talks", onOpen });
   expect(await events.next()).toMatchObject({
@@ -80,7 +80,7 @@ it("MG-1 MCP log messages of a server are read by source and level, and sent as 
   expect(await levels("source=mcp&level=alert&tail=1")).toEqual(["emergency"]);
   expect(await levels("source=stderr")).toEqual([]);
   expect((await managed.ask("/servers/talks/logs?level=loud")).status).toBe(400);
-  const { lines } = await client.serverLogs("talks", 1, { source: "mcp" });
+  const { lines } = await client.servers.logs("talks", 1, { source: "mcp" });
   expect(lines).toEqual([
     { timestamp: expect.any(String), text: "said", source: "mcp", level: "emergency", logger: null },
   ]);
@@ -88,10 +88,10 @@ it("MG-1 MCP log messages of a server are read by source and level, and sent as 
 
 it("MG-1 the log of a real server has the messages that it simulates", async () => {
   const { client } = managed;
-  const call = { server_name: "everything", tool_name: "toggle-simulated-logging" };
+  const call = { server: "everything", tool: "toggle-simulated-logging" };
   await client.callTool(call);
   await expect
-    .poll(async () => (await client.serverLogs("everything", 100, { source: "mcp" })).lines, { timeout: 30_000 })
+    .poll(async () => (await client.servers.logs("everything", 100, { source: "mcp" })).lines, { timeout: 30_000 })
     .toContainEqual(expect.objectContaining({ source: "mcp", level: expect.any(String) }));
 });
 

@@ -95,8 +95,8 @@ describe("MG-3 live events", () => {
     const managed = await open({ it: fixture("echo") });
     await managed.hub.start();
     const reader = await read(managed, "?topics=call.finished");
-    await managed.client.callTool({ server_name: "it", tool_name: "echo", arguments: { text: SECRET } });
-    await managed.client.callTool({ server_name: "it", tool_name: "fail" });
+    await managed.client.callTool({ server: "it", tool: "echo", arguments: { text: SECRET } });
+    await managed.client.callTool({ server: "it", tool: "fail" });
     const { data } = await reader.next();
     expect(data).toEqual({
       id: expect.any(String),
@@ -119,7 +119,7 @@ describe("MG-3 live events", () => {
     await managed.hub.start();
     const before = managed.hub.catalog.group().tools.length;
     const reader = await read(managed, "?topics=catalog");
-    await managed.client.callTool({ server_name: "it", tool_name: "change", arguments: { name: "brand_new" } });
+    await managed.client.callTool({ server: "it", tool: "change", arguments: { name: "brand_new" } });
     const grown = await reader.next(({ data }) => data.groups[0].tool_count > before);
     expect(grown).toMatchObject({
       event: "catalog.changed",
@@ -130,7 +130,7 @@ describe("MG-3 live events", () => {
   it("CF-9 report a reload with the names that changed, and a rejected config", async () => {
     const managed = await open({ it: { command: "a", env: { API_KEY: SECRET }, enabled: false } });
     const reader = await read(managed, "?topics=config");
-    await managed.client.createServer({ name: "new", command: "b", env: { API_KEY: SECRET }, enabled: false });
+    await managed.client.servers.create({ name: "new", command: "b", env: { API_KEY: SECRET }, enabled: false });
     expect(await reader.next()).toMatchObject({
       event: "config.reloaded",
       data: { added: ["new"], removed: [], restarted: [], changed: [], groups: false, description: "added new" },
@@ -149,7 +149,7 @@ describe("filters", () => {
     const managed = await open({ it: fixture("echo") });
     const reader = await read(managed, "?topics=call.finished,config.reloaded");
     await managed.hub.start();
-    await managed.client.callTool({ server_name: "it", tool_name: "pid" });
+    await managed.client.callTool({ server: "it", tool: "pid" });
     expect((await reader.next()).event).toBe("call.finished");
   });
 

@@ -30,7 +30,7 @@ it("a preview has the tools of the saved group, and saves nothing", async () => 
   expect(tools.find(({ name }) => name === "two__add")).toMatchObject({ server: "two", tool: "add", rule: "two:ad*" });
   expect(hidden).toContainEqual(expect.objectContaining({ server: "one", tool: "fail", rule: "!*:fail" }));
   expect(hidden).toContainEqual(expect.objectContaining({ server: "two", tool: "echo", rule: null }));
-  await client.setGroup("desk", input);
+  await client.groups.set("desk", input);
   expect(await toolsOf("desk")).toEqual(tools.map(({ name }) => name));
   const again = await preview({ name: "desk", ...input });
   expect(again.tools.every(({ change }) => change === "same")).toBe(true);
@@ -39,7 +39,7 @@ it("a preview has the tools of the saved group, and saves nothing", async () => 
 
 it("a preview says which tools come, leave and get another name", async () => {
   const { preview, client } = await opened();
-  await client.setGroup("desk", { servers: ["one"], tools: ["echo", "add"] });
+  await client.groups.set("desk", { servers: ["one"], tools: ["echo", "add"] });
   const { tools, removed, warnings } = await preview({
     name: "desk",
     servers: ["one", "two"],

@@ -136,7 +136,7 @@ const ROWS: readonly Row[] = [
     rest: (own) => rest("POST", "/servers", entryOf(own)),
     // The command line adds the file that it changed.
     cli: (own) => inServer(cli(...commandOf(own))),
-    typed: (own) => typed(() => client.createServer(entryOf(own))),
+    typed: (own) => typed(() => client.servers.create(entryOf(own))),
     admin: (own) => tool("create_mcp_server", { config: entryOf(own) }),
   },
   {
@@ -144,7 +144,7 @@ const ROWS: readonly Row[] = [
     shape: (own) => serverOf(own, "running"),
     rest: (own) => rest("POST", `/servers/${own}/start`),
     cli: (own) => cli("start", own),
-    typed: (own) => typed(() => client.startServer(own)),
+    typed: (own) => typed(() => client.servers.start(own)),
     admin: (own) => tool("start_mcp_server", { id: own }),
   },
   {
@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
     shape: (own) => including(serverOf(own, "running")),
     rest: () => rest("GET", "/servers"),
     cli: () => cli("ls"),
-    typed: () => typed(() => client.listServers()),
+    typed: () => typed(() => client.servers.list()),
     admin: () => tool("list_mcp_servers"),
   },
   {
@@ -164,7 +164,7 @@ const ROWS: readonly Row[] = [
     }),
     rest: (own) => rest("GET", `/servers/${own}`),
     cli: (own) => cli("get", own),
-    typed: (own) => typed(() => client.getServer(own)),
+    typed: (own) => typed(() => client.servers.get(own)),
     admin: (own) => tool("get_mcp_server", { id: own }),
   },
   {
@@ -172,7 +172,7 @@ const ROWS: readonly Row[] = [
     shape: (own) => serverOf(own, expect.any(String), { description: "changed" }),
     rest: (own) => rest("PUT", `/servers/${own}`, { ...entryOf(own), description: "changed" }),
     cli: (own) => cli("edit", "--replace", own, JSON.stringify({ ...fixture("echo"), description: "changed" })),
-    typed: (own) => typed(() => client.updateServer(own, { ...entryOf(own), description: "changed" })),
+    typed: (own) => typed(() => client.servers.update(own, { ...entryOf(own), description: "changed" })),
     admin: (own) => tool("update_mcp_server", { id: own, config: { ...entryOf(own), description: "changed" } }),
   },
   {
@@ -180,7 +180,7 @@ const ROWS: readonly Row[] = [
     shape: (own) => ({ ...serverOf(own, "stopped"), tools: [] }),
     rest: (own) => rest("POST", `/servers/${own}/stop`),
     cli: (own) => cli("stop", own),
-    typed: (own) => typed(() => client.stopServer(own)),
+    typed: (own) => typed(() => client.servers.stop(own)),
     admin: (own) => tool("stop_mcp_server", { id: own }),
   },
   {
@@ -194,7 +194,7 @@ const ROWS: readonly Row[] = [
     }),
     rest: () => rest("POST", "/servers/test", fixture("echo")),
     cli: () => cli("test", JSON.stringify(fixture("echo"))),
-    typed: () => typed(() => client.testServer(fixture("echo"))),
+    typed: () => typed(() => client.servers.test(fixture("echo"))),
     admin: () => tool("test_mcp_server", { config: fixture("echo") }),
   },
   {
@@ -203,7 +203,7 @@ const ROWS: readonly Row[] = [
     rest: () => rest("GET", "/servers/echo/tools"),
     // Names in the default group: with a prefix, because there are several servers.
     cli: () => cli("tools", "echo"),
-    typed: () => typed(() => client.listTools("echo")),
+    typed: () => typed(() => client.servers.tools("echo")),
     admin: () => tool("list_mcp_tools", { server_name: "echo" }),
   },
   {
@@ -211,7 +211,7 @@ const ROWS: readonly Row[] = [
     shape: () => called,
     rest: () => rest("POST", "/servers/echo/tools/add/call", { arguments: call.arguments }),
     cli: () => cli("call", "echo.add", "a=2", "b=3"),
-    typed: () => typed(() => client.callTool(call)),
+    typed: () => typed(() => client.callTool({ server: "echo", tool: "add", arguments: call.arguments })),
     admin: () => tool("call_mcp_tool", call),
   },
   {
@@ -229,7 +229,7 @@ const ROWS: readonly Row[] = [
     cli: async (own) => {
       expect(await cli("rm", own)).toMatchObject({ removed: own });
     },
-    typed: (own) => typed(() => client.deleteServer(own)),
+    typed: (own) => typed(() => client.servers.delete(own)),
     // The result of a tool cannot be empty.
     admin: async (own) => {
       expect(await tool("delete_mcp_server", { id: own })).toEqual({ deleted: true });
@@ -254,7 +254,7 @@ describe("MG-1 the eleven commands, through four interfaces", () => {
   });
 
   it("MG-1 leave no server and no process behind", async () => {
-    expect((await client.listServers()).map(({ config }) => config.name)).toEqual(["echo", "off"]);
+    expect((await client.servers.list()).map(({ config }) => config.name)).toEqual(["echo", "off"]);
   });
 });
 
@@ -270,7 +270,7 @@ const FAILURES: readonly {
     ways: {
       rest: () => rest("POST", "/servers/off/start"),
       cli: () => cli("start", "off"),
-      typed: () => typed(() => client.startServer("off")),
+      typed: () => typed(() => client.servers.start("off")),
       admin: () => tool("start_mcp_server", { id: "off" }),
     },
   },
@@ -280,7 +280,7 @@ const FAILURES: readonly {
     ways: {
       rest: () => rest("POST", "/servers/nobody/tools/add/call", {}),
       cli: () => cli("call", "nobody.add"),
-      typed: () => typed(() => client.callTool({ server_name: "nobody", tool_name: "add" })),
+      typed: () => typed(() => client.callTool({ server: "nobody", tool: "add" })),
       admin: () => tool("call_mcp_tool", { server_name: "nobody", tool_name: "add" }),
     },
   },
@@ -290,7 +290,7 @@ const FAILURES: readonly {
     ways: {
       rest: () => rest("POST", "/servers", { command: "x" }),
       cli: () => cli("add", '{"name": " ", "command": "x"}', "--no-test"),
-      typed: () => typed(() => client.createServer({ command: "x" })),
+      typed: () => typed(() => client.servers.create({ command: "x" })),
       admin: () => tool("create_mcp_server", { config: { command: "x" } }),
     },
   },
@@ -305,7 +305,7 @@ const FAILURES: readonly {
     ways: needing((entry) => ({
       rest: () => rest("POST", "/servers", { name: "new", ...entry }),
       cli: () => cli("add", JSON.stringify({ name: "new", ...entry }), "--no-test"),
-      typed: () => typed(() => client.createServer({ name: "new", ...entry })),
+      typed: () => typed(() => client.servers.create({ name: "new", ...entry })),
       admin: () => tool("create_mcp_server", { config: { name: "new", ...entry } }),
     })),
   },
@@ -315,7 +315,7 @@ const FAILURES: readonly {
     ways: needing((entry) => ({
       rest: () => rest("PUT", "/servers/off", entry),
       cli: () => cli("edit", "off", JSON.stringify(entry)),
-      typed: () => typed(() => client.patchServer("off", entry)),
+      typed: () => typed(() => client.servers.patch("off", entry)),
       admin: () => tool("update_mcp_server", { id: "off", config: entry }),
     })),
   },
@@ -325,7 +325,7 @@ const FAILURES: readonly {
     ways: {
       rest: () => rest("POST", "/servers", entryOf("echo")),
       cli: () => cli("add", "echo", "--no-test", "--", "x"),
-      typed: () => typed(() => client.createServer(entryOf("echo"))),
+      typed: () => typed(() => client.servers.create(entryOf("echo"))),
       admin: () => tool("create_mcp_server", { config: entryOf("echo") }),
     },
   },
@@ -353,7 +353,7 @@ describe("invalid requests get the same message from all four interfaces, and no
     const before = await bytes();
     expect(await run("")).toMatchObject(error);
     expect(await bytes()).toEqual(before);
-    const servers = await client.listServers();
+    const servers = await client.servers.list();
     expect(servers.map(({ config, status }) => `${config.name} ${status}`)).toEqual(["echo running", "off disabled"]);
   });
 });
@@ -368,7 +368,7 @@ describe("RS-7 the result of a call", () => {
     for (const outcome of [
       await rest("POST", `/servers/echo/tools/${name}/call`, { arguments: args }),
       await cli("call", `echo.${name}`, ...words),
-      await typed(() => client.callTool(request)),
+      await typed(() => client.callTool({ server: "echo", tool: name, arguments: { ...args } })),
       await tool("call_mcp_tool", request),
     ]) {
       expect(outcome).toMatchObject(shape as object);

@@ -26,10 +26,10 @@ it("a parsed entry can be tested and added as it is", async () => {
   const own = await open({});
   const { command, args } = fixture("echo");
   const text = ["MODE=fast", command, ...args].join(" ");
-  const [first] = (await own.client.parseServers(text)).entries;
+  const [first] = (await own.client.servers.parse(text)).entries;
   expect(first).toMatchObject({ variables: [{ name: "MODE", value: "fast", required: false, secret: false }] });
-  expect(await own.client.testServer({ ...first?.entry })).toMatchObject({ success: true });
-  await own.client.createServer({ name: "pasted", ...first?.entry });
+  expect(await own.client.servers.test({ ...first?.entry })).toMatchObject({ success: true });
+  await own.client.servers.create({ name: "pasted", ...first?.entry });
   expect((await own.entries()).pasted).toEqual({ command, args, env: { MODE: "fast" } });
 });
 

@@ -91,7 +91,7 @@ describe("revisions and ETags", () => {
     const { client } = await open({ it: { command: "server", enabled: false } });
     const { revision } = await client.config.get();
     const results = await Promise.allSettled(
-      ["a", "b", "c", "d"].map((description) => client.patchServer("it", { description }, { revision })),
+      ["a", "b", "c", "d"].map((description) => client.servers.patch("it", { description }, { revision })),
     );
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const result of results) {

@@ -218,7 +218,7 @@ it("F46 a client that disconnects cancels its call", async () => {
       if (record.tool === "hang") resolve(record);
     });
   });
-  const call = managed().client.callTool({ server_name: "echo", tool_name: "hang" }, { signal: abort.signal });
+  const call = managed().client.callTool({ server: "echo", tool: "hang" }, { signal: abort.signal });
   // Each poll is a call too. The server has received the hanging call when it reports one more call than there were polls.
   for (let looks = 1; (await calls()) - before === looks; looks++);
   abort.abort();
@@ -231,7 +231,7 @@ const CANCELLED = "notifications/cancelled";
 
 /** All messages that the server has received so far. */
 async function received(): Promise<(string | object)[]> {
-  const { content } = await managed().client.callTool({ server_name: "echo", tool_name: "heard" });
+  const { content } = await managed().client.callTool({ server: "echo", tool: "heard" });
   const [block] = content as { text: string }[];
   return JSON.parse(block?.text ?? "[]");
 }

@@ -115,10 +115,10 @@ describe("AU-5 groups for some", () => {
   it("A18 what a user holds open in a group ends when the group is closed to the user", async () => {
     const headers = await tokenFor("eve@example.com");
     const { ended } = await openStream(headers);
-    await client.setGroup("all", { servers: ["echo"], access: ["team:eng"] });
+    await client.groups.set("all", { servers: ["echo"], access: ["team:eng"] });
     await ended;
     expect(await statusOf("all", headers)).toBe(404);
-    await client.setGroup("all", { servers: ["echo"], access: ["*"] });
+    await client.groups.set("all", { servers: ["echo"], access: ["*"] });
     expect(await statusOf("all", headers)).toBe(200);
   });
 

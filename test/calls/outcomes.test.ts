@@ -66,7 +66,7 @@ describe("MG-5 the outcome of a call over REST, in the log", () => {
     ["a server that is switched off", "off", "pid", { outcome: "refused", error_code: "CONFLICT" }],
     ["a server that is down", "broken", "x", { outcome: "failed", error_code: "SERVICE_UNAVAILABLE" }],
   ])("%s", async (_, server_name, tool_name, expected) => {
-    await api.callTool({ server_name, tool_name, workflow_id: `w-${tool_name}` }).catch(() => undefined);
+    await api.callTool({ server: server_name, tool: tool_name, workflowId: `w-${tool_name}` }).catch(() => undefined);
     const row = await last();
     const route = { server_name, tool_name, client: "api", group_name: "@api", workflow_id: `w-${tool_name}` };
     expect(row).toMatchObject({ ...route, ...expected });
@@ -76,7 +76,7 @@ describe("MG-5 the outcome of a call over REST, in the log", () => {
   });
 
   it("a call that times out", async () => {
-    await expect(api.callTool({ server_name: "echo", tool_name: "hang" }, { timeoutMs: 50 })).rejects.toThrow();
+    await expect(api.callTool({ server: "echo", tool: "hang" }, { timeoutMs: 50 })).rejects.toThrow();
     expect(await last()).toMatchObject({ tool_name: "hang", outcome: "failed", error_code: "NETWORK_ERROR" });
   });
 
@@ -85,7 +85,7 @@ describe("MG-5 the outcome of a call over REST, in the log", () => {
   });
 
   it("a workflow id is at most 256 characters long", async () => {
-    const call = { server_name: "echo", tool_name: "pid", workflow_id: "w".repeat(257) };
+    const call = { server: "echo", tool: "pid", workflowId: "w".repeat(257) };
     await expect(api.callTool(call)).rejects.toMatchObject({ kind: "InvalidArgument", field: "workflow_id" });
   });
 });
@@ -142,6 +142,6 @@ it("MG-5 RS-5 statistics count calls that reached the server and survive a resta
   expect(await api.calls.latency("echo")).toEqual([before]);
   const named = async () => (await api.calls.latency()).map(({ server_name }) => server_name);
   expect(await named()).toEqual(["asks", "broken", "echo", "off"]);
-  await api.deleteServer("asks");
+  await api.servers.delete("asks");
   expect(await named()).toEqual(["broken", "echo", "off"]);
 });

@@ -177,7 +177,7 @@ describe("following changes", () => {
     const client = await clientOf(hub);
     const write = async (server: string, text: string) => {
       await modern(`${hub.url}/mcp`, "tools/call", { name: `${server}__complain`, arguments: { text } });
-      await expect.poll(async () => (await client.serverLogs(server)).text).toContain(text);
+      await expect.poll(async () => (await client.servers.logs(server)).text).toContain(text);
     };
     for (const [server, text] of [
       ["b", "1st"],

@@ -21,7 +21,7 @@ function keyOf(home: Home) {
 
 /** The variable that the server got when it was started. */
 async function given(client: HubClient): Promise<unknown> {
-  const { content } = await client.callTool({ server_name: "it", tool_name: "env", arguments: { name: "API_KEY" } });
+  const { content } = await client.callTool({ server: "it", tool: "env", arguments: { name: "API_KEY" } });
   return content;
 }
 
@@ -35,7 +35,7 @@ describe("SE-1 MG-1 secret rotate-key", () => {
     const old = await key.text();
     expect(await key.rotate()).toEqual({ code: 0, stdout: "Encrypted 1 secret with a new key\n", stderr: "" });
     expect(await key.text()).not.toBe(old);
-    await client.restartServer("it");
+    await client.servers.restart("it");
     expect(await given(client)).toEqual([{ type: "text", text: "first-value-4711" }]);
     await client.secrets.set("other", "second-value-4711");
     expect(JSON.parse((await key.rotate("--json")).stdout)).toEqual({ rotated: 2 });
@@ -53,7 +53,7 @@ describe("SE-1 MG-1 secret rotate-key", () => {
     const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
     expect(reasons.length).toBeLessThan(4);
     for (const reason of reasons) expect(reason).toMatchObject({ code: "CONFLICT" });
-    await client.restartServer("it");
+    await client.servers.restart("it");
     expect(await given(client)).toEqual([{ type: "text", text: "first-value-4711" }]);
     // A hub that is started afterwards reads the key from the file.
     await hub.stop();

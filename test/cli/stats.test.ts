@@ -36,8 +36,8 @@ describe("MG-1 RS-5 stats --since", () => {
     const client = await clientOf(hub);
     const before = new Date(Date.now() - 1000).toISOString();
     for (const tool_name of ["echo", "echo", "fail"])
-      await client.callTool({ server_name: "it", tool_name, arguments: { text: "x" } });
-    await client.callTool({ server_name: "other", tool_name: "pid" });
+      await client.callTool({ server: "it", tool: tool_name, arguments: { text: "x" } });
+    await client.callTool({ server: "other", tool: "pid" });
     const { stdout } = await plugboard(home, ["stats", "--since", "24h"]);
     expect(stdout).toMatch(
       /^SERVER +CALLS +ERRORS +TOOL ERRORS +P50 +P95 +P99\nit +3 +0 +1 .*\n {2}echo +2 +0 +0 .*\n {2}fail +1 +0 +1 .*\nother +1 +0 +0 .*\n {2}pid +1 +0 +0 .*\n$/,
@@ -58,7 +58,7 @@ describe("MG-1 RS-5 stats --since", () => {
       field: "since",
     });
     // The calls of a deleted server stay recorded.
-    await client.deleteServer("other");
+    await client.servers.delete("other");
     expect(await json(home, "stats", "other", "--since", "1h")).toEqual(EXPECTED.slice(1));
   });
 

@@ -262,9 +262,9 @@ describe("CF-1 CF-2 both spellings of an entry", () => {
   ])("CF-2 %j is read as %j", async (command, packaged, kind) => {
     const managed = await openManaged({});
     const { client } = managed;
-    const first = await client.createServer({ name: "first", ...command, env: { A: "1" }, enabled: false });
+    const first = await client.servers.create({ name: "first", ...command, env: { A: "1" }, enabled: false });
     const env_vars = { A: { value: "1" } };
-    const second = await client.createServer({
+    const second = await client.servers.create({
       transport: "stdio",
       ...packaged,
       name: "second",

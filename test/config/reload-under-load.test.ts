@@ -64,7 +64,7 @@ it.runIf(seesTags)(
       await clients.stop();
       expect(clients.failures).toEqual([]);
       expect(Object.keys((await client.config.export()).mcpServers).toSorted()).toEqual(UNCHANGED.toSorted());
-      expect((await client.listGroups()).map(({ name }) => name).toSorted()).toEqual(["default", "last", "work"]);
+      expect((await client.groups.list()).map(({ name }) => name).toSorted()).toEqual(["default", "last", "work"]);
       await expect.poll(() => new Set(processesWithMark(home.mark))).toEqual(processes);
       // Connections of the test come and go; a leak would grow with every reload.
       await expect.poll(() => resourcesOf(hub).fds).toBeLessThanOrEqual(resources.fds + 5);
@@ -167,7 +167,7 @@ async function openHub(): Promise<{ hub: RunningHub; home: Home; files: ConfigOn
 
 /** What must not change: the process of each server and its start time. */
 async function lifeOf(client: HubClient): Promise<unknown[]> {
-  const servers = (await client.listServers()).filter(({ config }) => UNCHANGED.includes(config.name));
+  const servers = (await client.servers.list()).filter(({ config }) => UNCHANGED.includes(config.name));
   return servers.map(({ config, status, pid, since }) => [config.name, status, pid, since]);
 }
 

@@ -158,7 +158,7 @@ describe("CL-4 a faulty server beside a good one", () => {
   });
 
   it("CL-4 repaired and omitted entries are reported once in the API, the CLI and the log", async () => {
-    const { warnings } = await (await clientOf(hub)).getServer("weird");
+    const { warnings } = await (await clientOf(hub)).servers.get("weird");
     expect(warnings).toEqual(
       expect.arrayContaining([
         'Tool "schema0": inputSchema is missing, treated as {"type":"object"}',
@@ -168,7 +168,7 @@ describe("CL-4 a faulty server beside a good one", () => {
       ]),
     );
     expect(warnings.length).toBeLessThanOrEqual(50);
-    expect((await (await clientOf(hub)).getServer("good")).warnings).toEqual([]);
+    expect((await (await clientOf(hub)).servers.get("good")).warnings).toEqual([]);
     const get = await plugboard(home, ["get", "weird"]);
     expect(get.stdout).toContain('warning  Tool "schema0": inputSchema is missing');
     const doctor = await plugboard(home, ["doctor"]);
@@ -229,7 +229,7 @@ describe("servers of other revisions", () => {
 
   it("a list that fails is a warning, and is retried", async () => {
     const api = await clientOf(hub);
-    expect(await api.getServer("partial")).toMatchObject({
+    expect(await api.servers.get("partial")).toMatchObject({
       status: "running",
       warnings: ["prompts/list fails, so none are listed: no network"],
     });
@@ -237,13 +237,13 @@ describe("servers of other revisions", () => {
     const client = await connect(`${hub.url}/mcp`);
     const prompts = async () => (await client.request("prompts/list")).result.prompts as { name: string }[];
     await expect.poll(() => prompts()).toEqual([{ name: "partial__p" }]);
-    expect((await api.getServer("partial")).warnings).toEqual([]);
+    expect((await api.servers.get("partial")).warnings).toEqual([]);
   });
 
   it("a server whose tools cannot be listed has failed with the reason, and is retried", async () => {
     const api = await clientOf(hub);
     const failed = { message: "The server answered tools/list with an error", detail: "no network" };
-    await expect.poll(() => api.getServer("dead")).toMatchObject({ status: "error", error: failed });
+    await expect.poll(() => api.servers.get("dead")).toMatchObject({ status: "error", error: failed });
     const get = await plugboard(home, ["get", "dead"]);
     expect(get.stdout).toMatch(/tools\/list with an error[^]*no network/);
     await write("dead", { tools: [tool("b")] });
@@ -255,7 +255,7 @@ describe("servers of other revisions", () => {
 
   it("T29 invisible text causes a warning, and is visible in the terminal", async () => {
     const api = await clientOf(hub);
-    expect((await api.getServer("hidden")).warnings).toEqual(['Tool "sly" has invisible text: U+202E U+E0041']);
+    expect((await api.servers.get("hidden")).warnings).toEqual(['Tool "sly" has invisible text: U+202E U+E0041']);
     const tools = await plugboard(home, ["tools", "hidden"]);
     expect(tools.stdout).toContain(String.raw`Adds\u202enumbers\u{e0041}`);
     expect(tools.stdout).not.toContain("\u202e");
@@ -263,7 +263,7 @@ describe("servers of other revisions", () => {
 
   it("a call with a name that is too long names the limit", async () => {
     const api = await clientOf(hub);
-    const call = api.callTool({ server_name: "old", tool_name: "t".repeat(129), arguments: {} });
+    const call = api.callTool({ server: "old", tool: "t".repeat(129), arguments: {} });
     await expect(call).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       message: "A tool name has at most 128 characters, and this one has 129",

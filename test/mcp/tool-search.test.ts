@@ -128,9 +128,9 @@ describe("RG-3 the list of a group", () => {
 
   it("is announced when its size passes the limit, and not when it falls a little below", async () => {
     const api = await clientOf(hub);
-    expect(await api.getGroup("default")).toMatchObject({ is_searched: true, tool_count: expect.any(Number) });
-    expect(await api.getGroup("few")).toMatchObject({ is_searched: false, exposure: null, always: [] });
-    const { tokens } = await api.getGroup("default");
+    expect(await api.groups.get("default")).toMatchObject({ is_searched: true, tool_count: expect.any(Number) });
+    expect(await api.groups.get("few")).toMatchObject({ is_searched: false, exposure: null, always: [] });
+    const { tokens } = await api.groups.get("default");
     expect(tokens).toBeGreaterThan(20_000);
   });
 });

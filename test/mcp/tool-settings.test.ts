@@ -134,9 +134,9 @@ describe("RG-4 a group", () => {
 
   it("keeps its settings when a client of the API writes back what it read", async () => {
     const api = await clientOf(hub);
-    const { tools, servers } = await api.getGroup("changed");
+    const { tools, servers } = await api.groups.get("changed");
     expect(tools).toEqual(TOOLS);
-    expect(await api.setGroup("changed", { servers, tools })).toMatchObject({ tools: TOOLS });
+    expect(await api.groups.set("changed", { servers, tools })).toMatchObject({ tools: TOOLS });
   });
 
   it.each([
@@ -145,7 +145,7 @@ describe("RG-4 a group", () => {
     [{ "everything:*": { as: "x" } }, /may match several/],
   ])("does not save %j", async (tools, message) => {
     const api = await clientOf(hub);
-    await expect(api.setGroup("new", { servers: ["everything"], tools })).rejects.toThrow(message);
-    expect((await api.listGroups()).map(({ name }) => name)).not.toContain("new");
+    await expect(api.groups.set("new", { servers: ["everything"], tools })).rejects.toThrow(message);
+    expect((await api.groups.list()).map(({ name }) => name)).not.toContain("new");
   });
 });

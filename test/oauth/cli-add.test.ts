@@ -97,15 +97,15 @@ it("AU-1 a test of a changed entry leaves the login of the saved server as it is
   const begun = launch(home, ["auth", "notes", "--no-browser"]);
   const page = await seenInStderr(begun, /^ {2}(http\S+)$/m);
   const client = new HubClient({ url: hub.url, token: await tokenOf(home) });
-  const { config } = await client.getServer("notes");
+  const { config } = await client.servers.get("notes");
   const other = await ProtectedServer.open([issuer.issuer]);
-  const { success, error } = await client.testServer({ ...config, url: other.url });
+  const { success, error } = await client.servers.test({ ...config, url: other.url });
   expect([success, error?.kind]).toEqual([false, "LoginRequired"]);
   await other.close();
   // The login that was open before the test can still be finished.
   await new Browser().open(page);
   expect((await begun.finished).code).toBe(0);
-  expect((await client.getServer("notes")).login).toMatchObject({ state: "connected" });
+  expect((await client.servers.get("notes")).login).toMatchObject({ state: "connected" });
 });
 
 describe("AU-2 a login that will end", () => {

@@ -82,7 +82,7 @@ describe("AU-5 a server with a login for each caller", () => {
   it("A21 asks each of them for a login of their own, and uses no other", async () => {
     const [a, b] = both();
     await logIn(a);
-    await expect.poll(async () => (await owner.getServer("notes")).status).toBe("running");
+    await expect.poll(async () => (await owner.servers.get("notes")).status).toBe("running");
     expect(accountOf(await call(a))).toBe("alice");
     const sent = server.authorized.length;
     const ran = server.calls.length;
@@ -190,7 +190,7 @@ describe("AU-5 a server with a login for each caller", () => {
       (await logins.list()).flatMap(({ state, principal }) => (state === "connected" ? [principal] : []));
     expect(await whose(a.client)).toEqual([a.principal]);
     expect(await whose(owner)).toEqual([a.principal, b.principal]);
-    expect((await owner.getServer("notes")).logins).toMatchObject([
+    expect((await owner.servers.get("notes")).logins).toMatchObject([
       { principal: "local", state: "needs_login" },
       { principal: a.principal },
       { principal: b.principal },
@@ -212,10 +212,10 @@ describe("AU-5 a server with a login for each caller", () => {
 
   it("A21 a login that all callers share is not for single people to end", async () => {
     const [a] = both();
-    await owner.createServer({ name: "shared", enabled: true, url: server.url });
+    await owner.servers.create({ name: "shared", enabled: true, url: server.url });
     await expect(a.client.logins.logout("shared")).rejects.toMatchObject({ kind: "Forbidden" });
     await expect(owner.logins.begin("shared", { as: a.principal })).rejects.toMatchObject({ kind: "InvalidArgument" });
-    await owner.deleteServer("shared");
+    await owner.servers.delete("shared");
   });
 
   it("A02 no credential of the caller reaches the server", async () => {

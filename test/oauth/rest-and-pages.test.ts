@@ -60,7 +60,7 @@ async function metricOf(name: string): Promise<Record<string, number>> {
 
 describe("AU-1 a login over REST", () => {
   it("begins, is finished by the browser, and connects the server", async () => {
-    expect(await client.getServer("notes")).toMatchObject({
+    expect(await client.servers.get("notes")).toMatchObject({
       status: "unauthenticated",
       error: { kind: "LoginRequired", hint: "plugboard auth notes", login_url: `${hub.url}/connect/notes` },
     });
@@ -79,13 +79,13 @@ describe("AU-1 a login over REST", () => {
       redirect_uri: `http://localhost:${new URL(hub.url).port}/oauth/callback`,
       expires_at: expect.any(String),
     });
-    expect((await client.getServer("notes")).login?.state).toBe("pending");
+    expect((await client.servers.get("notes")).login?.state).toBe("pending");
     const page = await new Browser().open(attempt.url);
     expect(new URL(page.url).pathname).toBe(`/oauth/done/${attempt.id}`);
     expect(page.text).toContain("notes is connected");
     expect(await client.logins.getAttempt(attempt.id)).toMatchObject({ state: "completed", error: null });
-    await expect.poll(async () => (await client.getServer("notes")).status).toBe("running");
-    const { login } = await client.getServer("notes");
+    await expect.poll(async () => (await client.servers.get("notes")).status).toBe("running");
+    const { login } = await client.servers.get("notes");
     expect(login).toMatchObject({ state: "connected", by: "person", issuer: issuer.issuer, renewable: true });
     expect(await client.logins.list()).toEqual([login]);
     expect(await metricOf("hub_login_state")).toEqual({ '{server="notes"}': 1 });
@@ -142,11 +142,11 @@ describe("AU-1 a login over REST", () => {
   });
 
   it("deleting a server logs it out, and keeps nothing", async () => {
-    await client.createServer({ name: "brief", url: server.url });
+    await client.servers.create({ name: "brief", url: server.url });
     const attempt = await client.logins.begin("brief");
     await new Browser().open("url" in attempt ? attempt.url : "");
     const revocations = issuer.front.of("revoke").length;
-    await client.deleteServer("brief");
+    await client.servers.delete("brief");
     expect(issuer.front.of("revoke").length).toBeGreaterThan(revocations);
     expect((await client.logins.list()).map((login) => login.server)).toEqual(["notes"]);
   });

@@ -113,7 +113,7 @@ describe("a package", () => {
     expect(told.file).toContain(installsOf(home));
     expect(told.path.split(":")[0]).toBe(join(dirname(told.file), "../../.bin"));
     if (seesTags) expect(processesWithMark(home.mark)).toEqual([told.pid]);
-    const { package: shown, kind, pid } = await client.getServer("told");
+    const { package: shown, kind, pid } = await client.servers.get("told");
     expect(pid).toBe(told.pid);
     expect(kind).toBe("npx");
     expect(shown).toEqual({
@@ -198,8 +198,8 @@ describe("npx runs the package", () => {
     expect((await about(hub, "told")).version).toBe("1.0.0");
     if (seesTags) expect(processesWithMark(home.mark).map(commandLine).join("\n")).toContain("npm exec");
     expect(await installed(home)).toEqual([]);
-    expect((await client.getServer("told")).package).toBeNull();
-    await expect(client.updatePackage("told")).rejects.toMatchObject({ kind: "InvalidArgument" });
+    expect((await client.servers.get("told")).package).toBeNull();
+    await expect(client.servers.updatePackage("told")).rejects.toMatchObject({ kind: "InvalidArgument" });
   });
 
   it("CF-2 runs a package of the project in `cwd`", async () => {
@@ -212,8 +212,8 @@ describe("npx runs the package", () => {
     const { hub, home, client } = await opened({ told: npx(NAME) });
     expect(await about(hub, "told")).toMatchObject({ version: "0.5.0", file: join(own, "server.js") });
     expect(await installed(home)).toEqual([]);
-    expect((await client.getServer("told")).package).toBeNull();
-    await expect(client.updatePackage("told")).rejects.toMatchObject({ kind: "InvalidArgument" });
+    expect((await client.servers.get("told")).package).toBeNull();
+    await expect(client.servers.updatePackage("told")).rejects.toMatchObject({ kind: "InvalidArgument" });
   });
 
   it("an entry can be managed although PLUGBOARD_NPM is npx", async () => {
@@ -247,7 +247,7 @@ describe("many packages at once", () => {
     const { hub, client } = await open(servers);
     const settled = hub.start();
     const stages = async () => {
-      const all = await client.listServers();
+      const all = await client.servers.list();
       return all.map(({ stage, install }) => `${stage} ${install?.position} of ${install?.total}`);
     };
     const atOnce = Math.min(4, Math.max(2, availableParallelism()));
@@ -257,7 +257,7 @@ describe("many packages at once", () => {
     registry.release();
     await settled;
     expect(hub.supervisor.servers.map(({ status }) => status.state)).toEqual(names.map(() => "running"));
-    expect((await client.getServer("s0")).install).toBeNull();
+    expect((await client.servers.get("s0")).install).toBeNull();
   });
 });
 
@@ -429,13 +429,13 @@ describe("plugboard update", () => {
     });
     registry.publish({ name: NAME, version: "1.1.0" });
     registry.publish({ name: NAME, version: "2.0.0" });
-    const before = (await client.getServer("told")).package?.folder ?? "";
+    const before = (await client.servers.get("told")).package?.folder ?? "";
     const over = new AbortController();
     const versions = new Set<string>();
     const calling = (async () => {
       while (!over.signal.aborted) versions.add((await about(hub, "told")).version);
     })();
-    const update = await client.updatePackage("told");
+    const update = await client.servers.updatePackage("told");
     over.abort();
     await calling;
     expect(update).toMatchObject({
@@ -448,9 +448,13 @@ describe("plugboard update", () => {
     expect([...versions].filter((version) => version !== "1.0.0" && version !== "2.0.0")).toEqual([]);
     expect((await about(hub, "same")).version).toBe("2.0.0");
     expect((await about(hub, "range")).version).toBe("1.0.0");
-    expect(await client.updatePackage("range")).toMatchObject({ from: "1.0.0", to: "1.1.0", restarted: ["range"] });
-    expect(await client.updatePackage("exact")).toMatchObject({ changed: false, to: "1.0.0", restarted: [] });
-    expect(await client.updatePackage("told")).toMatchObject({ changed: false, to: "2.0.0", restarted: [] });
+    expect(await client.servers.updatePackage("range")).toMatchObject({
+      from: "1.0.0",
+      to: "1.1.0",
+      restarted: ["range"],
+    });
+    expect(await client.servers.updatePackage("exact")).toMatchObject({ changed: false, to: "1.0.0", restarted: [] });
+    expect(await client.servers.updatePackage("told")).toMatchObject({ changed: false, to: "2.0.0", restarted: [] });
     // Unused installs are removed: 2.0.0, 1.1.0 and the pinned 1.0.0 are left.
     expect((await installed(home)).map((name) => join(installsOf(home), name))).not.toContain(before);
     expect(await installed(home)).toHaveLength(3);
@@ -460,7 +464,7 @@ describe("plugboard update", () => {
     const { hub, home, client } = await opened({ told: npx(NAME) });
     const files = { "server.js": 'console.error("broken release"); process.exit(3);' };
     registry.publish({ name: NAME, version: "1.1.0", files });
-    await expect(client.updatePackage("told")).rejects.toMatchObject({
+    await expect(client.servers.updatePackage("told")).rejects.toMatchObject({
       kind: "ProcessSpawnFailed",
       message: "Version 1.1.0 of told does not start; using 1.0.0 again",
     });
@@ -477,7 +481,7 @@ describe("plugboard update", () => {
     const { hub, home, client } = await opened({ told: npx(NAME) });
     const { pid } = hub.supervisor.get("told");
     await cutOff();
-    await expect(client.updatePackage("told")).rejects.toMatchObject({ kind: "ConnectionFailed" });
+    await expect(client.servers.updatePackage("told")).rejects.toMatchObject({ kind: "ConnectionFailed" });
     expect(hub.supervisor.get("told").pid).toBe(pid);
     expect(await installed(home)).toHaveLength(1);
   });
@@ -487,7 +491,7 @@ describe("plugboard update", () => {
     registry.publish({ name: NAME, version: "1.1.0" });
     registry.holding = true;
     const held = registry.held();
-    const update = client.updatePackage("told").catch((error: unknown) => error);
+    const update = client.servers.updatePackage("told").catch((error: unknown) => error);
     await held;
     await hub.stop();
     if (seesTags) expect(processesWithMark(home.mark)).toEqual([]);
@@ -528,15 +532,15 @@ describe("CF-7 a change of the config while the hub runs", () => {
     registry.publish({ name: NAME, version: "1.1.0" });
     const { hub, home, client } = await opened({ told: npx(`${NAME}@1.0.0`), other: npx(NAME) });
     const { pid } = hub.supervisor.get("other");
-    await client.patchServer("told", { args: ["-y", `${NAME}@1.1.0`] });
+    await client.servers.patch("told", { args: ["-y", `${NAME}@1.1.0`] });
     await untilState(hub, "told", "running");
     expect((await about(hub, "told")).version).toBe("1.1.0");
     expect(hub.supervisor.get("other").pid).toBe(pid);
-    await client.patchServer("told", { npm: "npx" });
+    await client.servers.patch("told", { npm: "npx" });
     await untilState(hub, "told", "running");
     expect(hub.supervisor.get("told").package).toBeUndefined();
     expect(hub.supervisor.get("other").pid).toBe(pid);
-    expect((await client.getServer("told")).config.npm).toBe("npx");
+    expect((await client.servers.get("told")).config.npm).toBe("npx");
     expect(await installed(home)).toHaveLength(3);
   });
 

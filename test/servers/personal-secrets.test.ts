@@ -58,7 +58,7 @@ const givenOf = async (who: Person) => JSON.parse((await call(who, "local:given"
 
 describe("AU-5 a server that needs a secret of each caller", () => {
   it("waits until somebody has stored theirs, which lists its tools", async () => {
-    expect(await owner.getServer("local")).toMatchObject({
+    expect(await owner.servers.get("local")).toMatchObject({
       status: "unauthenticated",
       personal_secrets: ["TRACKER"],
       error: { kind: "SecretRequired", hint: "plugboard secret set TRACKER --for local" },
@@ -66,7 +66,7 @@ describe("AU-5 a server that needs a secret of each caller", () => {
     const stored = await people.alice.client.connections.setSecret("TRACKER", KEYS.alice);
     expect(stored).toMatchObject({ principal: "service:alice", is_set: true, used_by: ["local", "remote"] });
     for (const name of ["local", "remote"]) {
-      await expect.poll(async () => (await owner.getServer(name)).status).toBe("running");
+      await expect.poll(async () => (await owner.servers.get(name)).status).toBe("running");
     }
   });
 
@@ -115,10 +115,10 @@ describe("AU-5 a server that needs a secret of each caller", () => {
     const listed = await plugboard(hub.home, ["secret", "ls", "--for", "alice"]);
     expect(listed.stdout).toMatch(/TRACKER +stored +local remote/);
     outputs.add("connections", JSON.stringify(mine), listed.stdout);
-    const { lines } = await owner.serverLogs("local");
+    const { lines } = await owner.servers.logs("local");
     expect(JSON.stringify(lines)).toContain("given");
     outputs.add("log", ...lines.map((line) => JSON.stringify(line)));
-    outputs.add("hub", hub.stdout(), hub.stderr(), JSON.stringify(await owner.listServers()));
+    outputs.add("hub", hub.stdout(), hub.stderr(), JSON.stringify(await owner.servers.list()));
     await outputs.addFiles(hub.home.dir, "on disk", /^$/);
     expect(outputs.hits({ alice: KEYS.alice, bob: KEYS.bob })).toEqual([]);
   });

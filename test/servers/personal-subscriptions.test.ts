@@ -99,7 +99,7 @@ async function world(servers: Servers, until = cleanups): Promise<World> {
 
 async function storeKeys({ people, owner }: World, ...names: readonly Name[]): Promise<void> {
   for (const name of names) await people[name].client.connections.setSecret("TRACKER", KEYS[name]);
-  while ((await owner.getServer("it")).status !== "running") continue;
+  while ((await owner.servers.get("it")).status !== "running") continue;
 }
 
 async function client(open: OpenWatcher, { url }: World, token: string): Promise<Watcher> {
@@ -259,7 +259,7 @@ describe("AU-5 credentials that come and go", () => {
       await alice.client.connections.setSecret("TRACKER", KEYS.alice);
       const [hers, his] = [await client(open, given, alice.token), await client(open, given, bob.token)];
       for (const watcher of [hers, his]) await watcher.watch("watched:one");
-      await given.owner.patchServer("it", { env: { KEY: "${user:TRACKER}" } });
+      await given.owner.servers.patch("it", { env: { KEY: "${user:TRACKER}" } });
       // She gets one update for what she may have missed.
       expect(await hers.nth(1)).toBe("watched:one");
       await hers.call("touch", { uri: "watched:one" });
@@ -281,7 +281,7 @@ describe("AU-5 credentials that come and go", () => {
     const owner = await clientOf(first);
     const { token } = await owner.tokens.create({ name: "alice" });
     await new HubClient({ url: first.url, token }).connections.setSecret("TRACKER", KEYS.alice);
-    await expect.poll(async () => (await owner.getServer("it")).status).toBe("running");
+    await expect.poll(async () => (await owner.servers.get("it")).status).toBe("running");
     const session = await connect(`${first.url}/mcp`, "2025-11-25", undefined, {}, `Bearer ${token}`);
     expect((await session.request("resources/subscribe", { uri: "watched:one" })).result).toEqual({});
     await first.stop();

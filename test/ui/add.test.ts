@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== undefined)(`adding a server${noBrowser ?? ""}`, ()
     await by(page, "add-untested").click();
     await by(page, "added:needy").waitFor();
     expect((await api.secrets.list()).map(({ name }) => name)).toEqual(["needy-API_TOKEN"]);
-    expect((await api.getServer("needy")).secret_refs).toEqual({ API_TOKEN: "needy-API_TOKEN" });
+    expect((await api.servers.get("needy")).secret_refs).toEqual({ API_TOKEN: "needy-API_TOKEN" });
   });
 
   it("MG-4 a command that does not exist and a name that is taken are said where they were typed", async () => {

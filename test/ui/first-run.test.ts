@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== undefined)(`the first run${noBrowser ?? ""}`, () =
     for (const name of ["first", "second"]) await by(page, `import:${name}`).getByText("running").waitFor();
     expect([await read(CURSOR), await read(CODEX)]).toEqual([cursorBefore, codexBefore]);
     const api = await clientOf(hub);
-    expect((await api.listServers()).map(({ config }) => config.name).toSorted()).toEqual(["first", "second"]);
+    expect((await api.servers.list()).map(({ config }) => config.name).toSorted()).toEqual(["first", "second"]);
     expect(await readFile(join(home.dir, "config/mcp_server.json"), "utf8")).not.toContain(TOKEN);
 
     await by(page, "client:codex").getByRole("checkbox").first().uncheck();

@@ -15,9 +15,9 @@ describe.skipIf(noBrowser !== undefined)(`the palette${noBrowser ?? ""}`, () => 
   beforeAll(async () => {
     hub = await startHub(await makeHome({ it: fixture("echo"), other: fixture("echo"), broken: failing() }));
     const api = await clientOf(hub);
-    await api.setGroup("dev", { servers: ["it", "other"] });
+    await api.groups.set("dev", { servers: ["it", "other"] });
     await api.secrets.set("deploy-token", "hunter2-hunter2");
-    await api.callTool({ server_name: "it", tool_name: "echo", arguments: { text: "hi" } });
+    await api.callTool({ server: "it", tool: "echo", arguments: { text: "hi" } });
   });
 
   afterAll(async () => {
@@ -64,7 +64,7 @@ describe.skipIf(noBrowser !== undefined)(`the palette${noBrowser ?? ""}`, () => 
     await box.press("Tab");
     expect(await box.inputValue()).toBe("turn off other ");
     await box.press("Enter");
-    await expect.poll(async () => (await api.getServer("other")).status).toBe("disabled");
+    await expect.poll(async () => (await api.servers.get("other")).status).toBe("disabled");
     await choose(page, "theme dark", "action theme dark");
     await page.locator('html[data-theme="dark"]').waitFor({ state: "attached" });
   });
@@ -104,6 +104,6 @@ describe.skipIf(noBrowser !== undefined)(`the palette${noBrowser ?? ""}`, () => 
     await by(page, "dialog").getByText("Remove it?").waitFor();
     await page.keyboard.press("Escape");
     await by(page, "dialog").waitFor({ state: "detached" });
-    expect((await (await clientOf(hub)).listServers()).map(({ config }) => config.name)).toContain("it");
+    expect((await (await clientOf(hub)).servers.list()).map(({ config }) => config.name)).toContain("it");
   });
 });

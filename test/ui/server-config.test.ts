@@ -67,7 +67,7 @@ describe.skipIf(noBrowser !== undefined)(`the config of a server${noBrowser ?? "
     const { page } = person;
     const api = await clientOf(hub);
     await page.getByLabel("Description").fill("Mine");
-    await api.patchServer("it", { cwd: hub.home.dir });
+    await api.servers.patch("it", { cwd: hub.home.dir });
     await by(page, "save-config").click();
     const merge = by(page, "merge");
     await merge.getByLabel("What changed meanwhile").getByText(hub.home.dir).waitFor();
@@ -75,10 +75,10 @@ describe.skipIf(noBrowser !== undefined)(`the config of a server${noBrowser ?? "
     await expectAccessible(person);
     await by(page, "keep-mine").click();
     await by(page, "toast").getByText("Saved").waitFor();
-    expect((await api.getServer("it")).config).toMatchObject({ description: "Mine" });
-    expect((await api.getServer("it")).config).not.toHaveProperty("cwd");
+    expect((await api.servers.get("it")).config).toMatchObject({ description: "Mine" });
+    expect((await api.servers.get("it")).config).not.toHaveProperty("cwd");
     await page.getByLabel("Description").fill("Mine again");
-    await api.patchServer("it", { description: "Theirs" });
+    await api.servers.patch("it", { description: "Theirs" });
     await by(page, "save-config").click();
     await by(page, "take-theirs").click();
     await expect.poll(() => page.getByLabel("Description").inputValue()).toBe("Theirs");
@@ -90,9 +90,9 @@ describe.skipIf(noBrowser !== undefined)(`the config of a server${noBrowser ?? "
     const { page } = person;
     const api = await clientOf(hub);
     await page.getByLabel("Description").fill("Mine");
-    await api.createServer({ name: "other", command: "/no/such", enabled: false });
+    await api.servers.create({ name: "other", command: "/no/such", enabled: false });
     await by(page, "save-config").click();
     await by(page, "toast").getByText("Saved").waitFor();
-    expect((await api.getServer("it")).config.description).toBe("Mine");
+    expect((await api.servers.get("it")).config.description).toBe("Mine");
   });
 });

@@ -34,7 +34,7 @@ describe.skipIf(noBrowser !== undefined)(`servers${noBrowser ?? ""}`, () => {
   });
 
   const configText = () => readFile(join(hub.home.dir, "config/mcp_server.json"), "utf8");
-  const names = async () => (await (await clientOf(hub)).listServers()).map(({ config }) => config.name).toSorted();
+  const names = async () => (await (await clientOf(hub)).servers.list()).map(({ config }) => config.name).toSorted();
 
   it("MG-4 a server that lacks a secret gets it on the Overview, and runs", async () => {
     const person = await browser.signedIn(hub);

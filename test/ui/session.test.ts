@@ -212,7 +212,7 @@ describe("a session", () => {
     const own = await ownHub();
     const { headers } = await signIn(own);
     const { last_event_id } = JSON.parse((await ask(own, "GET /ui/session", headers)).body);
-    await (await clientOf(own)).createGroup("late", { servers: [] });
+    await (await clientOf(own)).groups.create("late", { servers: [] });
     const stream = await openStream(`${own.url}/api/v1/events?topics=config`, {
       headers: { ...headers, "last-event-id": last_event_id },
     });

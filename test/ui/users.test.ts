@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== undefined)(`users in the browser${noBrowser ?? ""}
     await by(page, "save").click();
     await by(page, "toast").first().waitFor();
     const client = await clientOf(hub);
-    expect(await client.getGroup("desk")).toMatchObject({ access: ["team:engineering", `user:${ANN}`] });
+    expect(await client.groups.get("desk")).toMatchObject({ access: ["team:engineering", `user:${ANN}`] });
     person.expectFault(/status of 400/);
     await by(page, "access").fill("engineering");
     await by(page, "save").click();

@@ -95,7 +95,7 @@ async function add(io: Io, access: Access, { target, isPasted }: AddRequest, opt
   const { api, out, hub } = access;
   const { credentialWarnings, toEntry } = await import("../input/given-entry.ts");
   const entry = toEntry(target, options, { isPasted });
-  const known = await api.listServers();
+  const known = await api.servers.list();
   const names = new Set(known.map(({ config }) => config.name));
   if (names.has(target.name)) {
     throw new HubError("ServerAlreadyExists", `A server named "${target.name}" already exists`, {
@@ -106,7 +106,7 @@ async function add(io: Io, access: Access, { target, isPasted }: AddRequest, opt
   const file = access.where("mcp_server.json");
   for (const warning of credentialWarnings(entry, file)) out.warn(warning);
   const test = isTested(options) ? await tried(io, access, entry, target) : undefined;
-  const saved = await api.createServer(entry);
+  const saved = await api.servers.create(entry);
   if (test?.success === false) {
     const result = { server: saved, file, test, needs_login: true };
     out.changed(`Added ${target.name} to ${file}; it needs a login`, result);
@@ -114,7 +114,7 @@ async function add(io: Io, access: Access, { target, isPasted }: AddRequest, opt
   }
   // Start it before returning, so that the next command of a script finds it running.
   const isWanted = test !== undefined && hub !== undefined;
-  const server = isWanted ? await started(io, out, hub.client.startServer(saved.config.id), saved) : saved;
+  const server = isWanted ? await started(io, out, hub.client.servers.start(saved.config.id), saved) : saved;
   const found = test === undefined ? "" : ` (${count(test.tools.length, "tool")}, ${seconds(test.latency_ms)})`;
   const missing = lackOf(entry);
   if (missing !== undefined)
@@ -143,7 +143,7 @@ async function offerLogin(io: Io, access: Access, server: Server, options: AddOp
 
 /** Fails unless the server works, or only needs a login. */
 async function tried(io: Io, { api, out }: Access, entry: JsonObject, given: Given): Promise<TestResult> {
-  const result = await waiting(io, out, `testing ${String(entry["name"])}`, api.testServer(entry));
+  const result = await waiting(io, out, `testing ${String(entry["name"])}`, api.servers.test(entry));
   if (result.success || (result.error !== undefined && isLoginError(result.error))) return result;
   const { hint, field, kind } = result.error ?? {};
   // A missing package will not appear later, so --no-test is not offered.

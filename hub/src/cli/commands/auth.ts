@@ -89,7 +89,7 @@ async function logInAt(io: Io, access: Access, id: string, options: AuthOptions)
   if (issuer !== undefined && !URL.canParse(issuer)) {
     throw new HubError("InvalidArgument", `--issuer "${issuer}" is not an address`, { field: "issuer" });
   }
-  const server = await access.api.getServer(id);
+  const server = await access.api.servers.get(id);
   const secret = await readClientSecret(io, options);
   const request = {
     ...(scope.length === 0 ? {} : { scopes: [...scope] }),
@@ -119,7 +119,7 @@ export async function logInAndConnect(
   await access.listenForLogins(port).catch((error: unknown) => Promise.reject(withPortHint(error, name, port)));
   const principal = await logIn(io, access, { server: name, request }, options);
   const problem = enabled ? await connect(io, access, id, name) : undefined;
-  const connected = await api.getServer(id);
+  const connected = await api.servers.get(id);
   const own = connected.logins?.find((each) => each.principal === principal);
   const login = own ?? connected.login ?? undefined;
   const account = login?.account === undefined ? "" : ` as ${login.account}`;
@@ -134,7 +134,8 @@ export async function logInAndConnect(
 
 /** The reason why the server does not run. */
 async function connect(io: Io, access: Access, id: string, name: string): Promise<HubError | undefined> {
-  const starting: Promise<unknown> = access.hub === undefined ? access.ready(name) : access.hub.client.startServer(id);
+  const starting: Promise<unknown> =
+    access.hub === undefined ? access.ready(name) : access.hub.client.servers.start(id);
   try {
     await waiting(io, access.out, `connecting ${name}`, starting);
     return undefined;
@@ -211,7 +212,7 @@ function remaining(time: string): string {
 }
 
 async function loginAt({ api }: Access, id: string, { as }: OnBehalf): Promise<Login> {
-  const { config, login } = await api.getServer(id);
+  const { config, login } = await api.servers.get(id);
   if (as !== undefined) {
     const { logins } = await api.connections.get({ for: as });
     const found = logins.find(({ server }) => server === config.name);

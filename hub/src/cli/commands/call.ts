@@ -64,11 +64,11 @@ async function ask(setting: Setting, { target, given, group }: CallInput): Promi
   const toArguments = (schema: unknown) => ("bytes" in given ? given : parseArguments(given, schema));
   const split = target.search(/[.:]/);
   const named = split > 0 ? target.slice(0, split) : undefined;
-  const server = (await access.api.listServers()).find(({ config }) => config.name === named);
+  const server = (await access.api.servers.list()).find(({ config }) => config.name === named);
   if (server !== undefined && (group === undefined || server.status === "disabled" || server.groups.includes(group))) {
     return onServer(setting, server, { tool: target.slice(split + 1), group, toArguments });
   }
-  if (group !== undefined) await access.api.getGroup(group);
+  if (group !== undefined) await access.api.groups.get(group);
   await access.ready();
   return inGroup(setting, group ?? "default", { tool: target, toArguments });
 }
@@ -90,7 +90,7 @@ async function onServer(
   await access.ready(name);
   if (group !== undefined) return inGroup(setting, group, { tool: `${name}:${tool}`, toArguments });
   try {
-    const definition = (await access.api.listTools(name)).find((candidate) => candidate.name === tool);
+    const definition = (await access.api.servers.tools(name)).find((candidate) => candidate.name === tool);
     const args = toArguments(definition?.input_schema);
     const through = server.groups.includes("default") ? "default" : server.groups[0];
     const outcome =
@@ -107,7 +107,7 @@ async function onServer(
 /** Calls a tool by the name that the group exposes, by `server:tool`, or by the server's own name if only one server has it. */
 async function inGroup(setting: Setting, group: string, { tool: name, toArguments }: ToolInput): Promise<Raw> {
   const { access } = setting;
-  const tools = await access.api.listGroupTools(group);
+  const tools = await access.api.groups.tools(group);
   const exact = tools.find(({ name: exposed, server, tool }) => exposed === name || `${server}:${tool}` === name);
   const bare = tools.filter(({ tool }) => tool === name);
   if (exact === undefined && bare.length > 1) {

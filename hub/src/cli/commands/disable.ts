@@ -11,8 +11,8 @@ export const disableCommand: Register = (program, { io }) => {
     .argument("<server>")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out, where }) => {
-        const { config } = await api.getServer(name);
-        const server = await api.disableServer(config.id);
+        const { config } = await api.servers.get(name);
+        const server = await api.servers.disable(config.id);
         out.changed(`Disabled ${config.name} in ${where("mcp_server.json")}`, server);
       });
     });

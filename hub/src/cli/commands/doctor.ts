@@ -61,7 +61,7 @@ function examinedBy(io: Io, options: DoctorOptions): Examined {
     folders: hubFoldersOf(io, options),
     hub: async () => {
       const hub = await findHub(io, options);
-      return hub === undefined ? undefined : { url: hub.url, listServers: () => hub.client.listServers() };
+      return hub === undefined ? undefined : { url: hub.url, listServers: () => hub.client.servers.list() };
     },
   };
 }

@@ -22,9 +22,9 @@ export const editCommand: Register = (program, { io }) => {
     .action(async (name: string, given: string, options: EditOptions) => {
       const { value: entry } = parseJsonObject(given === "-" ? await readAll(io.stdin) : given, "The entry is");
       await withAccess(io, options, async ({ api, out, where }) => {
-        const { config } = await api.getServer(name);
-        const change = options.replace === true ? api.updateServer : api.patchServer;
-        const server = await change.call(api, config.id, entry);
+        const { config } = await api.servers.get(name);
+        const change = options.replace === true ? api.servers.update : api.servers.patch;
+        const server = await change.call(api.servers, config.id, entry);
         out.changed(`Changed ${server.config.name} in ${where("mcp_server.json")}`, server);
       });
     });

@@ -13,8 +13,8 @@ export const enableCommand: Register = (program, { io }) => {
     .argument("<server>")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out, where }) => {
-        const { config } = await api.getServer(name);
-        const server = await waiting(io, out, `starting ${config.name}`, api.enableServer(config.id));
+        const { config } = await api.servers.get(name);
+        const server = await waiting(io, out, `starting ${config.name}`, api.servers.enable(config.id));
         const file = where("mcp_server.json");
         const tools = server.status === "running" ? ` (${count(server.tools.length, "tool")})` : "";
         out.changed(`Enabled ${config.name}${tools} in ${file}`, server);

@@ -27,10 +27,10 @@ export const getCommand: Register = (program, { io }) => {
 
 async function get(access: Access, name: string): Promise<void> {
   const { api, out, hub } = access;
-  const server = await api.getServer(name);
+  const server = await api.servers.get(name);
   if (out.json) return out.data(server);
   const [logs, secrets] = await Promise.all([
-    hub?.client.serverLogs(server.config.id, STDERR_LINES, { source: "stderr" }),
+    hub?.client.servers.logs(server.config.id, STDERR_LINES, { source: "stderr" }),
     Object.keys(server.secret_refs).length === 0 ? [] : api.secrets.list(),
   ]);
   const title: Cell = { text: server.config.name, paint: out.color.strong };

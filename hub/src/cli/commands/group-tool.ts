@@ -49,7 +49,7 @@ async function setTool(
 ): Promise<void> {
   const { api, out, where } = access;
   const group = await known(api, name);
-  const all = await api.listServers();
+  const all = await api.servers.list();
   const servers = new Set([...all.map(({ config }) => config.name), ...group.servers]);
   const pattern = withColon(tool, servers);
   const before = settingsOf(group.tools)?.[pattern] ?? {};
@@ -66,7 +66,7 @@ async function setTool(
   const entry = Object.hasOwn(groups, name) ? groups[name] : { servers: group.servers };
   const spelled: GroupTools = mapPatterns(group.tools, (each) => withColon(each, servers));
   const isEmpty = Object.keys(settings).length === 0;
-  const saved = await api.setGroup(name, {
+  const saved = await api.groups.set(name, {
     ...entry,
     tools: withToolSettings(spelled, pattern, isEmpty ? undefined : settings),
   });

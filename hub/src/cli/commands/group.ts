@@ -75,7 +75,7 @@ export const groupCommand: Register = (program, { io }) => {
 };
 
 async function ls({ api, out, hub }: Access): Promise<void> {
-  const groups = await api.listGroups();
+  const groups = await api.groups.list();
   if (out.json) return out.data(groups);
   const rows = groups.map(({ name, servers, tool_count, tokens, path, description, error }): Cell[] => [
     name,
@@ -91,7 +91,7 @@ async function ls({ api, out, hub }: Access): Promise<void> {
 
 async function get({ api, out, hub }: Access, name: string): Promise<void> {
   const group = await known(api, name);
-  const tools = group.error === null ? await api.listGroupTools(name) : [];
+  const tools = group.error === null ? await api.groups.tools(name) : [];
   if (out.json) return out.data({ ...group, exposed_tools: tools.map((tool) => tool.name) });
   const label = (text: string): Cell => ({ text: `  ${text}`, paint: out.color.faint });
   out.print(out.color.strong(group.name));
@@ -138,7 +138,7 @@ async function set(access: Access, name: string, options: GroupOptions): Promise
 
 async function rm({ api, out, where }: Access, name: string): Promise<void> {
   await known(api, name);
-  await api.deleteGroup(name);
+  await api.groups.delete(name);
   const file = where("group.json");
   out.changed(`Removed the group ${name} from ${file}`, { removed: name, file });
 }
@@ -149,7 +149,7 @@ async function save(
   entry: GroupInput,
   did: "Added" | "Changed",
 ): Promise<void> {
-  const all = await api.listServers();
+  const all = await api.servers.list();
   const servers = new Set(all.map(({ config }) => config.name));
   const named = new Set([...servers, ...(entry.servers ?? [])]);
   const spelled = (pattern: string) => withColon(pattern, named);
@@ -158,7 +158,7 @@ async function save(
     ...(entry.tools === undefined ? {} : { tools: mapPatterns(entry.tools, spelled) }),
     ...(entry.always === undefined ? {} : { always: entry.always.map(spelled) }),
   };
-  const group = await (did === "Added" ? api.createGroup(name, input) : api.setGroup(name, input));
+  const group = await (did === "Added" ? api.groups.create(name, input) : api.groups.set(name, input));
   for (const server of entry.servers ?? []) {
     if (!servers.has(server))
       out.warn(`There is no server "${server}" yet. ${didYouMean(server, [...servers], "Servers")}`);

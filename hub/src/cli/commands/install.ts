@@ -146,7 +146,7 @@ export function refuseRemote(io: Io, { url }: GlobalOptions): void {
 /** Number of tools of the group, if a hub is running. An unknown group is an error. */
 async function toolsOf(io: Io, options: InstallOptions, isRunning: boolean): Promise<Omit<InstallFacts, "isHttp">> {
   if (!isRunning && options.group === undefined) return { tools: undefined, isSearched: false };
-  const group = await withAccess(io, options, ({ api }) => api.getGroup(options.group ?? "default"));
+  const group = await withAccess(io, options, ({ api }) => api.groups.get(options.group ?? "default"));
   return { tools: isRunning ? group.tool_count : undefined, isSearched: group.is_searched };
 }
 

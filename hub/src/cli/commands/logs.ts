@@ -1,7 +1,8 @@
 // `plugboard logs`: shows what servers wrote to stderr and their MCP log messages, and follows both. Lines of several servers are
 // merged by time.
 
-import type { HubClient, LogFilter } from "../../api/client/client.ts";
+import type { HubClient } from "../../api/client/client.ts";
+import type { LogFilter } from "../../api/client/servers-client.ts";
 import type { ServerLogged } from "../../api/schemas/event.ts";
 import { isObject } from "../../lib/json/json.ts";
 import { HubError } from "../../errors.ts";
@@ -59,8 +60,8 @@ async function logs(io: Io, hub: RunningHub, query: LogQuery): Promise<number> {
   const { client } = hub;
   const servers =
     names.length === 0
-      ? (await client.listServers()).map(({ config }) => config.name)
-      : await Promise.all(names.map(async (name) => (await client.getServer(name)).config.name));
+      ? (await client.servers.list()).map(({ config }) => config.name)
+      : await Promise.all(names.map(async (name) => (await client.servers.get(name)).config.name));
   const withTime = options.time ?? out.terminal;
   const { series } = out.color;
   const paintOf = (server: string) => series[servers.indexOf(server) % series.length] ?? out.color.strong;
@@ -107,7 +108,7 @@ async function nothingThere(client: HubClient, { names, since = "", filter }: Lo
       : "written nothing to stderr";
   const [name] = names;
   if (name === undefined || names.length > 1) return `These servers have ${what}${when}`;
-  const { config } = await client.getServer(name);
+  const { config } = await client.servers.get(name);
   return config.url === undefined || filter.source === "mcp"
     ? `${config.name} has ${what}${when}`
     : `${config.name} is a remote server and sent no log message. Its state: plugboard get ${config.name}`;
@@ -129,7 +130,7 @@ function passes(line: LogLine, { source, level }: LogFilter): boolean {
 
 function tailOf(client: HubClient, tail: number, filter: LogFilter): (name: string) => Promise<LogLine[]> {
   return async (name) => {
-    const { server, lines } = await client.serverLogs(name, tail, filter);
+    const { server, lines } = await client.servers.logs(name, tail, filter);
     return lines.map((line) => ({ server, ...line }));
   };
 }

@@ -61,7 +61,7 @@ async function ls(access: Access, { running = false, wide = false }: LsOptions):
   // Servers started by a hub inside this command stop with it.
   const nothingRuns = running && hub === undefined;
   if (!nothingRuns) await access.ready();
-  const [all, latency] = await Promise.all([api.listServers(), hub?.client.calls.latency().catch(() => [])]);
+  const [all, latency] = await Promise.all([api.servers.list(), hub?.client.calls.latency().catch(() => [])]);
   const servers = nothingRuns ? [] : running ? all.filter(({ status }) => status === "running") : all;
   for (const problem of await degraded(access)) out.warn(problem);
   if (out.json) return out.data(servers.map((server) => toJson(server, hub !== undefined)));

@@ -31,10 +31,10 @@ async function prompt(
 ): Promise<void> {
   const { api, out } = access;
   const args = textsOf(words);
-  await api.getGroup(group);
+  await api.groups.get(group);
   const split = target.search(/[.:]/);
   const named = split > 0 ? target.slice(0, split) : undefined;
-  const server = (await api.listServers()).find(({ config }) => config.name === named);
+  const server = (await api.servers.list()).find(({ config }) => config.name === named);
   await access.ready(server?.config.name);
   const name = server === undefined ? target : `${server.config.name}:${target.slice(split + 1)}`;
   const { bytes, value } = await access.getPrompt(group, name, args);

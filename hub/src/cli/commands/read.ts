@@ -23,7 +23,7 @@ export const readCommand: Register = (program, { io }) => {
 
 async function read(access: Access, uri: string, group: string): Promise<void> {
   const { api, out } = access;
-  await api.getGroup(group);
+  await api.groups.get(group);
   await access.ready();
   const { bytes, value } = await access.readResource(group, uri);
   if (out.json) return out.dataBytes(bytes);

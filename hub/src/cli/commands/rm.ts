@@ -22,12 +22,12 @@ export const rmCommand: Register = (program, { io }) => {
 };
 
 async function rm(io: Io, { api, out, where }: Access, id: string, options: RmOptions): Promise<void> {
-  const { config, secret_refs } = await api.getServer(id);
+  const { config, secret_refs } = await api.servers.get(id);
   const { name } = config;
   if (canAsk(io, options) && !(await askYes(io, `Remove ${name}?`, { enter: false }))) {
     return out.note("Nothing was removed");
   }
-  await api.deleteServer(config.id);
+  await api.servers.delete(config.id);
   const file = where("mcp_server.json");
   const stored = await unusedOf(api, new Set(Object.values(secret_refs)));
   const deleted = options.withSecrets === true ? stored : [];

@@ -60,7 +60,7 @@ async function waitForServers(io: Io, out: Output, options: StartOptions, settle
   const hub = await findHub(io, options);
   let servers: Startup[] = [];
   const look = async () => {
-    const seen = (await hub?.client.listServers()) ?? [];
+    const seen = (await hub?.client.servers.list()) ?? [];
     servers = seen.map(({ config: { name, command }, kind, status, stage, install, error, tools }) => ({
       name,
       kind: shownKind(kind, command),

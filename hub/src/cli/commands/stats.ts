@@ -28,7 +28,7 @@ export const statsCommand: Register = (program, { io }) => {
 /** Configured servers, last 24 hours. */
 async function present(io: Io, server: string | undefined, options: StatsOptions): Promise<void> {
   const { client } = await requireHub(io, options);
-  const name = server === undefined ? undefined : (await client.getServer(server)).config.name;
+  const name = server === undefined ? undefined : (await client.servers.get(server)).config.name;
   show(new Output(io, options), await client.calls.latency(name), "No calls yet.");
 }
 

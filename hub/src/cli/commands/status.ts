@@ -53,7 +53,7 @@ export async function showStatus(io: Io, hub: RunningHub, options: StatusOptions
 
 async function look(hub: RunningHub): Promise<Picture> {
   const { client } = hub;
-  const [status, servers, groups] = await Promise.all([client.status(), client.listServers(), client.listGroups()]);
+  const [status, servers, groups] = await Promise.all([client.status(), client.servers.list(), client.groups.list()]);
   return { hub, status, servers, groups };
 }
 

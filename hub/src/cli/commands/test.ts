@@ -55,15 +55,15 @@ interface Trial {
 
 async function start(io: Io, { api }: Access, words: readonly string[]): Promise<Trial> {
   const [first = ""] = words;
-  const known = words.length > 1 ? undefined : (await api.listServers()).find(({ config }) => config.name === first);
-  if (known !== undefined) return { name: first, result: api.testSavedServer(known.config.id) };
+  const known = words.length > 1 ? undefined : (await api.servers.list()).find(({ config }) => config.name === first);
+  if (known !== undefined) return { name: first, result: api.servers.testSaved(known.config.id) };
   const { fromCommand, isTarget, parseTarget } = await import("../../entry-input/target.ts");
   const cwd = process.cwd();
   const isOne = words.length === 1 && (isTarget(first) || (await findProgram(first, io.env["PATH"])) === undefined);
   const { name, entry } = isOne ? parseTarget(first, { cwd }) : fromCommand(words, cwd);
   const { command, args } = entry;
   const line = [command, ...(Array.isArray(args) ? args : [])].map((word) => quoted(String(word))).join(" ");
-  return { name, result: api.testServer(entry), ...(typeof command === "string" ? { line } : {}) };
+  return { name, result: api.servers.test(entry), ...(typeof command === "string" ? { line } : {}) };
 }
 
 /** A server that is not saved has no logs, so the hint is to run it by hand. */

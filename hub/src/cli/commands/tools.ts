@@ -42,26 +42,26 @@ async function tools(access: Access, server: string | undefined, options: ToolsO
 }
 
 async function ofGroup(access: Access, { group = "default" }: ToolsOptions): Promise<GroupTool[]> {
-  await access.api.getGroup(group); // fails for an unknown group before anything is started
+  await access.api.groups.get(group); // fails for an unknown group before anything is started
   await access.ready();
-  return access.api.listGroupTools(group);
+  return access.api.groups.tools(group);
 }
 
 /** For a server its own tool names, as used by `plugboard call server.tool`; for a group the exposed names. */
 async function ofServer(access: Access, id: string, { group }: ToolsOptions): Promise<GroupTool[]> {
   const { api } = access;
-  const { name } = (await api.getServer(id)).config;
-  if (group !== undefined) await api.getGroup(group);
+  const { name } = (await api.servers.get(id)).config;
+  if (group !== undefined) await api.groups.get(group);
   await access.ready(name);
   if (group !== undefined) {
-    const shown = (await api.listGroupTools(group)).filter((tool) => tool.server === name);
-    if (shown.length === 0) requireUp(await api.getServer(name));
+    const shown = (await api.groups.tools(group)).filter((tool) => tool.server === name);
+    if (shown.length === 0) requireUp(await api.servers.get(name));
     return shown;
   }
   try {
-    return (await api.listTools(name)).map((tool) => ({ ...tool, server: name, tool: tool.name }));
+    return (await api.servers.tools(name)).map((tool) => ({ ...tool, server: name, tool: tool.name }));
   } catch (error) {
-    requireUp(await api.getServer(name));
+    requireUp(await api.servers.get(name));
     throw error;
   }
 }

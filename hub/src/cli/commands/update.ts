@@ -22,11 +22,11 @@ export const updateCommand: Register = (program, { io, done }) => {
 async function update(io: Io, access: Access, name: string | undefined): Promise<number> {
   const { api } = access;
   if (name !== undefined) {
-    const server = await api.getServer(name);
+    const server = await api.servers.get(name);
     tell(access, server, await updateOne(io, access, server));
     return 0;
   }
-  const servers = (await api.listServers()).filter((server) => server.package?.source === "managed");
+  const servers = (await api.servers.list()).filter((server) => server.package?.source === "managed");
   if (servers.length === 0) access.out.note("The hub has installed no packages");
   const results: { readonly server: string; readonly update?: PackageUpdate; readonly error?: ErrorBody }[] = [];
   // One at a time: servers may share a package, and an install can use the whole machine.
@@ -46,7 +46,7 @@ async function update(io: Io, access: Access, name: string | undefined): Promise
 }
 
 function updateOne(io: Io, { api, out }: Access, { config }: Server): Promise<PackageUpdate> {
-  return waiting(io, out, `updating ${config.name}`, api.updatePackage(config.id));
+  return waiting(io, out, `updating ${config.name}`, api.servers.updatePackage(config.id));
 }
 
 function tell({ out }: Access, { config }: Server, done: PackageUpdate): void {

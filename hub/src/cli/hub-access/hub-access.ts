@@ -8,8 +8,10 @@ import type { CallsClient } from "../../api/client/calls-client.ts";
 import type { HubClient } from "../../api/client/client.ts";
 import type { ConfigClient } from "../../api/client/config-client.ts";
 import type { ConnectionsClient } from "../../api/client/connections-client.ts";
+import type { GroupsClient } from "../../api/client/groups-client.ts";
 import type { LoginsClient } from "../../api/client/logins-client.ts";
 import type { SecretsClient } from "../../api/client/secrets-client.ts";
+import type { ServersClient } from "../../api/client/servers-client.ts";
 import type { GrantsClient } from "../../api/client/grants-client.ts";
 import type { TokensClient } from "../../api/client/tokens-client.ts";
 import type { AuditClient, UsersClient } from "../../api/client/users-client.ts";
@@ -23,30 +25,23 @@ import { Output } from "../terminal/output.ts";
 import { hubFoldersOf } from "./run-file.ts";
 import { timeoutOf, within } from "../input/timeout.ts";
 
+/** Operations on servers that need a running hub. */
+type RunningOnly =
+  | "parse"
+  | "start"
+  | "stop"
+  | "restart"
+  | "tool"
+  | "prompts"
+  | "resourceTemplates"
+  | "logs"
+  | "history"
+  | "usage";
+
 /** The operations of both. */
-export type Api = Pick<
-  HubClient,
-  | "listServers"
-  | "getServer"
-  | "createServer"
-  | "updateServer"
-  | "patchServer"
-  | "deleteServer"
-  | "enableServer"
-  | "disableServer"
-  | "updatePackage"
-  | "testServer"
-  | "testSavedServer"
-  | "listTools"
-  | "listGroups"
-  | "getGroup"
-  | "createGroup"
-  | "setGroup"
-  | "deleteGroup"
-  | "listGroupTools"
-  | "settings"
-  | "changeSettings"
-> & {
+export type Api = Pick<HubClient, "settings" | "changeSettings"> & {
+  readonly servers: Omit<Pick<ServersClient, keyof ServersClient>, RunningOnly>;
+  readonly groups: Omit<Pick<GroupsClient, keyof GroupsClient>, "preview" | "tool">;
   readonly secrets: Pick<SecretsClient, "list" | "set" | "delete" | "rotateKey">;
   readonly connections: Pick<ConnectionsClient, keyof ConnectionsClient>;
   readonly tokens: Pick<TokensClient, keyof TokensClient>;

@@ -6,7 +6,7 @@ import { HubError } from "../../errors.ts";
 import type { Access } from "../hub-access/hub-access.ts";
 
 export async function known(api: Access["api"], name: string): Promise<GroupView> {
-  const groups = await api.listGroups();
+  const groups = await api.groups.list();
   const group = groups.find((candidate) => candidate.name === name);
   if (group !== undefined) return group;
   throw new HubError("GroupNotFound", `There is no group "${name}"`, {

@@ -20,16 +20,16 @@ const LOOK_MS = 500;
 
 export async function act(io: Io, { client }: RunningHub, { server, action, options }: ServerAction): Promise<void> {
   const out = new Output(io, options);
-  const { config } = await client.getServer(server);
+  const { config } = await client.servers.get(server);
   let stage = "";
   const look = async () => {
-    stage = (await client.getServer(config.id)).stage ?? "";
+    stage = (await client.servers.get(config.id)).stage ?? "";
   };
   const timer = out.live ? setInterval(() => void look().catch(() => undefined), LOOK_MS) : undefined; // for the progress line only
   const run = {
-    start: () => client.startServer(config.id),
-    stop: () => client.stopServer(config.id),
-    restart: () => client.restartServer(config.id),
+    start: () => client.servers.start(config.id),
+    stop: () => client.servers.stop(config.id),
+    restart: () => client.servers.restart(config.id),
   };
   try {
     const done = await waiting(io, out, () => `${DOING[action]} ${config.name} ${stage}`, run[action]());

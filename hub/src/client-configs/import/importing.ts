@@ -30,19 +30,19 @@ export interface ImportTarget {
       readonly config: { readonly groups: Readonly<Record<string, unknown>> };
     }>;
   };
-  listServers(): Promise<
-    readonly { readonly config: FingerprintInput & { readonly name: string; readonly id: string } }[]
-  >;
+  readonly servers: {
+    list(): Promise<readonly { readonly config: FingerprintInput & { readonly name: string; readonly id: string } }[]>;
+    create(entry: Record<string, unknown>): Promise<{ readonly config: { readonly id: string } }>;
+  };
   readonly secrets: {
     list(): Promise<readonly { readonly name: string; readonly used_by: readonly string[] }[]>;
     set(name: string, value: string, options?: { readonly unlessDifferent?: boolean }): Promise<unknown>;
     delete(name: string): Promise<unknown>;
   };
-  createServer(entry: Record<string, unknown>): Promise<{ readonly config: { readonly id: string } }>;
   readonly logins: {
     import(id: string, tokens: { access_token?: string; refresh_token?: string }): Promise<unknown>;
   };
-  setGroup(name: string, entry: PlannedGroup["entry"]): Promise<unknown>;
+  readonly groups: { set(name: string, entry: PlannedGroup["entry"]): Promise<unknown> };
 }
 
 export interface Imported {
@@ -75,7 +75,7 @@ export async function planFor(
 ): Promise<Plan> {
   const [{ demo, config }, servers, secrets] = await Promise.all([
     api.config.get(),
-    api.listServers(),
+    api.servers.list(),
     api.secrets.list(),
   ]);
   // An unused secret may be from an earlier import: it is reused if its value is the same.
@@ -136,7 +136,7 @@ export async function carryOut(api: ImportTarget, plan: Plan): Promise<Imported>
     const { name, entry } = withoutServers(group, left);
     if (entry.servers.length === 0) continue;
     try {
-      await api.setGroup(name, entry);
+      await api.groups.set(name, entry);
       groups.push(name);
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
@@ -162,7 +162,7 @@ async function save(api: ImportTarget, server: PlannedServer): Promise<string[]>
       stored.push(secret);
     }
     // The other client expands these variables already.
-    const { config } = await api.createServer({ name, ...declareVariables(entry) });
+    const { config } = await api.servers.create({ name, ...declareVariables(entry) });
     return await takeOverLogin(api, config.id, server);
   } catch (error) {
     for (const secret of stored) await api.secrets.delete(secret).catch(() => undefined); // the first error is reported

@@ -38,20 +38,19 @@ export class ImportCommands {
     this.#managed = managed;
     this.#target = {
       config: { get: async () => config.show() },
-      listServers: () => servers.list({ view: "summary" }),
+      servers: { list: () => servers.list({ view: "summary" }), create: (entry) => servers.create(entry) },
+      groups: { set: (name, entry) => groups.set(name, entry) },
       secrets: {
         list: () => secrets.list(),
         set: (name, value, options) => secrets.set(name, value, options),
         delete: (name) => secrets.delete(name),
       },
-      createServer: (entry) => servers.create(entry),
       logins: { import: (id, tokens) => logins.takeOver(id, OWNER_RIGHTS, tokens) },
-      setGroup: (name, entry) => groups.set(name, entry),
     };
     this.#editing = (edit) => ({
       ...this.#target,
-      createServer: (entry) => servers.create(entry, edit),
-      setGroup: (name, entry) => groups.set(name, entry, edit),
+      servers: { ...this.#target.servers, create: (entry) => servers.create(entry, edit) },
+      groups: { set: (name, entry) => groups.set(name, entry, edit) },
     });
   }
 
@@ -88,7 +87,7 @@ export class ImportCommands {
       IMPORTABLE,
     );
     const files = await this.#scan(folder);
-    const taken = new Set((await this.#target.listServers()).map(({ config }) => config.name));
+    const taken = new Set((await this.#target.servers.list()).map(({ config }) => config.name));
     const skipped: ImportResult["skipped"] = [];
     const chosen = new Map<FoundServer, FoundServer>();
     for (const { client, name, path, as } of servers) {
