@@ -141,7 +141,13 @@ export class ServerLogin implements Authorization {
 
   /** Reads the stored login. */
   async load(): Promise<void> {
-    const record = this.#isMachine ? undefined : await this.#context.store.read(this.key);
+    let record: LoginRecord | undefined;
+    let generation: number;
+    do {
+      ({ generation } = this.#token);
+      record = this.#isMachine ? undefined : await this.#context.store.read(this.key);
+      // What was read while a newer record came may be the one that it replaced.
+    } while (generation !== this.#token.generation);
     this.#isLoaded = true;
     if (record === undefined) return this.#forget();
     // A login is bound to its server's address and to the configured issuer.
