@@ -37,6 +37,11 @@ async function makeHeaders() {
   return { authorization: `Bearer ${token}` };
 }
 
+async function metrics() {
+  const headers = { authorization: `Bearer ${await tokenOf(home)}` };
+  return (await http(`${hub.url}/metrics`, { method: "GET", headers })).body;
+}
+
 describe("AU-7 the limits of a token", () => {
   it("AU-7 answer 429 with Retry-After, and other tokens go on", async () => {
     const [busy, other] = [await makeHeaders(), await makeHeaders()];
@@ -47,11 +52,7 @@ describe("AU-7 the limits of a token", () => {
     expect(refused).toMatchObject({ status: 429, headers: { "retry-after": expect.stringMatching(/^(?:9|10)$/) } });
     expect(answerOf(refused.body).error.data).toMatchObject({ code: "RATE_LIMITED", kind: "RateLimited" });
     expect((await list(other)).status).toBe(200);
-    const { body } = await http(`${hub.url}/metrics`, {
-      method: "GET",
-      headers: { authorization: `Bearer ${await tokenOf(home)}` },
-    });
-    expect(body).toMatch(/^hub_requests_refused_total\{limit="requests_per_second"\} [1-9]/m);
+    expect(await metrics()).toMatch(/^hub_requests_refused_total\{limit="requests_per_second"\} [1-9]/m);
   });
 
   it("AU-7 hold for the messages of a WebSocket", async () => {
@@ -69,6 +70,18 @@ describe("AU-7 the limits of a token", () => {
     expect(answers.map(({ error }) => error?.data.kind)).toEqual([undefined, undefined, "RateLimited"]);
   });
 
+  it("AU-7 A28 wrong tokens of an address are limited, and counted; a right one passes", async () => {
+    const right = await makeHeaders();
+    const list = (headers: Record<string, string>) => modern(`${hub.url}/mcp`, "tools/list", {}, headers);
+    const wrong = { authorization: `Bearer pbt_${"x".repeat(49)}` };
+    const statuses: number[] = [];
+    for (let n = 0; n < 11; n++) statuses.push((await list(wrong)).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
+    expect((await list(wrong)).headers["retry-after"]).toMatch(/^[1-6]$/);
+    expect((await list(right)).status).toBe(200);
+    expect(await metrics()).toMatch(/^hub_requests_refused_total\{limit="wrong_credentials"\} 2$/m);
+  });
+
   it("AU-7 do not concern the owner, whose programs need no token over stdio", async () => {
     const program = new Client({ name: "test", version: "1" });
     onTestFinished(() => program.close());
@@ -80,5 +93,25 @@ describe("AU-7 the limits of a token", () => {
       const { content } = await program.callTool({ name: "echo", arguments: { text: `${round}` } });
       expect(content).toEqual([{ type: "text", text: String(round) }]);
     }
+  });
+});
+
+describe("AU-7 the limit of an address", () => {
+  it("AU-7 is for all callers of the address together, except for the owner", async () => {
+    const other = await makeHome({ echo: fixture("echo") });
+    onTestFinished(() => other.remove());
+    const limits = { address_requests_per_second: 0.1, address_requests_burst: 4 };
+    await writeFile(join(other.dir, "config/hub.json"), JSON.stringify({ auth: { limits } }));
+    const running = await startHub(other);
+    onTestFinished(async () => void (await running.stop()));
+    const owner = { authorization: `Bearer ${await tokenOf(other)}` };
+    const { token } = await (await clientOf(running)).tokens.create({ name: "ci" });
+    const list = (headers: Record<string, string>) => modern(`${running.url}/mcp`, "tools/list", {}, headers);
+    const callers = [{}, { authorization: `Bearer ${token}` }, {}, {}, {}, { authorization: `Bearer ${token}` }, owner];
+    const statuses: number[] = [];
+    for (const headers of callers) statuses.push((await list(headers)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 429, 429, 200]);
+    const { body } = await http(`${running.url}/metrics`, { method: "GET", headers: owner });
+    expect(body).toContain('hub_requests_refused_total{limit="address_requests_per_second"} 2');
   });
 });

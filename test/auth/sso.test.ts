@@ -14,6 +14,7 @@ import {
   enter,
   keyIn,
   PROVIDER,
+  SIGN_INS_PER_MINUTE,
   signInAs,
   startSsoHub,
   withUsers,
@@ -267,4 +268,16 @@ describe("AU-5 the end of a session", () => {
     expect(answer.status).toBe(400);
     expect(await statusOf("GET /ui/session", headers)).toBe(200);
   });
+});
+
+// The last one: it leaves no sign-in for others.
+it("AU-7 A28 sign-ins that are begun are limited for each address, and the answer says when they go on", async () => {
+  const beginOne = () => ask(sso.hub, "POST /ui/sign-ins", pageHeaders(sso.hub), { provider: PROVIDER });
+  const statuses: number[] = [];
+  let answer = await beginOne();
+  for (; answer.status === 201 && statuses.length <= SIGN_INS_PER_MINUTE; answer = await beginOne()) {
+    statuses.push(answer.status);
+  }
+  expect(answer).toMatchObject({ status: 429, headers: { "retry-after": expect.stringMatching(/^[12]$/) } });
+  expect(statuses.length).toBeGreaterThan(0);
 });

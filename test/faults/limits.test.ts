@@ -107,6 +107,38 @@ family("more calls than the limit", ({ hub }) => {
   });
 });
 
+family("a tool with limits of its own", ({ hub }) => {
+  it("AU-7 a tool's rate and slots: other tools go on, and the metrics name the tool", async () => {
+    const act = { calls_per_second: 0.001, calls_burst: 2, max_calls: 1, max_queued_calls: 0 };
+    const scenario = { steps: [{ do: "hold" as const, gate: "go" }] };
+    const { name, up } = await hub().add(scenario, { resilience: { tool_limits: { act, "not-there": {} } } });
+    const running = hub().call(name, "act");
+    await up.until("ran");
+    requireSeen(await hub().call(name, "act"), {
+      code: "RATE_LIMITED",
+      message: /^The tool "act" of .* 1 running, 0 waiting \(limits: resilience.tool_limits.act.max_calls 1/,
+    });
+    up.open("go");
+    expect((await running).error).toBeUndefined();
+    requireSeen(await hub().call(name, "act"), {
+      code: "RATE_LIMITED",
+      message: /too often \(limits: resilience.tool_limits.act.calls_per_second 0.001/,
+    });
+    const { status, headers } = await hub().api(`/servers/${name}/tools/act/call`, { method: "POST", body: {} });
+    expect([status, Number(headers["retry-after"]) > 900]).toEqual([429, true]);
+    expect((await hub().server(name)).circuit).toBe("closed");
+    expect(await hub().metrics()).toContain(
+      `hub_calls_refused_total{server="${name}",tool="act",limit="calls_per_second"} 2`,
+    );
+    const path = join(hub().home.dir, "config/mcp_server.json");
+    const file = JSON.parse(await readFile(path, "utf8"));
+    file.mcpServers[name].resilience = {};
+    await writeFile(path, JSON.stringify(file));
+    await hub().api("/config/reload", { method: "POST" });
+    expect((await hub().call(name, "act")).error).toBeUndefined();
+  });
+});
+
 family(
   "a hub with a heap of 128 MB",
   ({ hub }) => {

@@ -13,6 +13,7 @@ import { createRoutes } from "../../hub/src/api/server/route-table.ts";
 import { problem } from "../../hub/src/api/schemas/error.ts";
 import { Authenticator } from "../../hub/src/auth/authenticator.ts";
 import { ManagementToken, readManagementToken } from "../../hub/src/auth/management-token.ts";
+import { RequestRates } from "../../hub/src/auth/request-rates.ts";
 import { Redactor } from "../../hub/src/redaction/redactor.ts";
 import { hubPaths, type HubPaths } from "../../hub/src/config/files/paths.ts";
 import type { PlatformContext } from "../../hub/src/config/files/system-folders.ts";
@@ -65,7 +66,10 @@ export async function openManaged(servers: Servers | undefined, options: Options
   const paths = hubPaths({ env: home.env, platform: process.platform, home: home.dir });
   // Clients' files are in the test's own folder.
   const user = { env: { ...home.env, PATH: process.env["PATH"] }, platform: process.platform, home: home.dir };
-  const managementToken = await ManagementToken.open(paths.data, { limit: wrongTokens });
+  const managementToken = await ManagementToken.open(
+    paths.data,
+    new RequestRates({ wrong_credentials: { perSecond: 1 / 60, burst: wrongTokens } }),
+  );
   const ui = {
     users: hub.users,
     sso: undefined,

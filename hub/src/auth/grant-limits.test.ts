@@ -22,7 +22,11 @@ describe("AU-7 the limits of one caller", () => {
       }),
     );
     limit?.take(1100);
-    expect(Object.fromEntries(limits.refused)).toEqual({ requests_per_second: 1, max_requests: 0 });
+    expect(Object.fromEntries(limits.refused)).toEqual({
+      requests_per_second: 1,
+      max_requests: 0,
+      address_requests_per_second: 0,
+    });
   });
 
   it("AU-7 refuse more open requests than allowed, until one ends", () => {
@@ -47,12 +51,33 @@ describe("AU-7 the limits of one caller", () => {
     expect(new GrantLimits(SETTINGS).of(ownerGrant({ kind, id: kind }))).toBeUndefined();
   });
 
+  it("AU-7 refuse requests of one address, whoever they are from, except for the owner", () => {
+    const limits = new GrantLimits({ ...SETTINGS, address: { perSecond: 1, burst: 2 } });
+    const owner = ownerGrant({ kind: "owner", id: "owner" });
+    limits.take(grantOf(), "192.0.2.1", 0);
+    limits.take(ownerGrant({ kind: "anonymous", id: "anonymous" }), "192.0.2.1", 0);
+    expect(() => limits.take(grantOf(), "192.0.2.1", 0)).toThrow(
+      expect.objectContaining({
+        kind: "RateLimited",
+        retryAfterMs: 1000,
+        hint: expect.stringContaining("address_requests_per_second"),
+      }),
+    );
+    limits.take(owner, "192.0.2.1", 0);
+    limits.take(grantOf(), "192.0.2.2", 0);
+    expect(limits.refused.get("address_requests_per_second")).toBe(1);
+  });
+
   it.each([
     [undefined, { perSecond: 50, burst: 100, maxAtOnce: 100 }],
     [{ requests_per_second: 500 }, { perSecond: 500, burst: 500, maxAtOnce: 100 }],
     [
       { requests_per_second: 1, requests_burst: 2, max_requests: 3 },
       { perSecond: 1, burst: 2, maxAtOnce: 3 },
+    ],
+    [
+      { address_requests_per_second: 100 },
+      { perSecond: 50, burst: 100, maxAtOnce: 100, address: { perSecond: 100, burst: 200 } },
     ],
   ])("AU-7 of %j in hub.json", (entry, expected) => {
     expect(toGrantLimits(entry)).toEqual(expected);

@@ -1,11 +1,15 @@
-// Limits of one caller: requests per second, and how many at once. They stop a program in a loop before it takes the hub from others.
+// Limits of one caller, and of one address: requests per second, and how many at once. They stop a program in a loop before it takes
+// the hub from others.
 
 import { HubError } from "../errors.ts";
+import { KeyedBuckets } from "../lib/keyed-buckets.ts";
 import { TokenBucket, type Rate } from "../lib/token-bucket.ts";
 import type { Grant } from "./grant.ts";
 
 export interface GrantLimitSettings extends Rate {
   readonly maxAtOnce: number;
+  /** Of one address, whoever its callers are. */
+  readonly address?: Rate | undefined;
 }
 
 /** Far above what an agent does, far below what a loop does. */
@@ -15,29 +19,57 @@ export const DEFAULT_GRANT_LIMITS: GrantLimitSettings = { perSecond: 50, burst: 
 export function toGrantLimits(entry: LimitsEntry = {}): GrantLimitSettings {
   const perSecond = entry.requests_per_second ?? DEFAULT_GRANT_LIMITS.perSecond;
   const burst = entry.requests_burst ?? Math.max(DEFAULT_GRANT_LIMITS.burst, Math.ceil(perSecond));
-  return { perSecond, burst, maxAtOnce: entry.max_requests ?? DEFAULT_GRANT_LIMITS.maxAtOnce };
+  const { address_requests_per_second: ofAddress } = entry;
+  const address =
+    ofAddress === undefined
+      ? undefined
+      : { perSecond: ofAddress, burst: entry.address_requests_burst ?? Math.max(1, Math.ceil(2 * ofAddress)) };
+  return { perSecond, burst, maxAtOnce: entry.max_requests ?? DEFAULT_GRANT_LIMITS.maxAtOnce, address };
 }
 
 interface LimitsEntry {
   readonly requests_per_second?: number | undefined;
   readonly requests_burst?: number | undefined;
   readonly max_requests?: number | undefined;
+  readonly address_requests_per_second?: number | undefined;
+  readonly address_requests_burst?: number | undefined;
 }
 
-type LimitName = "requests_per_second" | "max_requests";
+type LimitName = "requests_per_second" | "max_requests" | "address_requests_per_second";
 
 export class GrantLimits {
   readonly #settings: GrantLimitSettings;
   readonly #limits = new WeakMap<Grant, GrantLimit>();
-  readonly #refused: Record<LimitName, number> = { requests_per_second: 0, max_requests: 0 };
+  readonly #ofAddresses: KeyedBuckets | undefined;
+  readonly #refused: Record<LimitName, number> = {
+    requests_per_second: 0,
+    max_requests: 0,
+    address_requests_per_second: 0,
+  };
 
   constructor(settings: GrantLimitSettings = DEFAULT_GRANT_LIMITS) {
     this.#settings = settings;
+    this.#ofAddresses = settings.address === undefined ? undefined : new KeyedBuckets(settings.address);
   }
 
   /** Requests refused so far, by the limit that they met. */
   get refused(): ReadonlyMap<string, number> {
     return new Map(Object.entries(this.#refused));
+  }
+
+  /** Counts a request of a caller, and of the address that it comes from. Throws RateLimited if there were too many. */
+  take(grant: Grant, address: string | undefined, now = performance.now()): void {
+    this.of(grant)?.take(now);
+    if (this.#ofAddresses === undefined || address === undefined || grant.kind === "owner") return;
+    const waitMs = this.#ofAddresses.take(address, now);
+    if (waitMs === undefined) return;
+    this.#refused.address_requests_per_second++;
+    const { perSecond = 0, burst = 0 } = this.#settings.address ?? {};
+    throw tooMany(
+      "address_requests_per_second",
+      `from this address (limit: ${perSecond} a second, ${burst} at once)`,
+      waitMs,
+    );
   }
 
   /** Undefined: the owner, and the programs of this machine where the endpoints are open to them. */
@@ -84,9 +116,13 @@ export class GrantLimit {
 
   #refuse(name: LimitName, limit: string, waitMs: number): HubError {
     this.#onRefused(name);
-    return new HubError("RateLimited", `Too many requests with these credentials (limit: ${limit})`, {
-      hint: `Try again in ${Math.max(1, Math.ceil(waitMs / 1000))} s. The limit is auth.limits.${name} in hub.json`,
-      retryAfterMs: waitMs,
-    });
+    return tooMany(name, `with these credentials (limit: ${limit})`, waitMs);
   }
+}
+
+function tooMany(name: LimitName, which: string, waitMs: number): HubError {
+  return new HubError("RateLimited", `Too many requests ${which}`, {
+    hint: `Try again in ${Math.max(1, Math.ceil(waitMs / 1000))} s. The limit is auth.limits.${name} in hub.json`,
+    retryAfterMs: waitMs,
+  });
 }

@@ -6,7 +6,7 @@ import { createFileExclusive } from "../lib/files/atomic.ts";
 import { HubError } from "../errors.ts";
 import { readPrivateFile } from "../lib/files/private-file.ts";
 import { credentialIn } from "./credential.ts";
-import { FailureLimit, type FailureLimitOptions } from "./failure-limit.ts";
+import { RequestRates } from "./request-rates.ts";
 import { digestOf, isSameDigest, randomSecret } from "./secret-digest.ts";
 
 /** 256 bits. Secret scanners recognise the prefix. */
@@ -15,20 +15,20 @@ const TOKEN = /^pb_[A-Za-z0-9_-]{43}$/;
 export class ManagementToken {
   /** Only a digest, so that the token cannot be logged by mistake. */
   readonly #digest: Buffer;
-  readonly #failures: FailureLimit;
+  readonly #rates: RequestRates;
   #onFailed: (source: string, error: HubError) => void = () => undefined;
 
-  constructor(token: string, limit?: FailureLimitOptions) {
+  constructor(token: string, rates: RequestRates = new RequestRates()) {
     this.#digest = digestOf(token);
-    this.#failures = new FailureLimit(limit);
+    this.#rates = rates;
   }
 
   /** Reads the token of a data folder, or creates it. */
-  static async open(dataDir: string, limit?: FailureLimitOptions): Promise<ManagementToken> {
+  static async open(dataDir: string, rates?: RequestRates): Promise<ManagementToken> {
     const path = tokenPath(dataDir);
     const known = (await read(path)) ?? (await create(path));
     if (known === undefined) throw unusable(path);
-    return new ManagementToken(known, limit);
+    return new ManagementToken(known, rates);
   }
 
   /**
@@ -54,10 +54,7 @@ export class ManagementToken {
   /** Counts wrong credentials of any sort. Gives the error to answer with: the given one, or another above the limit. */
   failed(source: string, error: HubError): HubError {
     this.#onFailed(source, error);
-    const waitMs = this.#failures.fail(source);
-    if (waitMs === undefined) return error;
-    const hint = `Wait ${Math.ceil(waitMs / 1000)} s, then try again`;
-    return new HubError("RateLimited", "Too many wrong tokens", { hint, retryAfterMs: waitMs });
+    return this.#rates.count("wrong_credentials", source) ?? error;
   }
 
   /** Identifies the token without revealing it: what was granted by it can end with it. */

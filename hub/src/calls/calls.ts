@@ -16,7 +16,7 @@ import { Call, compose, type Next, type RefusedCall, type ServerRequest, type To
 import type { CallerDurations, Latency } from "./latency.ts";
 import { breaker } from "./steps/breaker.ts";
 import { forward, inputRounds } from "./steps/forward.ts";
-import { limit } from "./steps/limit.ts";
+import { limit, limitTool } from "./steps/limit.ts";
 import { Recorder, untilRecorded } from "./steps/record.ts";
 import { retry } from "./steps/retry.ts";
 import { trace } from "./steps/trace.ts";
@@ -57,6 +57,7 @@ export class Calls {
         ...(tracing === undefined ? [] : [trace(tracing)]),
         this.#recorder.step,
         limit(this.limits),
+        limitTool(supervisor),
         untilRecorded,
         inputRounds,
         breaker(supervisor),

@@ -7,6 +7,7 @@ import { AuditLog } from "../auth/audit.ts";
 import { Authenticator } from "../auth/authenticator.ts";
 import type { IssuerStore } from "../auth/issuer/issuer-store.ts";
 import { ManagementToken, readManagementToken } from "../auth/management-token.ts";
+import type { RequestRates } from "../auth/request-rates.ts";
 import { Users } from "../auth/users.ts";
 import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
 import { toHubError } from "../errors.ts";
@@ -19,10 +20,11 @@ export interface AccessOptions extends Omit<IssuersOptions, "users" | "addresses
   readonly data: string;
   readonly settings: HubSettingsEntry;
   readonly identity: Identity;
+  readonly rates: RequestRates;
 }
 
 export async function openAuthenticator(options: AccessOptions): Promise<Authenticator> {
-  const { data, settings, identity, redactor, onWarning } = options;
+  const { data, settings, identity, rates, redactor, onWarning } = options;
   const { accessTokens: tokens, users } = identity;
   const addresses = resourceAddresses();
   const entries = settings.auth?.issuers ?? [];
@@ -30,7 +32,7 @@ export async function openAuthenticator(options: AccessOptions): Promise<Authent
     entries.length === 0
       ? undefined
       : (await import("./issuers.ts")).openIssuers(entries, { ...options, users, addresses });
-  const management = await ManagementToken.open(data);
+  const management = await ManagementToken.open(data, rates);
   // The owner of the token may pass it to a tool by mistake.
   redactor.setSecrets(ManagementToken, [(await readManagementToken(data)) ?? ""]);
   // A damaged file lets no one in, and does not keep the servers from running.

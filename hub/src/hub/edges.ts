@@ -102,7 +102,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     callLog,
     secrets,
     logins: new LoginMetrics({ events, logins, supervisor }),
-    callerLimits: limits,
+    requestLimits: [limits, hub.rates],
     sessions: () => mcp.sessions(),
     eventClients: () => api.eventClients(),
     droppedConnections: () => dropped.total,

@@ -43,6 +43,7 @@ import {
   type HubState,
 } from "./state.ts";
 import { toGrantLimits } from "../auth/grant-limits.ts";
+import { RequestRates, toRates } from "../auth/request-rates.ts";
 import type { Edge } from "../http/listener.ts";
 import { HubListeners, openNetwork } from "./listeners.ts";
 import { redirectToUi } from "../http/pages/home-page.ts";
@@ -132,6 +133,7 @@ export class Hub {
   readonly audit: AuditLog;
   /** The embedded authorization server, if it is switched on. */
   readonly issuer: Issuer | undefined;
+  readonly rates: RequestRates;
   readonly sessions = new LiveSessions(this.events);
   readonly history: LiveHistory;
   /** Where traces are sent. */
@@ -213,8 +215,10 @@ export class Hub {
     const onWarning = (message: string) => this.#warn(message);
     this.#identity = openIdentity(options.store === undefined ? paths.data : undefined, settings, onWarning);
     ({ users: this.users, accessTokens: this.accessTokens, audit: this.audit } = this.#identity);
+    this.rates = new RequestRates(toRates(settings.auth?.limits));
     this.issuer = createIssuer({
       settings,
+      rates: this.rates,
       identity: this.#identity,
       base: () => this.publicUrl ?? "",
       catalog: () => this.catalog,
@@ -359,6 +363,7 @@ export class Hub {
       data: paths.data,
       settings: this.settings,
       identity: this.#identity,
+      rates: this.rates,
       secrets: this.secrets,
       variables,
       lookup: this.#options.lookup,
@@ -516,8 +521,8 @@ export class Hub {
     const { sso: providers = [] } = this.settings.auth ?? {};
     if (providers.length === 0) return undefined;
     const { openSso } = await import("./sso.ts");
-    const { users, audit, secrets } = this;
-    return openSso({ providers, users, audit, secrets, redactor: this.#redactor });
+    const { users, audit, rates, secrets } = this;
+    return openSso({ providers, users, audit, rates, secrets, redactor: this.#redactor });
   }
 
   /** Undefined if the hub keeps nothing on disk. */

@@ -4,6 +4,7 @@ import type { LookupFunction } from "node:net";
 import type { AuditEntry } from "../auth/audit.ts";
 import { Issuer, type IssuerEvent } from "../auth/issuer/issuer.ts";
 import { may } from "../auth/policy.ts";
+import type { RequestRates } from "../auth/request-rates.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { DEFAULT_GROUP } from "../catalog/membership.ts";
 import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
@@ -13,6 +14,7 @@ import { addressOf } from "../http/client-address.ts";
 export interface HubIssuerOptions {
   readonly settings: HubSettingsEntry;
   readonly identity: Identity;
+  readonly rates: RequestRates;
   /** The address of the hub, as clients know it. */
   readonly base: () => string;
   readonly catalog: () => Catalog;
@@ -29,7 +31,7 @@ const MAX_DOCUMENT_BYTES = 10 * 1024;
 
 /** Undefined: it is not switched on. */
 export function createIssuer(options: HubIssuerOptions): Issuer | undefined {
-  const { settings, identity, base, catalog, lookup, fetchDocument, onUnexpected } = options;
+  const { settings, identity, rates, base, catalog, lookup, fetchDocument, onUnexpected } = options;
   const server = settings.auth?.server;
   if (server?.enabled !== true) return undefined;
   const { users, accessTokens, audit } = identity;
@@ -39,6 +41,7 @@ export function createIssuer(options: HubIssuerOptions): Issuer | undefined {
     // Where the hub is managed from its own machine only, people elsewhere need an identity provider to sign in.
     hasUi: settings.listen?.admin !== "loopback" || (settings.auth?.sso ?? []).length > 0,
     tokens: accessTokens,
+    rates,
     openStore: () => identity.openIssuerStore(),
     defaultGroup: DEFAULT_GROUP,
     // As the token will be: it never has the role of an administrator, who may use every group.

@@ -3,6 +3,7 @@
 import type { AuditLog } from "../auth/audit.ts";
 import { claimsOf } from "../auth/sso/claims.ts";
 import { SsoSignIns, type SsoClient, type SsoProvider } from "../auth/sso/sign-ins.ts";
+import type { RequestRates } from "../auth/request-rates.ts";
 import type { Users } from "../auth/users.ts";
 import type { SsoProvider as ProviderEntry } from "../config/schema/sso.ts";
 import { HubError } from "../errors.ts";
@@ -15,20 +16,21 @@ export interface SsoOptions {
   readonly providers: readonly ProviderEntry[];
   readonly users: Users;
   readonly audit: AuditLog;
+  readonly rates: RequestRates;
   readonly secrets: SecretStore;
   readonly redactor: Redactor;
 }
 
 const DEFAULT_SCOPES = ["email", "profile"];
 
-export function openSso({ providers, users, audit, secrets, redactor }: SsoOptions): SsoSignIns {
+export function openSso({ providers, users, audit, rates, secrets, redactor }: SsoOptions): SsoSignIns {
   const toProvider = (entry: ProviderEntry): SsoProvider => ({
     issuer: entry.issuer,
     rules: entry,
     client: clientOf(entry, secrets, redactor),
     endSession: entry.end_session === true,
   });
-  return new SsoSignIns({ providers: providers.map(toProvider), users, audit });
+  return new SsoSignIns({ providers: providers.map(toProvider), users, audit, rates });
 }
 
 /** The secret is read when it is needed, so that it can be stored, or replaced, while the hub runs. */

@@ -44,7 +44,7 @@ export interface McpHttpOptions {
   readonly logLevels?: LogLevels;
   readonly loginOffers?: LoginOffers;
   readonly sessions?: SessionObserver | undefined;
-  /** Of each caller. */
+  /** Of each caller, and of each address. */
   readonly limits?: GrantLimits;
   /** The session records of a group, so that sessions survive this process. */
   readonly sessionRecords?: (group: string) => SessionRecords | undefined;
@@ -99,7 +99,7 @@ export class McpHttp {
   /** Streamable HTTP of one group, for an edge that has paths of its own and knows the caller. `name` is not yet decoded. */
   serve(name: string, request: IncomingMessage, nodeResponse: ServerResponse, grant: Grant): void {
     const response = new NodeResponse(nodeResponse);
-    const served = this.#find({ route: "mcp", group: name, query: undefined }, grant, response);
+    const served = this.#find({ route: "mcp", group: name, query: undefined }, grant, response, undefined);
     served?.http.handle(request, response, served.requesters.of(grant));
   }
 
@@ -110,7 +110,7 @@ export class McpHttp {
     const caller = this.#options.authenticator.findMcp(request, source);
     // Refusals are left to Node's server.
     if (caller === undefined) return false;
-    const served = this.#find(target, caller, response);
+    const served = this.#find(target, caller, response, source);
     served?.http.handle(request, response, served.requesters.of(caller));
     return true;
   }
@@ -181,11 +181,11 @@ export class McpHttp {
     use: (served: GroupServers, requester: Requester | undefined) => void,
   ): void {
     const { authenticator } = this.#options;
+    const source = addressOf(request);
     const enter = (caller: Grant) => {
-      const served = this.#find(target, caller, response);
+      const served = this.#find(target, caller, response, source);
       if (served !== undefined) use(served, served.requesters.of(caller));
     };
-    const source = addressOf(request);
     const caller = authenticator.findMcp(request, source);
     if (caller !== undefined) return enter(caller);
     authenticator
@@ -198,11 +198,12 @@ export class McpHttp {
     target: Pick<Target, "route" | "group" | "query">,
     caller: Grant,
     response: LazyResponse,
+    source: string | undefined,
   ): GroupServers | undefined {
     try {
       const { group, route } = target;
       // Messages of other transports are counted when they are read.
-      if (route === "mcp") this.#options.limits?.of(caller)?.take();
+      if (route === "mcp") this.#options.limits?.take(caller, source);
       return this.#group(group === undefined ? undefined : decodeUri(group), exposureIn(target), caller);
     } catch (thrown) {
       sendError(response, toHubError(thrown));

@@ -20,6 +20,7 @@ import type { PackageInUse, Renewal } from "./npm/packages.ts";
 import { Offer } from "./offer.ts";
 import type { Breaker, CircuitBreaker } from "./resilience/breaker.ts";
 import { CallLimits } from "./resilience/call-limits.ts";
+import { ToolLimits } from "./resilience/tool-limits.ts";
 import type { Resilience } from "./resilience/resilience.ts";
 import type { NextTry } from "./resilience/restarts.ts";
 import { ServerLog, type LogFilter, type LogLine } from "./server-log.ts";
@@ -56,6 +57,7 @@ export class ManagedServer {
   readonly #lifecycle: Lifecycle;
   readonly #access: Access;
   readonly limits: CallLimits;
+  readonly toolLimits: ToolLimits;
 
   /** The subscriptions outlive it: its replacement gets them. */
   constructor(
@@ -70,6 +72,7 @@ export class ManagedServer {
     this.#log = new ServerLog({ redact: state.redact, onLine: (line) => state.events.onLog(line) });
     this.#dialer = new Dialer(state, this.#log);
     this.limits = limitsOf(state);
+    this.toolLimits = new ToolLimits(config.name, () => state.resilience.toolLimits);
     // Also before its first start: calls of other servers may contain them.
     context.redactor.setSecrets(state, secretsOf(config));
     const [offer, dialer, limits] = [this.#offer, this.#dialer, this.limits];

@@ -38,6 +38,9 @@ export interface SsoHubOptions {
   readonly isAdminLocal?: boolean;
 }
 
+/** All people of a test have the same address. */
+export const SIGN_INS_PER_MINUTE = 40;
+
 export async function startSsoHub(options: SsoHubOptions = {}): Promise<SsoHub> {
   const { servers = {}, groups, auth = {}, sso = {}, isAdminLocal = false } = options;
   const port = isAdminLocal ? await freePortPair() : await freePort();
@@ -65,7 +68,9 @@ export async function startSsoHub(options: SsoHubOptions = {}): Promise<SsoHub> 
     ...sso,
   };
   const place = isAdminLocal ? { listen: { admin: "loopback" }, public_url: url } : {};
-  await writeFile(join(home.dir, "config/hub.json"), JSON.stringify({ ...place, auth: { ...auth, sso: [entry] } }));
+  const limits = { sign_ins_per_minute: SIGN_INS_PER_MINUTE };
+  const settings = { ...place, auth: { limits, ...auth, sso: [entry] } };
+  await writeFile(join(home.dir, "config/hub.json"), JSON.stringify(settings));
   await plugboard(home, ["secret", "set", SECRET_NAME], { stdin: SECRET });
   const start = () => startHub(home, { args: ["--port", String(port)] });
   let hub = await start();

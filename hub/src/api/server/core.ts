@@ -2,6 +2,7 @@
 
 import type { AccessTokens } from "../../auth/access-tokens.ts";
 import type { AuditLog } from "../../auth/audit.ts";
+import type { RequestRates } from "../../auth/request-rates.ts";
 import type { Users } from "../../auth/users.ts";
 import type { Issuer } from "../../auth/issuer/issuer.ts";
 import type { Calls } from "../../calls/calls.ts";
@@ -31,6 +32,8 @@ export interface Core {
   readonly audit: AuditLog;
   /** The embedded authorization server, if it is switched on. */
   readonly issuer: Issuer | undefined;
+  /** Of what comes before any credentials, and of logins. */
+  readonly rates: RequestRates;
   readonly sessions: LiveSessions;
   readonly history: LiveHistory;
   readonly events: HubEvents;

@@ -22,7 +22,8 @@ export interface MetricsOptions {
   readonly calls: Pick<Calls, "limits" | "outcomes" | "retriesOf" | "callerDurations" | "inFlight">;
   readonly latency: { prometheus(): string };
   /** Of callers with credentials. */
-  readonly callerLimits: { readonly refused: ReadonlyMap<string, number> };
+  /** Those of callers and addresses, and those of what comes before any credentials. */
+  readonly requestLimits: readonly { readonly refused: ReadonlyMap<string, number> }[];
   readonly callLog: Pick<CallLog, "lost">;
   readonly secrets: Pick<SecretStore, "failures">;
   /** Open MCP sessions and connections. */
@@ -60,7 +61,7 @@ export function createMetrics(
 }
 
 async function render(options: MetricsOptions): Promise<string> {
-  const { supervisor, calls, latency, callLog, callerLimits, secrets, logins, eventClients, droppedConnections } =
+  const { supervisor, calls, latency, callLog, requestLimits, secrets, logins, eventClients, droppedConnections } =
     options;
   const { servers } = supervisor;
   const sessions = await options.sessions();
@@ -137,19 +138,24 @@ async function render(options: MetricsOptions): Promise<string> {
     metric(
       "hub_calls_refused_total",
       "counter",
-      "Calls refused because of a limit, of a server or of the hub (no server label)",
+      "Calls refused because of a limit, of a tool, of a server or of the hub (no server label)",
       [
         ...[...calls.limits.refused].map(([limit, count]) => [{ limit }, count] as const),
         ...servers.flatMap(({ name, limits }) =>
           [...limits.refused].map(([limit, count]) => [{ server: name, limit }, count] as const),
+        ),
+        ...servers.flatMap(({ name, toolLimits }) =>
+          [...toolLimits.used].flatMap(([tool, { refused }]) =>
+            [...refused].map(([limit, count]) => [{ server: name, tool, limit }, count] as const),
+          ),
         ),
       ],
     ),
     metric(
       "hub_requests_refused_total",
       "counter",
-      "Requests of MCP clients refused because of the limits of their credentials",
-      [...callerLimits.refused].map(([limit, count]) => [{ limit }, count]),
+      "Requests refused because of a limit of their credentials or address",
+      requestLimits.flatMap(({ refused }) => [...refused].map(([limit, count]) => [{ limit }, count] as const)),
     ),
     metric(
       "hub_calls_waiting",

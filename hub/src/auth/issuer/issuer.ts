@@ -8,9 +8,9 @@ import { issuerErrorPage } from "../../http/pages/consent-pages.ts";
 import { renderPage, sendPage } from "../../http/pages/page.ts";
 import { identify } from "../../http/request-id.ts";
 import type { AccessTokens } from "../access-tokens.ts";
-import { FailureLimit } from "../failure-limit.ts";
 import type { AuditedBy } from "../audit.ts";
 import type { Grant } from "../grant.ts";
+import type { RequestRates } from "../request-rates.ts";
 import { AccessRequests, type WaitingRequest } from "./access-requests.ts";
 import type { Consent } from "./consent.ts";
 import type { ClientLogin, IssuerStore } from "./issuer-store.ts";
@@ -29,6 +29,7 @@ export interface IssuerOptions extends Pick<ProviderOptions, "defaultGroup" | "f
   readonly openStore: () => Promise<IssuerStore>;
   /** The groups that a caller may use. */
   readonly groupsOf: (grant: Grant) => readonly string[];
+  readonly rates: RequestRates;
   /** The address that a request comes from. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Resolves when the event is recorded: what it is about happens only then. */
@@ -57,16 +58,10 @@ interface Loaded {
   readonly consent: Consent;
 }
 
-const HOUR_MS = 3_600_000;
-const REGISTRATIONS_PER_HOUR = 20;
-const AUTHORIZATIONS_PER_MINUTE = 60;
-
 export class Issuer {
   readonly #options: IssuerOptions;
   readonly #now: () => number;
   readonly #requests: AccessRequests;
-  readonly #registrations = new FailureLimit({ limit: REGISTRATIONS_PER_HOUR, windowMs: HOUR_MS });
-  readonly #authorizations = new FailureLimit({ limit: AUTHORIZATIONS_PER_MINUTE });
   /** The address of the request that the library answers. */
   readonly #source = new AsyncLocalStorage<string>();
   #store: Promise<IssuerStore> | undefined;
@@ -139,17 +134,9 @@ export class Issuer {
   }
 
   #limit(path: string, address: string): void {
-    const waitMs =
-      path === ROUTES.registration
-        ? this.#registrations.fail(address)
-        : path === ROUTES.authorization
-          ? this.#authorizations.fail(address)
-          : undefined;
-    if (waitMs === undefined) return;
-    throw new HubError("RateLimited", "Too many requests from this address", {
-      hint: `Wait ${Math.ceil(waitMs / 1000)} s, then try again`,
-      retryAfterMs: waitMs,
-    });
+    const { rates } = this.#options;
+    if (path === ROUTES.registration) rates.take("client_registrations", address);
+    if (path === ROUTES.authorization) rates.take("authorizations", address);
   }
 
   async #load(): Promise<Loaded> {

@@ -4,7 +4,7 @@
 
 import { HubError } from "../../errors.ts";
 import type { AuditLog } from "../audit.ts";
-import { FailureLimit } from "../failure-limit.ts";
+import type { RequestRates } from "../request-rates.ts";
 import { digestOf, isSameDigest, randomSecret } from "../secret-digest.ts";
 import type { User, Users } from "../users.ts";
 import { toSignIn, type ClaimRules, type Claims } from "./claims.ts";
@@ -46,6 +46,7 @@ export interface SsoSignInsOptions {
   readonly providers: readonly SsoProvider[];
   readonly users: Pick<Users, "signedIn">;
   readonly audit: Pick<AuditLog, "refused">;
+  readonly rates: RequestRates;
   /** The wall clock, in milliseconds. */
   readonly now?: () => number;
 }
@@ -75,13 +76,11 @@ interface Proven extends SignedInPerson {
 export const SIGN_IN_MS = 10 * 60_000;
 const KEY_MS = 60_000;
 const MAX_PENDING = 1000;
-const STARTS_PER_MINUTE = 30;
 const MAX_LOGOUTS = 1000;
 
 export class SsoSignIns {
   readonly #options: SsoSignInsOptions;
   readonly #now: () => number;
-  readonly #starts = new FailureLimit({ limit: STARTS_PER_MINUTE });
   /** By digest of the state; the oldest first. */
   readonly #pending = new Map<string, Pending>();
   /** By digest of the key. */
@@ -106,11 +105,7 @@ export class SsoSignIns {
     readonly source: string;
   }): Promise<{ readonly url: string; readonly cookie: string }> {
     const provider = this.#find(given.provider);
-    const waitMs = this.#starts.fail(given.source);
-    if (waitMs !== undefined) {
-      const hint = `Wait ${Math.ceil(waitMs / 1000)} s, then try again`;
-      throw new HubError("RateLimited", "Too many sign-ins were begun", { hint, retryAfterMs: waitMs });
-    }
+    this.#options.rates.take("sign_ins", given.source);
     const { url, state, finish } = await provider.client.begin(given.redirectUri);
     const cookie = randomSecret();
     const now = this.#now();

@@ -17,6 +17,8 @@ const hostName = z
     z.regex(/^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/, "a host is a name in lower case, without scheme and port"),
   );
 
+const rate = z.number().check(z.gte(0.1), z.lte(100_000));
+
 /** Strict: an unknown key is a typing error, and a rule that does not apply is a hole. */
 export const hubSettingsEntry = z.strictObject({
   $schema: z.optional(z.string()),
@@ -43,12 +45,17 @@ export const hubSettingsEntry = z.strictObject({
           client_documents: z.optional(z.union([z.boolean(), z.array(hostName)])),
         }),
       ),
-      /** Of each caller with credentials, at the MCP endpoints. */
+      /** At the MCP endpoints, of each caller with credentials, if nothing else is said. */
       limits: z.optional(
         z.strictObject({
-          requests_per_second: z.optional(z.number().check(z.gte(0.1), z.lte(100_000))),
+          requests_per_second: z.optional(rate),
           requests_burst: z.optional(count),
           max_requests: z.optional(count),
+          /** Of one address, whoever its callers are. Default: no limit. */
+          address_requests_per_second: z.optional(rate),
+          address_requests_burst: z.optional(count),
+          /** Of one address, by identity providers. */
+          sign_ins_per_minute: z.optional(count),
         }),
       ),
       /** Identity providers by which people sign in to the web interface. */

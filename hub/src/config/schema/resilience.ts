@@ -6,6 +6,8 @@ import * as limits from "./limits.ts";
 
 const ms = z.int().check(z.gte(1), z.lte(limits.TIMEOUT_MAX_MS));
 
+const toolName = z.string().check(z.maxLength(limits.TOOL_NAME_MAX));
+
 const retryRule = z.enum(["auto", "never", "safe", "always"], {
   error: 'retry must be "auto", "never", "safe" or "always"',
 });
@@ -15,7 +17,7 @@ export const resilienceEntry = z.strictObject({
   /** Whether the hub trusts the annotations readOnlyHint and idempotentHint of its tools. */
   trusted: z.optional(z.boolean()),
   retry: z.optional(retryRule),
-  tool_retry: z.optional(z.record(z.string().check(z.maxLength(limits.TOOL_NAME_MAX)), retryRule)),
+  tool_retry: z.optional(z.record(toolName, retryRule)),
   breaker_failures: z.optional(count),
   breaker_cooldown_ms: z.optional(ms),
   /** 0 disables health checks. */
@@ -30,6 +32,8 @@ export const resilienceEntry = z.strictObject({
   restart_first_ms: z.optional(ms),
   restart_max_ms: z.optional(ms),
   ...callLimits,
+  /** The same for single tools, for all callers together. */
+  tool_limits: z.optional(z.record(toolName, z.strictObject(callLimits))),
   /** Limit of notifications from the server: list changes, progress, log messages. */
   messages_per_second: z.optional(count),
 });

@@ -2,6 +2,7 @@
 
 import { MESSAGES_PER_SECOND } from "../../protocol/connect/read-limiter.ts";
 import { toRate } from "../../config/schema/hub-limits.ts";
+import type { ToolLimitSettings } from "./tool-limits.ts";
 import type { Rate } from "../../lib/token-bucket.ts";
 import type { ResilienceEntry, RetryRule } from "../../config/schema/resilience.ts";
 
@@ -24,6 +25,7 @@ export interface Resilience {
   readonly maxCalls: number;
   readonly maxQueuedCalls: number;
   readonly rate: Rate | undefined;
+  readonly toolLimits: ToolLimitSettings;
   /** Notifications that it may send. */
   readonly messagesPerSecond: number;
 }
@@ -65,6 +67,16 @@ export function resilienceOf(entry: ResilienceEntry = {}): Resilience {
     maxCalls: entry.max_calls ?? 256,
     maxQueuedCalls: entry.max_queued_calls ?? 1024,
     rate: toRate(entry),
+    toolLimits: toToolLimits(entry.tool_limits),
     messagesPerSecond: entry.messages_per_second ?? MESSAGES_PER_SECOND,
   };
+}
+
+function toToolLimits(entries: NonNullable<ResilienceEntry["tool_limits"]> = {}): ToolLimitSettings {
+  const toLimits = (entry: (typeof entries)[string]) => ({
+    maxCalls: entry.max_calls ?? Infinity,
+    maxQueuedCalls: entry.max_queued_calls ?? 1024,
+    rate: toRate(entry),
+  });
+  return Object.fromEntries(Object.entries(entries).map(([tool, entry]) => [tool, toLimits(entry)]));
 }

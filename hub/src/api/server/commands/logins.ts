@@ -35,6 +35,7 @@ export class LoginCommands {
     if (clientSecret !== undefined && clientId === undefined) {
       throw new HubError("InvalidArgument", "A client secret needs its client id", { field: "client_id" });
     }
+    if (rights.principal !== OWNER) this.#hub.rates.take("server_logins", rights.principal);
     const { config, owner } = await this.#loginOf(id, rights, as);
     if (link !== undefined && link !== linkOf(owner)) {
       // Written first: a browser may have been sent here.
