@@ -145,6 +145,22 @@ describe("the rest of a server", () => {
     ],
     [{ Official: { name: "n", version: "1" } }, { type: "official", name: "n", version: "1" }],
     [
+      { registry: "official", name: "n", version: "1" },
+      { type: "official", name: "n", version: "1" },
+    ],
+    [
+      { registry: "smithery", name: "q" },
+      { type: "smithery", qualifiedName: "q" },
+    ],
+    [
+      { registry: "company", name: "n", version: "1" },
+      { type: "registry", registry: "company", name: "n", version: "1" },
+    ],
+    [
+      { registry: "docker", name: "time" },
+      { type: "registry", registry: "docker", name: "time" },
+    ],
+    [
       { type: "smithery", qualified_name: "q" },
       { type: "smithery", qualifiedName: "q" },
     ],

@@ -10,11 +10,12 @@ import { toPlainJson, type JsonObject } from "./plain-object.ts";
 import { isObject } from "../../lib/json/json.ts";
 import { toNetwork } from "../schema/network.ts";
 import { groupEntry, parseWith, serverEntry } from "../schema/schema.ts";
-import type { GroupEntry, ServerEntry } from "../schema/schema.ts";
+import type { GroupEntry } from "../schema/schema.ts";
 import { name as nameRule } from "../schema/text.ts";
 import { patternsOf, settingsOf, toGroupTools } from "../schema/tool-settings.ts";
+import { toSource } from "./source.ts";
 import { toTransport } from "./transport.ts";
-import type { GroupConfig, InvalidGroup, ServerConfig, Source, Transport } from "../schema/types.ts";
+import type { GroupConfig, InvalidGroup, ServerConfig, Transport } from "../schema/types.ts";
 import { quoted, withPath } from "./error-path.ts";
 
 /**
@@ -81,26 +82,6 @@ function foreignAuth(oauth: unknown, transport: Transport): JsonObject | false |
 /** The unchecked name of a server: `name`, else its key. */
 export function nameOf(key: string | undefined, entry: unknown): unknown {
   return (isObject(entry) && Object.hasOwn(entry, "name") ? entry["name"] : undefined) ?? key;
-}
-
-function toSource(source: ServerEntry["source"]): Source {
-  const type = (typeof source === "string" ? source : source?.type)?.toLowerCase();
-  const parts = typeof source === "object" ? source : undefined;
-  if (type === "official" || parts?.Official) {
-    const { name, version } = parts?.Official ?? parts ?? {};
-    if (name && version) return { type: "official", name, version };
-    throw new HubError("InvalidConfig", "An official source needs a name and a version", { field: "source" });
-  }
-  if (type === "smithery" || parts?.Smithery) {
-    const { qualified_name, qualifiedName } = parts?.Smithery ?? parts ?? {};
-    const name = qualified_name ?? qualifiedName;
-    if (name) return { type: "smithery", qualifiedName: name };
-    throw new HubError("InvalidConfig", "A smithery source needs a qualifiedName", { field: "source" });
-  }
-  // Other clients write arbitrary strings here ("custom"). Only this hub writes objects, so those are validated.
-  const isManual = type === "manual" || (parts != null && Object.hasOwn(parts, "Manual"));
-  if (parts === undefined || isManual) return { type: "manual" };
-  throw new HubError("InvalidConfig", "Source type must be official, smithery or manual", { field: "source.type" });
 }
 
 export interface ParsedGroups {

@@ -151,6 +151,10 @@ describe("CF-7 rejected entries", () => {
     [{ ...ok, groups: ["a b"] }, "groups.0", /may only contain letters/],
     [{ ...ok, source: { type: "official", name: "n" } }, "source", /needs a name and a version/],
     [{ ...ok, source: { type: "other" } }, "source.type", /official, smithery or manual/],
+    [{ ...ok, source: { type: "official", name: "n", version: "latest" } }, "source.version", /exact version/],
+    [{ ...ok, source: { registry: "company", name: "n", version: "^1.2.0" } }, "source.version", /exact version/],
+    [{ ...ok, source: { registry: "company" } }, "source.name", /needs a name/],
+    [{ ...ok, source: { registry: " ", name: "n" } }, "source.registry", /no registry/],
   ];
   it.each(refusals)("CF-7 %j", (entry, field, message) => {
     const error = refusal(() => normalizeServer("x", entry));

@@ -90,6 +90,7 @@ const packageEntry = z.looseObject({
 });
 
 const sourceFields = z.looseObject({
+  registry: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
   name: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
   version: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
   qualifiedName: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),

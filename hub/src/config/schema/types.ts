@@ -51,9 +51,12 @@ export type EraChoice = "modern" | "legacy";
 /** Whether the hub installs and runs the package, or npx does. Undefined: the hub's default. */
 export type NpmMode = "managed" | "npx";
 
+/** Where the entry comes from; config/parse/source.ts reads its spellings. */
 export type Source =
   | { readonly type: "official"; readonly name: string; readonly version: string }
   | { readonly type: "smithery"; readonly qualifiedName: string }
+  /** Any other registry: by its name in hub.json, or its address. */
+  | { readonly type: "registry"; readonly registry: string; readonly name: string; readonly version?: string }
   | { readonly type: "manual" };
 
 export interface ServerConfig {

@@ -168,5 +168,8 @@ const NO_TRANSPORT = {
 };
 
 function toSource(source: Source): Record<string, string> {
-  return source.type === "smithery" ? { type: source.type, qualified_name: source.qualifiedName } : { ...source };
+  if (source.type === "smithery") return { type: source.type, qualified_name: source.qualifiedName };
+  if (source.type !== "registry") return { ...source };
+  const { type: _, ...rest } = source;
+  return rest;
 }
