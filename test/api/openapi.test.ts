@@ -132,7 +132,12 @@ const ATTEMPTS = [
   "DELETE /logins/{login}",
 ];
 /** Tested where clients log in: test/ui/consent.test.ts. */
-const CONSENT = ["DELETE /grants/{id}", "GET /oauth/requests/{code}", "POST /oauth/requests/{code}/approve"];
+const CONSENT = [
+  "POST /grants",
+  "DELETE /grants/{id}",
+  "GET /oauth/requests/{code}",
+  "POST /oauth/requests/{code}/approve",
+];
 /** Of a signed-in browser: checked separately. */
 const BROWSER = ["GET /ui/providers", "POST /ui/session", "GET /ui/session", "DELETE /ui/session"];
 /** They need an identity provider, and the session of another browser: test/auth/sso.test.ts. */

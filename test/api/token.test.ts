@@ -94,6 +94,7 @@ const MATRIX: readonly Row[] = [
   { role: "user", route: "PUT /connections/secrets/{name}", path: "/connections/secrets/x", body: { unknown: 1 } },
   { role: "user", route: "DELETE /connections/secrets/{name}", path: "/connections/secrets/absent" },
   { role: "user", route: "GET /grants", path: "/grants" },
+  { route: "POST /grants", path: "/grants", body: { name: "x", groups: [] } },
   { role: "user", route: "DELETE /grants/{id}", path: "/grants/absent" },
   { role: "user", route: "GET /oauth/requests/{code}", path: "/oauth/requests/absent" },
   {

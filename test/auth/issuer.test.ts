@@ -49,7 +49,7 @@ describe("AU-4 a login at the hub's own authorization server", () => {
         registration_endpoint: `${at.url}/oauth/register`,
         revocation_endpoint: `${at.url}/oauth/revoke`,
         response_types_supported: ["code"],
-        grant_types_supported: ["authorization_code", "refresh_token"],
+        grant_types_supported: expect.arrayContaining(["authorization_code", "refresh_token"]),
         code_challenge_methods_supported: ["S256"],
         token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "client_secret_post"],
         scopes_supported: expect.arrayContaining(["mcp", "mcp:read"]),

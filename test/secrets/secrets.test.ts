@@ -591,6 +591,7 @@ async function useUserFiles(): Promise<void> {
   await rest("GET /audit", "/audit");
   await rest("GET /audit/verify", "/audit/verify");
   await rest("GET /grants", "/grants");
+  await rest("POST /grants", "/grants", { body: { name: "ci", groups: ["default"] } });
   await rest("DELETE /grants/{id}", "/grants/none");
   await rest("GET /oauth/requests/{code}", "/oauth/requests/AAAA-AAAA");
   await rest("POST /oauth/requests/{code}/approve", "/oauth/requests/AAAA-AAAA/approve");

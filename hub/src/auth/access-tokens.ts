@@ -265,17 +265,17 @@ export class AccessTokens {
   };
 }
 
+/** The name of a token, or of a program. */
+export function requireTokenName(name: string): void {
+  if (NAME.test(name)) return;
+  throw new HubError("InvalidArgument", "The name begins with a letter or digit and has at most 64 characters", {
+    field: "name",
+    hint: "Letters, digits, spaces and . _ @ + - are allowed",
+  });
+}
+
 function requireValid({ name, groups, expiresAt }: NewToken, now: number): void {
-  if (!NAME.test(name)) {
-    throw new HubError(
-      "InvalidArgument",
-      "The name of a token begins with a letter or digit and has at most 64 characters",
-      {
-        field: "name",
-        hint: "Letters, digits, spaces and . _ @ + - are allowed",
-      },
-    );
-  }
+  requireTokenName(name);
   if (groups !== "*" && groups.length === 0) {
     throw new HubError("InvalidArgument", "A token needs at least one group", { field: "groups" });
   }

@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   "auth.sign_in_link",
   "auth.signed_in",
   "auth.signed_out",
+  "client.added",
   "client.registered",
   "client.removed",
   "config.edit",

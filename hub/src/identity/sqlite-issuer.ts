@@ -40,7 +40,11 @@ export class SqliteIssuer implements IssuerStore {
     return this.#file.run((db) =>
       db.transact(() => {
         db.run("DELETE FROM oauth_client WHERE used_at IS NULL AND created_at <= ?", now - UNUSED_MS);
-        db.run("DELETE FROM oauth_client WHERE used_at <= ?", now - IDLE_MS);
+        db.run(
+          `DELETE FROM oauth_client WHERE used_at <= ? AND id NOT IN (SELECT client FROM oauth_login WHERE ${IS_VALID})`,
+          now - IDLE_MS,
+          now,
+        );
         db.run(
           `DELETE FROM oauth_client WHERE id IN
             (SELECT id FROM oauth_client WHERE used_at IS NULL ORDER BY created_at DESC, id LIMIT -1 OFFSET ?)`,
@@ -105,6 +109,14 @@ export class SqliteIssuer implements IssuerStore {
         return db.run(sql, now, by, id) > 0;
       }),
     );
+  }
+
+  usedLogin(id: string): Promise<void> {
+    const now = this.#now();
+    return this.#file.run((db) => {
+      db.run("UPDATE oauth_login SET used_at = ? WHERE id = ?", now, id);
+      db.run("UPDATE oauth_client SET used_at = ? WHERE id = (SELECT client FROM oauth_login WHERE id = ?)", now, id);
+    });
   }
 
   addRefreshToken(digest: string, login: string, payload: Payload, expiresAt: number): Promise<void> {

@@ -3,9 +3,9 @@
 import { and } from "../lib/text/format.ts";
 
 export const grants = {
-  title: "Clients that have logged in",
-  hint: "Programs that people have let use the hub, by OAuth. They get tokens for some groups, and no others.",
-  none: "No client has logged in.",
+  title: "OAuth clients",
+  hint: "Programs that people have let use the hub, by OAuth, and those that an administrator gave credentials of their own. They get tokens for some groups, and no others.",
+  none: "No OAuth client has access.",
   columns: {
     client: "Client",
     goesTo: "Goes to",
@@ -16,6 +16,7 @@ export const grants = {
     actions: "Actions",
   },
   noName: "(no name)",
+  program: "own credentials",
   readOnly: "read-only",
   never: "never",
   chosen: (groups: readonly string[]) => and(groups),

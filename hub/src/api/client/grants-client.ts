@@ -1,6 +1,6 @@
 // The part of the client about OAuth clients that use the hub.
 
-import type { AccessRequestView, ClientGrant } from "../schemas/oauth.ts";
+import type { AccessRequestView, ClientGrant, ClientGrantInput, NewClientGrant } from "../schemas/oauth.ts";
 import type { Connection } from "./connection.ts";
 
 export class GrantsClient {
@@ -13,6 +13,11 @@ export class GrantsClient {
   /** The valid ones. */
   list(): Promise<ClientGrant[]> {
     return this.#hub.request("/grants");
+  }
+
+  /** Gives a program credentials of its own. They are in the answer only. */
+  create(input: ClientGrantInput): Promise<NewClientGrant> {
+    return this.#hub.request("/grants", { method: "POST", body: input });
   }
 
   revoke(id: string): Promise<void> {

@@ -25,8 +25,11 @@ export const clientGrant = component(
     id: z.string(),
     client_id: z.string(),
     client_name: describe(z.nullable(z.string()), "The name that the client gives itself"),
-    redirect_host: describe(z.string(), "The host that gets the access, or the scheme of an app"),
-    principal: describe(z.string(), "The person for whom it acts"),
+    redirect_host: describe(
+      z.nullable(z.string()),
+      "The host that gets the access, or the scheme of an app; null: a program with credentials of its own",
+    ),
+    principal: describe(z.string(), "The person or program for whom it acts"),
     groups: z.array(z.string()),
     read_only: z.boolean(),
     created_at: z.string(),
@@ -36,3 +39,27 @@ export const clientGrant = component(
   }),
 );
 export type ClientGrant = z.infer<typeof clientGrant>;
+
+export const grantInput = component(
+  "ClientGrantInput",
+  z.strictObject({
+    name: describe(z.string(), "Of the program, which is service:NAME in access lists and the audit log"),
+    groups: z.array(z.string()).check(z.minLength(1)),
+    read_only: z.optional(z.boolean()),
+    expires_in_days: describe(z.optional(z.number().check(z.positive(), z.maximum(3650))), "Default: 365"),
+    public_key: describe(
+      z.optional(z.string().check(z.maxLength(16_384))),
+      "PEM or JWK: it signs with the private key (private_key_jwt). Default: it gets a secret",
+    ),
+  }),
+);
+export type ClientGrantInput = z.infer<typeof grantInput>;
+
+export const newGrant = component(
+  "NewClientGrant",
+  z.extend(clientGrant, {
+    client_secret: describe(z.nullable(z.string()), "Shown only here; null: it has a key"),
+    token_url: describe(z.nullable(z.string()), "Where it gets tokens; null: the hub does not listen"),
+  }),
+);
+export type NewClientGrant = z.infer<typeof newGrant>;

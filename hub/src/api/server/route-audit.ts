@@ -73,6 +73,7 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
     },
   ],
   revokeToken: named("token.revoke", "id"),
+  createGrant: ({ body }) => [{ action: "client.added", object: text(body, "name") }],
   approveAccessRequest: about("auth.signed_in", "page of an OAuth client"),
   changeUser: ({ params, body }) => {
     const object = text(params, "id");

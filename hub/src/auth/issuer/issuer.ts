@@ -13,9 +13,12 @@ import type { Grant } from "../grant.ts";
 import type { RequestRates } from "../request-rates.ts";
 import { AccessRequests, type WaitingRequest } from "./access-requests.ts";
 import type { Consent } from "./consent.ts";
-import type { ClientLogin, IssuerStore } from "./issuer-store.ts";
+import { MAX_UNUSED_CLIENTS, type ClientLogin, type IssuerStore } from "./issuer-store.ts";
+import { loadLibrary } from "./library.ts";
 import { ownerOf, ROUTES } from "./paths.ts";
+import type { MadeProgram, NewProgram } from "./programs.ts";
 import type { IssuerRules, ProviderOptions } from "./provider.ts";
+import { groupOfResource } from "./resources.ts";
 import { withScope } from "./scope.ts";
 import { SIGN_IN_SCRIPT } from "./sign-in-script.ts";
 
@@ -62,8 +65,12 @@ export class Issuer {
   readonly #options: IssuerOptions;
   readonly #now: () => number;
   readonly #requests: AccessRequests;
-  /** The address of the request that the library answers. */
-  readonly #source = new AsyncLocalStorage<string>();
+  /** The request that the library answers. */
+  readonly #source = new AsyncLocalStorage<{
+    readonly address: string;
+    readonly path: string;
+    readonly response: ServerResponse;
+  }>();
   #store: Promise<IssuerStore> | undefined;
   #loading: Promise<Loaded> | undefined;
 
@@ -92,6 +99,16 @@ export class Issuer {
     const waiting = this.#requests.findByCode(code);
     waiting.signedIn = grant;
     return waiting;
+  }
+
+  /** Gives a program access by credentials of its own. */
+  async addProgram(given: NewProgram): Promise<MadeProgram> {
+    const { makeProgram } = await import("./programs.ts");
+    const made = makeProgram(given, this.#now());
+    const store = await this.#open();
+    await store.addClient(made.client, MAX_UNUSED_CLIENTS);
+    await store.addLogin(made.login);
+    return made;
   }
 
   async logins(): Promise<LoginUse[]> {
@@ -130,7 +147,19 @@ export class Issuer {
     const { library, consent } = await this.#loading;
     if (owner === "consent") return consent.answer(request, response, path);
     if (path === ROUTES.authorization) request.url = withScope(request.url ?? "");
-    await this.#source.run(this.#options.addressOf(request), () => library(request, response));
+    const source = { address: this.#options.addressOf(request), path, response };
+    await this.#source.run(source, () => library(request, response));
+  }
+
+  /** Counts a request of a client for tokens, by its address too: many people use the same hosted client. */
+  #tokenRequest(client: string): HubError | undefined {
+    const source = this.#source.getStore();
+    if (source?.path !== ROUTES.token) return undefined;
+    const refusal = this.#options.rates.count("token_requests", `${source.address} ${client}`);
+    if (refusal?.retryAfterMs !== undefined) {
+      source.response.setHeader("retry-after", String(Math.ceil(refusal.retryAfterMs / 1000)));
+    }
+    return refusal;
   }
 
   #limit(path: string, address: string): void {
@@ -147,7 +176,8 @@ export class Issuer {
       import("./storage.ts"),
     ]);
     const store = () => this.#open();
-    const source = () => this.#source.getStore() ?? "";
+    const source = () => this.#source.getStore()?.address ?? "";
+    const { OIDCProviderError } = (await loadLibrary()).errors;
     const provider = await createProvider({
       ...this.#options,
       base: base(),
@@ -155,6 +185,12 @@ export class Issuer {
         tokens,
         store,
         source,
+        groupOf: (audience) => groupOfResource(audience, base(), defaultGroup),
+        onClient: (id) => {
+          const refusal = this.#tokenRequest(id);
+          if (refusal === undefined) return;
+          throw Object.assign(new OIDCProviderError(429, "slow_down"), { error_description: refusal.message });
+        },
         onEvent: (event) => onEvent({ ...event, address: source() }),
         now: this.#now,
       }),

@@ -19,6 +19,10 @@ const METADATA: ReadonlySet<string> = new Set([
 ]);
 const LIBRARY: ReadonlySet<string> = new Set([...METADATA, ...Object.values(ROUTES)]);
 
+export function isMetadata(path: string): boolean {
+  return METADATA.has(path);
+}
+
 /** Who answers at a path; undefined: it is not one of the authorization server. */
 export function ownerOf(path: string): "library" | "consent" | "script" | undefined {
   if (LIBRARY.has(path) || path.startsWith(`${ROUTES.authorization}/`)) return "library";

@@ -1,14 +1,18 @@
 // Configures the protocol library to be as small as MCP clients need it: code with PKCE, refresh tokens, revocation, registration,
-// client documents, one audience per token. No ID tokens: signing in to other things is not its purpose.
+// client documents, one audience per token; and client credentials for programs that an administrator has added. No ID tokens: signing
+// in to other things is not its purpose.
 
 import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
 import type { Configuration, KoaContextWithOIDC, Provider } from "oidc-provider";
+import { isObject } from "../../lib/json/json.ts";
 import { makeAccessToken, type TokenPrefix } from "../access-token.ts";
+import { isSecret } from "./client-secret.ts";
 import { cleanClientMetadata } from "./client-metadata.ts";
 import { loadLibrary } from "./library.ts";
-import { CONSENT_PATH, ROUTES } from "./paths.ts";
+import { CONSENT_PATH, isMetadata, ROUTES } from "./paths.ts";
 import { ANY_GROUP, groupOfResource } from "./resources.ts";
-import { isSecret, type Storage } from "./storage.ts";
+import { isProgram } from "./programs.ts";
+import type { Storage } from "./storage.ts";
 
 export interface ProviderOptions {
   /** The address of the hub, as clients know it: the issuer. */
@@ -39,6 +43,7 @@ export const LOGIN_S = 180 * 86_400;
 /** Codes, and people who look at a page. */
 const CODE_S = 60;
 const PAGE_S = 600;
+const MAX_ASSERTION_S = 300;
 export const SCOPES = ["mcp", "mcp:read"] as const;
 /** Seconds for which the document of a client is kept. */
 const DOCUMENT_S = { min: 300, max: 86_400 };
@@ -48,12 +53,14 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   const library = await loadLibrary();
   const provider = new library.Provider(base, configure(options, library.errors));
   const isSecure = base.startsWith("https:");
-  // The connection may be plain behind a proxy that ends TLS.
-  provider.use((context, next) => {
+  provider.use(async (context, next) => {
+    // The connection may be plain behind a proxy that ends TLS.
     context.cookies.secure = isSecure;
-    return next();
+    await next();
+    if (isMetadata(context.path)) hideProgramMethods(context);
   });
   makeTokensOf(provider.AccessToken, "pbo_");
+  makeTokensOf(provider.ClientCredentials, "pbo_");
   makeTokensOf(provider.RefreshToken, "pbr_");
   provider.Client.prototype.compareClientSecret = function (presented) {
     return isSecret(presented, this.clientSecret);
@@ -70,11 +77,18 @@ function configure(options: ProviderOptions, errors: typeof import("oidc-provide
     routes: ROUTES,
     scopes: [...SCOPES],
     responseTypes: ["code"],
-    clientAuthMethods: ["none", "client_secret_basic", "client_secret_post"],
+    clientAuthMethods: ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"],
     // Nothing is signed with it, but the library wants to have one.
     jwks: { keys: [signingKey()] },
     clientDefaults: { id_token_signed_response_alg: "ES256" },
-    enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ["ES256"],
+      clientAuthSigningAlgValues: ["ES256", "PS256", "RS256", "EdDSA"],
+    },
+    assertJwtClientAuthClaimsAndHeader: (_context, { exp }) => {
+      // It can be used once, which is known for as long as the hub runs.
+      if (Number(exp) > Date.now() / 1000 + MAX_ASSERTION_S) throw new errors.InvalidClientAuth("exp is too far away");
+    },
     cookies: {
       keys: [randomBytes(32).toString("base64url")],
       long: { ...cookie, path: "/oauth" },
@@ -84,6 +98,7 @@ function configure(options: ProviderOptions, errors: typeof import("oidc-provide
     extraClientMetadata: {
       properties: ["token_endpoint_auth_methods_supported"],
       validator: (_context, _name, _value, metadata) => {
+        if (isProgram(metadata["client_id"])) return;
         const problem = cleanClientMetadata(metadata);
         if (problem !== undefined) throw new errors.InvalidClientMetadata(problem);
       },
@@ -106,17 +121,22 @@ function configure(options: ProviderOptions, errors: typeof import("oidc-provide
         allowFetch: (_context, id) => mayFetch(rules.documents, id),
         cacheDuration: DOCUMENT_S,
       },
+      clientCredentials: { enabled: true },
       revocation: { enabled: true, allowedPolicy: (_context, client, token) => token.clientId === client.clientId },
       resourceIndicators: {
         enabled: true,
         defaultResource: (_context, _client, oneOf) => oneOf?.[0] ?? ANY_GROUP,
         useGrantedResource: () => true,
-        getResourceServerInfo: (context, resource) => {
+        getResourceServerInfo: async (context, resource, { clientId }) => {
           const asked = context.oidc.params?.["resource"];
           const isOne = !Array.isArray(asked) || asked.length === 1;
+          const group = groupOfResource(resource, base, defaultGroup);
           // Before anyone has signed in, every group is as good as another: which exist is not told.
-          if (!isOne || (resource !== ANY_GROUP && groupOfResource(resource, base, defaultGroup) === undefined)) {
+          if (!isOne || (resource !== ANY_GROUP && group === undefined)) {
             throw new errors.InvalidTarget("resource must be the address of one group of this hub");
+          }
+          if (group !== undefined && isProgram(clientId) && !(await storage.isOpenTo(clientId, group))) {
+            throw new errors.InvalidTarget("this program has no access to the group");
           }
           return { scope: SCOPES.join(" "), audience: resource, accessTokenFormat: "opaque" };
         },
@@ -140,6 +160,7 @@ function configure(options: ProviderOptions, errors: typeof import("oidc-provide
     ttl: {
       AccessToken: ({ oidc }) => Math.min(ACCESS_S, remaining(oidc.entities.Grant?.exp)),
       AuthorizationCode: CODE_S,
+      ClientCredentials: ACCESS_S,
       Grant: LOGIN_S,
       IdToken: ACCESS_S,
       Interaction: PAGE_S,
@@ -147,6 +168,21 @@ function configure(options: ProviderOptions, errors: typeof import("oidc-provide
       Session: PAGE_S,
     },
   };
+}
+
+/**
+ * Only programs authenticate with keys. A client that knows how to, and logs people in, would try it if it were listed, and be
+ * refused.
+ */
+function hideProgramMethods(context: { body: unknown }): void {
+  const { body } = context;
+  if (!isObject(body)) return;
+  const shown = Object.entries(body).flatMap(([name, value]) => {
+    if (name.endsWith("_endpoint_auth_signing_alg_values_supported")) return [];
+    const isMethods = name.endsWith("_endpoint_auth_methods_supported") && Array.isArray(value);
+    return [[name, isMethods ? value.filter((method) => method !== "private_key_jwt") : value]];
+  });
+  context.body = Object.fromEntries(shown);
 }
 
 /** The library has no setting for the form of its tokens. Its own function also notes that the token is opaque. */

@@ -7,7 +7,9 @@ import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { AccessTokens } from "../access-tokens.ts";
 import { startOf } from "../access-token.ts";
 import type { AuditedBy } from "../audit.ts";
-import type { ClientLogin, IssuerStore } from "./issuer-store.ts";
+import { digestOfSecret } from "./client-secret.ts";
+import { MAX_UNUSED_CLIENTS, type ClientLogin, type IssuerStore } from "./issuer-store.ts";
+import { isProgram, loginOfProgram } from "./programs.ts";
 import { ShortLived } from "./short-lived.ts";
 
 export interface StorageOptions {
@@ -15,6 +17,10 @@ export interface StorageOptions {
   readonly store: () => Promise<IssuerStore>;
   /** The address that the current request comes from. */
   readonly source: () => string;
+  /** The group whose endpoint is the audience; undefined: any. */
+  readonly groupOf: (audience: string) => string | undefined;
+  /** A client is looked for. May throw an error of the library, which is the answer then. */
+  readonly onClient: (id: string) => void;
   /** Resolves when it is recorded. */
   readonly onEvent: (event: StorageEvent) => Promise<void>;
   readonly now: () => number;
@@ -28,8 +34,6 @@ export type StorageEvent = { readonly by: AuditedBy } & (
 
 /** A refresh token may be used again for so long: its answer may have been lost, or two processes of the client share it. */
 export const REFRESH_GRACE_MS = 60_000;
-/** More clients than these that were never used for a login are not kept. */
-const MAX_UNUSED_CLIENTS = 500;
 /** Of interactions and sessions, of all people together. */
 const MAX_SHORT_LIVED = 2000;
 
@@ -46,6 +50,8 @@ export class Storage {
     switch (model) {
       case "AccessToken":
         return this.#accessTokens();
+      case "ClientCredentials":
+        return this.#programTokens();
       case "RefreshToken":
         return this.#refreshTokens();
       case "Client":
@@ -59,6 +65,12 @@ export class Storage {
     }
   }
 
+  /** Whether a program has access to a group. */
+  async isOpenTo(program: string, group: string): Promise<boolean> {
+    const found = await (await this.#options.store()).findLogin(loginOfProgram(program));
+    return found?.login.groups.includes(group) === true;
+  }
+
   /** Without the person: each request is consented to by whoever signs in for it, who may be another one than before. */
   #sessions(): Adapter {
     const adapter = this.#shortLived.adapter("Session");
@@ -70,33 +82,17 @@ export class Storage {
   }
 
   #accessTokens(): Adapter {
-    const { tokens, store, now } = this.#options;
+    const { tokens, store } = this.#options;
     return {
       ...NOT_USED,
       upsert: async (token, { exp = 0, grantId = "" }) => {
         const found = await (await store()).findLogin(grantId);
         if (found === undefined) throw new Error("An access token without a login");
-        const { id, client, clientName, principal, groups, readOnly, expiresAt } = found.login;
-        await tokens.addIssued({
-          id: randomUUID(),
-          digest: digestOf(token),
-          start: startOf(token),
-          name: clientName,
-          principal,
-          role: "user",
-          groups,
-          readOnly,
-          createdAt: now(),
-          createdBy: principal,
-          expiresAt: Math.min(exp * 1000, expiresAt),
-          usedAt: undefined,
-          usedFrom: undefined,
-          issued: { login: id, client },
-        });
+        await this.#addToken(token, found.login, exp * 1000);
       },
       find: async (token) => {
         const stored = tokens.findIssued(digestOf(token));
-        if (stored?.issued === undefined) return undefined;
+        if (stored?.issued === undefined || isProgram(stored.issued.client)) return undefined;
         const { principal, createdAt, expiresAt = 0, issued } = stored;
         return {
           kind: "AccessToken",
@@ -111,6 +107,61 @@ export class Storage {
       destroy: async (token) => tokens.endIssued({ digest: digestOf(token) }, "client"),
       revokeByGrantId: async (login) => tokens.endIssued({ login }, "client"),
     };
+  }
+
+  /** Ending one does not end the access of the program, as ending that of a person's client does. */
+  #programTokens(): Adapter {
+    const { tokens, store, groupOf } = this.#options;
+    return {
+      ...NOT_USED,
+      upsert: async (token, { clientId = "", exp = 0, aud, scope }) => {
+        const opened = await store();
+        const found = await opened.findLogin(loginOfProgram(clientId));
+        if (found === undefined) throw new Error("A token of a program without access");
+        const { login } = found;
+        const group = typeof aud === "string" ? groupOf(aud) : undefined;
+        const limited = {
+          ...login,
+          groups: group === undefined ? login.groups : login.groups.filter((name) => name === group),
+          readOnly: login.readOnly || scope === "mcp:read",
+        };
+        await this.#addToken(token, limited, exp * 1000);
+        await opened.usedLogin(login.id);
+      },
+      find: async (token) => {
+        const stored = tokens.findIssued(digestOf(token));
+        if (stored?.issued === undefined || !isProgram(stored.issued.client)) return undefined;
+        const { createdAt, expiresAt = 0, issued } = stored;
+        return {
+          kind: "ClientCredentials",
+          jti: token,
+          clientId: issued.client,
+          iat: Math.floor(createdAt / 1000),
+          exp: Math.floor(expiresAt / 1000),
+        };
+      },
+      destroy: async (token) => tokens.endIssued({ digest: digestOf(token) }, "client"),
+    };
+  }
+
+  async #addToken(token: string, login: ClientLogin, expiresAt: number): Promise<void> {
+    const { tokens, now } = this.#options;
+    await tokens.addIssued({
+      id: randomUUID(),
+      digest: digestOf(token),
+      start: startOf(token),
+      name: login.clientName,
+      principal: login.principal,
+      role: "user",
+      groups: login.groups,
+      readOnly: login.readOnly,
+      createdAt: now(),
+      createdBy: login.principal,
+      expiresAt: Math.min(expiresAt, login.expiresAt),
+      usedAt: undefined,
+      usedFrom: undefined,
+      issued: { login: login.id, client: login.client },
+    });
   }
 
   #refreshTokens(): Adapter {
@@ -136,7 +187,7 @@ export class Storage {
   }
 
   #clients(): Adapter {
-    const { store, source, onEvent, now } = this.#options;
+    const { store, source, onEvent, onClient, now } = this.#options;
     return {
       ...NOT_USED,
       upsert: async (id, metadata) => {
@@ -147,8 +198,13 @@ export class Storage {
         await (await store()).addClient({ ...client, usedAt: undefined }, MAX_UNUSED_CLIENTS);
       },
       find: async (id) => {
-        const found = await (await store()).findClient(id);
-        return found === undefined ? undefined : { ...found.metadata };
+        onClient(id);
+        const opened = await store();
+        const found = await opened.findClient(id);
+        if (found === undefined) return undefined;
+        // The access of a program ends with its login.
+        if (isProgram(id) && (await opened.findLogin(loginOfProgram(id))) === undefined) return undefined;
+        return { ...found.metadata };
       },
     };
   }
@@ -174,17 +230,12 @@ export class Storage {
   }
 }
 
-/** Whether a client has presented its secret: only a digest of it is kept. */
-export function isSecret(presented: unknown, kept: unknown): boolean {
-  return typeof presented === "string" && kept === digestOf(presented);
-}
-
 function withoutToken({ jti: _jti, ...payload }: AdapterPayload): AdapterPayload {
   return payload;
 }
 
 function withoutSecret({ client_secret: secret, ...metadata }: AdapterPayload): AdapterPayload {
-  return typeof secret === "string" ? { ...metadata, client_secret: digestOf(secret) } : metadata;
+  return typeof secret === "string" ? { ...metadata, client_secret: digestOfSecret(secret) } : metadata;
 }
 
 function digestOf(token: string): string {

@@ -197,6 +197,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     },
     grants: {
       list: () => oauth.grants(context.by),
+      create: (input) => noted("createGrant", { body: input }, () => oauth.addProgram(input, context.by)),
       revoke: (id) => oauth.revoke(id, context.by),
       request: async (code) => oauth.request(code),
       approve: (code) => noted("approveAccessRequest", {}, () => oauth.approve(code, context.by)),

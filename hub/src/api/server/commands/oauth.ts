@@ -3,10 +3,14 @@
 import type { WaitingRequest } from "../../../auth/issuer/access-requests.ts";
 import type { Issuer, LoginUse } from "../../../auth/issuer/issuer.ts";
 import type { Grant } from "../../../auth/grant.ts";
+import { requireTokenName } from "../../../auth/access-tokens.ts";
+import { ROUTES } from "../../../auth/issuer/paths.ts";
 import { may } from "../../../auth/policy.ts";
+import { servicePrincipal } from "../../../auth/users.ts";
 import { HubError } from "../../../errors.ts";
-import type { AccessRequestView, ClientGrant } from "../../schemas/oauth.ts";
+import type { AccessRequestView, ClientGrant, ClientGrantInput, NewClientGrant } from "../../schemas/oauth.ts";
 import type { Managed } from "../core.ts";
+import { requireGroup } from "./open-group.ts";
 
 export class OAuthCommands {
   readonly #managed: Managed;
@@ -36,6 +40,25 @@ export class OAuthCommands {
     return logins.filter((login) => isFor(login, grant)).map(toGrant);
   }
 
+  /** The credentials are in the answer only. */
+  async addProgram(input: ClientGrantInput, maker: Grant): Promise<NewClientGrant> {
+    const { name, groups, read_only: readOnly = false, public_key: publicKey } = input;
+    const { hub } = this.#managed;
+    const issuer = this.#issuer();
+    requireTokenName(name);
+    const principal = servicePrincipal(name);
+    for (const group of groups) requireGroup(hub, group, maker, { principal, role: "user" });
+    const expiresAt = Math.round(Date.now() + (input.expires_in_days ?? DEFAULT_DAYS) * DAY_MS);
+    const given = { name, principal, groups: [...new Set(groups)], readOnly, expiresAt, publicKey };
+    const { login, secret } = await issuer.addProgram(given);
+    const { publicUrl } = hub;
+    return {
+      ...toGrant({ ...login, usedFrom: undefined }),
+      client_secret: secret ?? null,
+      token_url: publicUrl === undefined ? null : `${publicUrl}${ROUTES.token}`,
+    };
+  }
+
   async revoke(id: string, grant: Grant): Promise<void> {
     const issuer = this.#issuer();
     const own = (await issuer.logins()).filter((login) => isFor(login, grant));
@@ -57,6 +80,9 @@ export class OAuthCommands {
     });
   }
 }
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 365;
 
 /** Of an id: as `plugboard grant ls` shows it. */
 const SHORTEST = 8;
@@ -84,7 +110,7 @@ function toGrant(login: LoginUse): ClientGrant {
     id: login.id,
     client_id: login.client,
     client_name: login.clientName === "" ? null : login.clientName,
-    redirect_host: login.redirectHost,
+    redirect_host: login.redirectHost === "" ? null : login.redirectHost,
     principal: login.principal,
     groups: [...login.groups],
     read_only: login.readOnly,

@@ -1,16 +1,15 @@
 // Access tokens for clients of the hub. A token is shown once, when it is made.
 
-import { includesRole, lowerRole, type Grant } from "../../../auth/grant.ts";
+import { includesRole, type Grant } from "../../../auth/grant.ts";
 import { may } from "../../../auth/policy.ts";
-import { groupNotFound } from "../../../catalog/catalog.ts";
 import { HubError } from "../../../errors.ts";
 import { servicePrincipal } from "../../../auth/users.ts";
 import type { StoredToken } from "../../../auth/token-store.ts";
 import type { AccessToken, AccessTokenInput, NewAccessToken } from "../../schemas/token.ts";
 import type { Managed } from "../core.ts";
 import { principalNamed } from "./on-behalf.ts";
+import { requireGroup } from "./open-group.ts";
 
-const NO_TEAMS: ReadonlySet<string> = new Set();
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 90;
 
@@ -37,7 +36,7 @@ export class TokenCommands {
     const principal = holder === undefined ? own : await principalNamed(this.#managed.hub, holder);
     if (!isAdmin) requireWithin(maker, { principal, role });
     // An unknown group is a typing error; one that is added later is not meant.
-    if (groups !== "*") for (const group of groups) this.#requireGroup(group, maker, { principal, role });
+    if (groups !== "*") for (const group of groups) requireGroup(this.#managed.hub, group, maker, { principal, role });
     const expiresAt = days === null ? undefined : Math.round(Date.now() + days * DAY_MS);
     const given = { name, principal, role, groups, readOnly, expiresAt };
     const { token, stored } = await this.#managed.hub.accessTokens.make(given, maker.principal);
@@ -49,22 +48,6 @@ export class TokenCommands {
     const { accessTokens } = this.#managed.hub;
     const mine = ({ principal }: StoredToken) => may(revoker, { to: "handle", owner: principal, as: "admin" });
     return toView(await accessTokens.revoke(idOrName, revoker.principal, mine));
-  }
-
-  /** Throws unless the group is open to the maker, and to whom the token is for. */
-  #requireGroup(name: string, maker: Grant, { principal, role }: Pick<StoredToken, "principal" | "role">): void {
-    const { catalog, users } = this.#managed.hub;
-    const isAdmin = may(maker, { to: "manage", as: "admin", changes: true });
-    const group = isAdmin ? catalog.groupOrSuggest(name) : catalog.group(name);
-    if (!may(maker, { to: "use", group })) throw groupNotFound(name);
-    const rights = users.rightsOf(principal);
-    const holder = { kind: "token", principal, groups: "*", readOnly: false, hasEnded: false, ...rights } as const;
-    const limited = { teams: NO_TEAMS, email: undefined, ...holder, role: lowerRole(role, rights?.role ?? "user") };
-    if (may(limited, { to: "use", group })) return;
-    throw new HubError("InvalidArgument", `The group ${name} is not open to ${principal}`, {
-      field: "groups",
-      hint: "Add it to the group's `access` first: plugboard group set NAME --access …",
-    });
   }
 }
 

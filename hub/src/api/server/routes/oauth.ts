@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import type { Grant } from "../../../auth/grant.ts";
 import { HubError } from "../../../errors.ts";
-import { accessRequest, clientGrant } from "../../schemas/oauth.ts";
+import { accessRequest, clientGrant, grantInput, newGrant } from "../../schemas/oauth.ts";
 import type { OAuthCommands } from "../commands/oauth.ts";
 import { routesOf, type Call, type Route } from "../route.ts";
 
@@ -37,6 +37,12 @@ export function oauthRoutes(oauth: OAuthCommands): Route[] {
     get("/grants", "listGrants", "OAuth clients that have access: one's own, and for administrators those of all", {
       answer: z.array(clientGrant),
       run: ({ grant }) => oauth.grants(callerOf(grant)),
+    }),
+    post("/grants", "createGrant", "Give a program access by client credentials, which are in the answer only", {
+      body: grantInput,
+      answer: newGrant,
+      status: 201,
+      run: ({ body, grant }) => oauth.addProgram(body, callerOf(grant)),
     }),
     remove("/grants/{id}", "revokeGrant", "End the access of an OAuth client, and everything that it holds open", {
       params: idParam,
