@@ -81,7 +81,9 @@ describe("the published package", () => {
   async function pack(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), "plugboard-package-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json"], { cwd: join(ROOT, "hub") });
+    const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--ignore-scripts", "--json"], {
+      cwd: join(ROOT, "hub"),
+    });
     const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
     for (const { path } of files) await cp(join(ROOT, "hub", path), join(folder, "hub", path));
     // Its dependencies, which are not part of the package.
@@ -89,7 +91,7 @@ describe("the published package", () => {
     return join(folder, "hub");
   }
 
-  it("contains the bundle, types and licences, and no single modules", async () => {
+  it("contains the bundle and licences, and no single modules", async () => {
     const folder = await pack();
     const { hub } = await start({ bin: join(folder, "bin/plugboard.js") });
     expect(await callTool(hub)).toMatchObject({ result: {} });
@@ -97,8 +99,6 @@ describe("the published package", () => {
     for (const name of ["zod", "commander", "hono", "undici", "ws"])
       expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
     await expect(readFile(join(folder, "dist/hub/hub.js"))).rejects.toThrow("ENOENT");
-    const types = await readFile(join(folder, "dist/index.d.ts"), "utf8");
-    expect(types).toContain("createHub");
     const library: object = await import(join(folder, "dist/embed/index.js"));
     expect(Object.keys(library)).toEqual(expect.arrayContaining(["createHub", "McpClient", "HubClient", "HubError"]));
   });

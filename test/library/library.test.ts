@@ -1,12 +1,12 @@
 // The library: errors and details. docs-run.test.ts runs its examples.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHub, HubError, McpClient, type EmbeddedHub } from "../../hub/src/index.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { createHub, HubError, McpClient, type CreateHubOptions, type EmbeddedHub } from "../../hub/src/index.ts";
 import { embed } from "../../hub/src/library/create-hub.ts";
 import { fixture } from "../support/hub.ts";
 import { openInProcess } from "../support/in-process.ts";
@@ -19,10 +19,10 @@ describe("an embedded hub", () => {
     hub = await createHub({
       config: { mcpServers: { echo: fixture("echo") }, groups: { work: { servers: ["echo"], tools: ["echo"] } } },
     });
-    await hub.startAll();
+    await hub.servers.startAll();
   });
 
-  afterAll(() => hub.shutdownAll());
+  afterAll(() => hub.close());
 
   it("MG-2 MC-NT2 a call to an unknown server is NOT_FOUND", async () => {
     await expect(hub.callTool("nobody", "echo")).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -57,7 +57,7 @@ describe("an embedded hub", () => {
       expect(each.list()).toEqual(before);
     }
     expect(await readFile(path, "utf8")).toBe(written);
-    await inFiles.shutdownAll();
+    await inFiles.close();
     await rm(folder, { recursive: true });
   });
 
@@ -72,6 +72,44 @@ describe("an embedded hub", () => {
     await hub.delete("second");
     expect(hub.get("second")).toBeUndefined();
     expect(() => hub.status("second")).toThrow(HubError);
+  });
+
+  it("MG-2 has the operations on servers under hub.servers too, and they are the same", () => {
+    expect(Object.keys(hub.servers)).toEqual("list get status start stop startAll create update delete".split(" "));
+    for (const [name, operation] of Object.entries(hub.servers)) expect(Reflect.get(hub, name)).toBe(operation);
+  });
+
+  it("MG-2 opens no file of the user unless asked", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "plugboard-library-"));
+    await mkdir(join(folder, "config"));
+    await writeFile(join(folder, "config/mcp_server.json"), JSON.stringify({ mcpServers: { mine: fixture("echo") } }));
+    vi.stubEnv("PLUGBOARD_HOME", folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const names = async (options: CreateHubOptions) => {
+      await using opened = await createHub(options);
+      return opened.servers.list().map(({ name }) => name);
+    };
+    expect(await names({})).toEqual([]);
+    expect(await names({ config: { mcpServers: {} } })).toEqual([]);
+    expect(await readdir(folder)).toEqual(["config"]);
+    expect(await names({ home: join(folder, "other") })).toEqual([]);
+    expect(await names({ home: folder })).toEqual(["mine"]);
+    expect(await names({ userConfig: true })).toEqual(["mine"]);
+    await rm(folder, { recursive: true });
+  });
+
+  it("MG-2 a server can be a command line or an address, and await using closes the hub", async () => {
+    const { command, args } = fixture("echo");
+    const line = [command, ...args].map((word) => `'${word}'`).join(" ");
+    const closed = await (async () => {
+      await using short = await createHub({ config: { mcpServers: { line, url: new URL("http://127.0.0.1:9/mcp") } } });
+      await short.servers.start("line");
+      expect((await short.callTool("line", "echo", { text: "hi" })).content).toBe("hi");
+      expect(short.servers.get("url")?.transport).toMatchObject({ url: "http://127.0.0.1:9/mcp" });
+      return short;
+    })();
+    expect(closed.servers.status("line")).toEqual({ state: "stopped" });
+    await expect(createHub({ config: { mcpServers: { bad: "'unclosed" } } })).rejects.toThrow("is not closed");
   });
 
   it("GR-1 function calling offers only the tools of the group", () => {
@@ -110,6 +148,24 @@ describe("an embedded hub", () => {
 });
 
 describe("a client of one server", () => {
+  it("CL-8 connects to an address, with headers", async () => {
+    const seen: unknown[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.headers["x-key"]);
+      void answerOddly(request, response);
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/mcp`;
+    for (const address of [url, new URL(url)]) {
+      await using client = await McpClient.connect("odd", address, { headers: { "x-key": "${k}" } });
+      expect(client.tools.map(({ name }) => name)).toEqual(["refuse", "nothing"]);
+      await expect(client.callTool("refuse")).rejects.toMatchObject({ message: ERROR.message });
+    }
+    expect(new Set(seen)).toEqual(new Set(["${k}"]));
+    server.closeAllConnections();
+    server.close();
+    await expect(McpClient.connect("gone", url)).rejects.toMatchObject({ code: "NETWORK_ERROR" });
+  });
+
   it("CL-8 reports why a server does not start", async () => {
     await expect(McpClient.connect("x", "no-such-program-here")).rejects.toMatchObject({
       code: "NOT_FOUND",

@@ -86,6 +86,8 @@ export interface HubOptions {
   readonly callLog?: (redactor: Redactor) => CallLog;
   /** Replaces the system's DNS lookup for remote servers. */
   readonly lookup?: LookupFunction;
+  /** Run the built-in demo server while there is no config. Default: true. */
+  readonly offersDemo?: boolean;
   /** Replaces how the documents of OAuth clients are fetched. */
   readonly fetchDocument?: ((url: string) => Promise<Response>) | undefined;
 }
@@ -258,6 +260,7 @@ export class Hub {
       variables,
       secrets: this.secrets,
       times: state.times,
+      offersDemo: options.offersDemo ?? true,
       onChange: (changes) => {
         this.#catalog.rebuild();
         if (changes.callLog) this.callLog.retain(toRetention(this.configuration.current.callLog));

@@ -14,6 +14,7 @@ import { ManagedServer } from "../servers/server.ts";
 import { isObject, type JsonObject } from "../lib/json/json.ts";
 import { rawParams } from "../protocol/rpc/jsonrpc.ts";
 import { ProgramCall, ProgramClient, type QuestionHandlers } from "./program-client.ts";
+import { isAddress } from "./server-input.ts";
 import { toToolResult, type ToolResult } from "./tool-result.ts";
 
 export interface ToolDefinition {
@@ -22,11 +23,9 @@ export interface ToolDefinition {
   readonly inputSchema: JsonObject;
 }
 
-export interface ConnectOptions extends QuestionHandlers {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
+export interface ClientOptions extends QuestionHandlers {
   readonly signal?: AbortSignal;
-  /** Timeout of a request. Default: 120 s. */
+  /** Timeout of a request. Default: 120 s for a program, 30 s for an address. */
   readonly timeoutMs?: number;
   /** Name and version of the program. */
   readonly clientInfo?: ClientInfo;
@@ -37,18 +36,28 @@ export interface ConnectOptions extends QuestionHandlers {
   readonly era?: "auto" | "modern" | "legacy";
 }
 
+/** For a server that the client starts. */
+export interface ConnectOptions extends ClientOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** For a server at an address. */
+export interface RemoteOptions extends ClientOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 const REQUEST_MS = 120_000;
 const START_MS = 120_000;
 
 /**
- * A client that starts its own server.
+ * A client of one server, which it starts, or which is at an address.
  *
  * @example
- * const client = await McpClient.connect("files", "npx", ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]);
+ * await using client = await McpClient.connect("files", "npx", ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]);
  * const { content, isError } = await client.callTool("list_directory", { path: "/tmp" });
- * await client.shutdown();
  */
-export class McpClient {
+export class McpClient implements AsyncDisposable {
   readonly name: string;
   readonly #server: ManagedServer;
   readonly #watchdog: Watchdog;
@@ -62,15 +71,24 @@ export class McpClient {
   }
 
   /** Starts the server and completes the handshake. Rejects with a HubError if the server does not start. */
-  static async connect(
+  static connect(name: string, command: string, args?: readonly string[], options?: ConnectOptions): Promise<McpClient>;
+  /** Connects to the server at an address: Streamable HTTP, HTTP+SSE, or WebSocket. */
+  static connect(name: string, url: string | URL, options?: RemoteOptions): Promise<McpClient>;
+  static connect(
     name: string,
-    command: string,
-    args: readonly string[] = [],
+    target: string | URL,
+    argsOrOptions: readonly string[] | RemoteOptions = [],
     options: ConnectOptions = {},
   ): Promise<McpClient> {
+    const [args, given] = isWords(argsOrOptions) ? [argsOrOptions, options] : [[], argsOrOptions];
+    const entry = isAddress(target) ? remoteEntry(String(target), given) : commandEntry(target, args, given);
+    return McpClient.#open(name, entry, given);
+  }
+
+  static async #open(name: string, entry: JsonObject, options: ClientOptions): Promise<McpClient> {
     const { signal, clientInfo = CLIENT_INFO } = options;
     if (signal?.aborted === true) throw new HubError("Cancelled", "The start was cancelled");
-    const config = normalizeServer(legalName(name), entryOf(command, args, options));
+    const config = normalizeServer(legalName(name), entry);
     const instance = randomUUID();
     const watchdog = new Watchdog({ instance });
     const program = new ProgramClient(clientInfo, options);
@@ -87,13 +105,13 @@ export class McpClient {
     if (config.era === undefined) context.eras.remember(config.transport, "legacy");
     const server = new ManagedServer(config, context, { onStatus: () => {}, onOffer: () => {} });
     const client = new McpClient(name, { server, watchdog, program });
-    const cancel = () => void client.shutdown();
+    const cancel = () => void client.close();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       await server.start();
       return client;
     } catch (error) {
-      await client.shutdown();
+      await client.close();
       throw error;
     } finally {
       signal?.removeEventListener("abort", cancel);
@@ -135,10 +153,19 @@ export class McpClient {
     return toToolResult(reply);
   }
 
-  /** Stops the server. Its processes have exited when this resolves. */
-  async shutdown(): Promise<void> {
+  /** Disconnects, and stops the server if it was started here: its processes have exited when this resolves. */
+  async close(): Promise<void> {
     await this.#server.stop();
     this.#watchdog.close();
+  }
+
+  /** The same as `close`. */
+  shutdown(): Promise<void> {
+    return this.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
@@ -148,15 +175,30 @@ interface Parts {
   readonly program: ProgramClient;
 }
 
+function isWords(value: readonly string[] | RemoteOptions): value is readonly string[] {
+  return Array.isArray(value);
+}
+
 /** The server entry. `shared`: all calls come from one program, so that one process is enough. */
-function entryOf(command: string, args: readonly string[], { env = {}, cwd, timeoutMs, era }: ConnectOptions) {
+function commandEntry(command: string, args: readonly string[], options: ConnectOptions): JsonObject {
+  const { env = {}, cwd, timeoutMs = REQUEST_MS, era } = options;
   return {
     command: literal(command),
     args: args.map(literal),
-    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, literal(value)])),
+    env: literals(env),
     isolation: "shared",
-    timeouts: { start_ms: START_MS, request_ms: timeoutMs ?? REQUEST_MS },
+    timeouts: { start_ms: START_MS, request_ms: timeoutMs },
     ...(cwd === undefined ? {} : { cwd: literal(cwd) }),
+    ...(era === undefined ? {} : { era }),
+  };
+}
+
+function remoteEntry(url: string, { headers = {}, timeoutMs, era }: RemoteOptions): JsonObject {
+  return {
+    url: literal(url),
+    headers: literals(headers),
+    isolation: "shared",
+    timeouts: timeoutMs === undefined ? {} : { request_ms: timeoutMs },
     ...(era === undefined ? {} : { era }),
   };
 }
@@ -166,6 +208,10 @@ const DOLLAR = { PLUGBOARD_DOLLAR: "$" } as const;
 /** Escapes `${`, which a config would expand. Expanded text is not expanded again. */
 function literal(text: string): string {
   return text.replaceAll("${", "${PLUGBOARD_DOLLAR}{");
+}
+
+function literals(texts: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, literal(text)]));
 }
 
 /** Replaces characters that a config does not allow in a name. */

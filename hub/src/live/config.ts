@@ -34,6 +34,8 @@ export interface LiveConfigOptions {
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly secrets: Pick<SecretStore, "get">;
   readonly times: EntryTimes;
+  /** Without a config, the built-in demo server runs. */
+  readonly offersDemo: boolean;
   /** Another config is in force. */
   readonly onChange: (changes: ConfigChanges) => void;
   /** A server was removed and has stopped. */
@@ -260,7 +262,7 @@ export class LiveConfig {
         : [],
     );
     this.#warnings = [...warnings, ...undeclared];
-    this.#demo = !present.servers;
+    this.#demo = this.#options.offersDemo && !present.servers;
     this.#revision = revision;
     this.#current = this.#demo ? { ...config, servers: [demoServer(this.#options.folder)] } : config;
     this.#options.times.update(this.#current.servers);

@@ -4,7 +4,7 @@ import type { Connections, PersonalSecret } from "../schemas/connection.ts";
 import type { Connection } from "./connection.ts";
 
 /** Another principal than the caller, which needs the role admin. */
-interface Whose {
+export interface Whose {
   readonly for?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { DoctorReport } from "../schemas/doctor.ts";
 import type { Connection } from "./connection.ts";
 
-interface InFolder {
+export interface InFolder {
   /** Absolute path of a project, for its files in place of the user's. */
   readonly folder?: string | undefined;
 }

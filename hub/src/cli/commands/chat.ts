@@ -1,5 +1,8 @@
-// `plugboard chat …`: runs the command line of plugboard-chat, which has its own options and help. Loaded on demand.
+// `plugboard chat …`: runs the command line of plugboard-chat, which has its own options and help. Loaded on demand: it is a package
+// of its own, which need not be installed.
 
+import { HubError } from "../../errors.ts";
+import { errorCode } from "@plugboard/shared/error-code";
 import type { Io } from "../io.ts";
 import type { Register } from "../command.ts";
 
@@ -14,6 +17,12 @@ export const chatCommand: Register = (program) => {
 };
 
 export async function chat(io: Io, args: readonly string[]): Promise<number> {
-  const { runCli } = await import("plugboard-chat/cli");
+  const { runCli } = await import("plugboard-chat/cli").catch((error: unknown) => {
+    if (errorCode(error) !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new HubError("PackageNotFound", "plugboard-chat is not installed", {
+      hint: "Install it beside plugboard (npm install plugboard-chat), or run it by itself: npx plugboard-chat",
+      cause: error,
+    });
+  });
   return runCli(args.slice(args.indexOf(CHAT) + 1), io, `plugboard ${CHAT}`);
 }

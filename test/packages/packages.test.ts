@@ -1,0 +1,184 @@
+// The published packages: what is in the tarballs, and that they work in an empty folder.
+
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { onLines, Messages } from "../support/streams.ts";
+import { typeErrors } from "../support/typescript.ts";
+import { Published, type Tarball } from "./published.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+let published: Published;
+
+beforeAll(async () => {
+  published = await Published.open();
+});
+afterAll(() => published?.close());
+
+/** Read when a test runs: the tarballs are there by then. */
+const TARBALLS: readonly (readonly [string, () => Tarball])[] = [
+  ["plugboard", () => published.hub],
+  ["plugboard-chat", () => published.chat],
+];
+
+describe.each(TARBALLS)("the tarball of %s", (name, tarball) => {
+  it("publint finds nothing to improve", async () => {
+    const { pkg, messages } = await publint({ pkgDir: "package", pack: { tarball: tarball().bytes.buffer } });
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  });
+
+  it("its types are right however it is imported", async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(tarball().bytes));
+    // ES modules only: require() of one works from Node 20.19 on.
+    const problems = analysis.types === false ? ["no types"] : analysis.problems.map(({ kind }) => kind);
+    expect(problems.filter((kind) => kind !== "CJSResolvesToESM" && kind !== "NoResolution")).toEqual([]);
+  });
+
+  it("has a licence, a README, and neither tests nor sources", () => {
+    const { files } = tarball();
+    expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
+    expect(files.filter((file) => /\.test\.|\.map$|(?<!\.d)\.ts$|tsbuildinfo/.test(file))).toEqual([]);
+    expect(files.filter((file) => file.endsWith(".d.ts"))).toHaveLength(1);
+  });
+
+  it("says who publishes it, where its source is, and needs no install script", async () => {
+    const folder = name === "plugboard" ? "hub" : "chat";
+    const manifest = JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
+    expect(manifest).toMatchObject({ name, license: "MIT", repository: { type: "git", directory: folder } });
+    expect(manifest.keywords).toContain("mcp");
+    expect(Object.keys(manifest.scripts)).toEqual(["prepack"]);
+    expect(await readFile(join(ROOT, folder, "LICENSE"), "utf8")).toBe(await readFile(join(ROOT, "LICENSE"), "utf8"));
+  });
+});
+
+/** Types that only the declarations of others mention. */
+const INTERNAL = [
+  "AUTH_TYPES",
+  "METHODS",
+  "PER",
+  "ALGORITHMS",
+  "Connection",
+  "Delivery",
+  "Exposed",
+  "ExposedTool",
+  "Meaning",
+  "ParsedCallQuery",
+  "Query",
+  "RequestOptions",
+  "Run",
+  "SeriesQuery",
+  "Time",
+  "ToolOverride",
+];
+
+it("the library exports every type of its functions and classes", async () => {
+  const text = await readFile(join(ROOT, "hub/dist/types/index.d.ts"), "utf8");
+  const file = ts.createSourceFile("index.d.ts", text, ts.ScriptTarget.ES2023);
+  const hidden = file.statements.flatMap((statement) => {
+    const flags = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+    if (flags?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true) return [];
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.map(({ name }) => name.getText(file));
+    const { name } = statement as { name?: ts.Identifier };
+    return name === undefined ? [] : [name.text];
+  });
+  expect(
+    hidden.filter((name) => !INTERNAL.includes(name)),
+    "add them to hub/src/index.ts",
+  ).toEqual([]);
+  expect(text).toContain("export type ErrorKind = ");
+});
+
+describe("installed into an empty folder", () => {
+  beforeAll(() => published.install(published.hub));
+
+  it("brings only what is not in the bundle, and not the chat server", async () => {
+    const names = await readdir(join(published.project, "node_modules"));
+    expect(names).toEqual(expect.arrayContaining(["plugboard", "oidc-provider"]));
+    for (const bundled of ["plugboard-chat", "hono", "zod", "commander", "undici"])
+      expect(names).not.toContain(bundled);
+    const failed = await published.run("npx", ["--no-install", "plugboard", "chat", "--help"]).catch((error) => error);
+    expect(failed.code).toBe(6);
+    expect(failed.stderr).toContain("plugboard-chat is not installed");
+  });
+
+  it("npx plugboard up runs the hub, and npx plugboard call makes the first call", async () => {
+    const { project: cwd, env } = published;
+    const hub = spawn("npx", ["--no-install", "plugboard", "up", "--port", "0"], { cwd, env, detached: true });
+    const exited = once(hub, "exit");
+    const said = new Messages();
+    for (const stream of [hub.stdout, hub.stderr]) onLines(stream, (line) => said.push(line));
+    void exited.then(() => said.end());
+    try {
+      await said.find((line: string) => line.includes("Press Ctrl-C to stop"));
+      const { stdout } = await published.run("npx", [
+        "--no-install",
+        "plugboard",
+        "call",
+        "now",
+        "timezone=Asia/Tokyo",
+      ]);
+      expect(stdout).toMatch(/^\w+day, .*GMT\+9 \(Asia\/Tokyo\)\n$/);
+    } finally {
+      if (hub.pid !== undefined && hub.exitCode === null) process.kill(-hub.pid, "SIGINT");
+      await exited;
+    }
+  });
+
+  it("MG-2 CL-8 the library runs, with servers in memory and with a folder of its own", async () => {
+    const server = join(ROOT, "test/fixtures/servers/echo.mjs");
+    const program = `
+      import { createHub, HubClient, HubError, McpClient } from "plugboard";
+      const echo = { command: process.execPath, args: [${JSON.stringify(server)}] };
+      for (const options of [{ config: { mcpServers: { echo } } }, { home: "./own" }]) {
+        const hub = await createHub(options);
+        if (hub.servers.list().length === 0) await hub.servers.create({ name: "echo", ...echo });
+        await hub.servers.startAll();
+        console.log((await hub.callTool("echo", "echo", { text: "hello" })).content);
+        await hub.close();
+      }
+      console.log(typeof HubClient, typeof HubError, typeof McpClient);`;
+    await writeFile(join(published.project, "program.mjs"), program);
+    const { stdout } = await published.run(process.execPath, ["program.mjs"]);
+    expect(stdout).toBe("hello\nhello\nfunction function function\n");
+  });
+
+  it("a strict TypeScript program compiles against its types, which need only those of Node", async () => {
+    const consumer = `
+      import { createHub, HubClient, McpClient, type Call, type EmbeddedHub, type Server, type Status } from "plugboard";
+      import type { ServersClient } from "plugboard";
+      await using hub: EmbeddedHub = await createHub({ config: { mcpServers: { docs: "https://docs.example/mcp" } } });
+      const status: Status = hub.servers.status("docs");
+      if (status.state === "error") console.log(status.error.kind);
+      await using client = await McpClient.connect("docs", new URL("https://docs.example/mcp"), { headers: { a: "b" } });
+      console.log(client.tools[0]?.name);
+      const remote = new HubClient({ url: "http://127.0.0.1:7430", token: "t" });
+      const servers: ServersClient = remote.servers;
+      const all: Server[] = await servers.list();
+      const call: Call = await remote.calls.get(1);
+      // @ts-expect-error: an outcome is one of five
+      if (call.outcome === "fine") console.log(all[0]?.config.name);`;
+    const file = join(published.project, "consumer.mts");
+    await writeFile(file, consumer);
+    const options = { paths: {}, skipLibCheck: false, lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"] };
+    // Those of Node have errors of their own when they are checked so strictly.
+    expect(typeErrors([file], options).filter((error) => error.startsWith(published.folder))).toEqual([]);
+  });
+
+  it("with plugboard-chat beside it, plugboard chat works", async () => {
+    await published.install(published.chat);
+    const { stdout } = await published.run("npx", ["--no-install", "plugboard", "chat", "--help"]);
+    expect(stdout).toContain("plugboard chat");
+    expect((await published.run("npx", ["--no-install", "plugboard-chat", "--version"])).stdout).toMatch(
+      /\d+\.\d+\.\d+/,
+    );
+  });
+});
