@@ -6,7 +6,8 @@
 //   ts        a program: it must type-check, and print the `text` block below it
 //   json(c)   a config file that `plugboard config validate` accepts
 //
-// Notes above a block: `not run: why`, `run while: command` (in another terminal), `run with --option: why`.
+// Notes above a block: `not run: why`, `run while: command` (in another terminal), `run with --option: why`, `file: NAME` for a file of
+// another program that the next commands read.
 
 import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -21,7 +22,9 @@ import { requireShown } from "./support/shown.ts";
 import { toJavaScript, typeErrors } from "./support/typescript.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PAGES = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+const PAGES = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".md"))
+  .toSorted();
 const DOCUMENTS = ["README.md", ...PAGES.map((name) => `docs/${name}`)];
 
 /** The requirements that a document proves. */
@@ -33,6 +36,12 @@ const PROVES: Readonly<Record<string, string>> = {
   "docs/chat.md": "CH-12",
   "docs/clients.md": "CF-11",
   "docs/login.md": "AU-1",
+  "docs/migrate/1mcp.md": "CF-11",
+  "docs/migrate/mcp-proxy.md": "CF-11",
+  "docs/migrate/mcphub.md": "CF-11",
+  "docs/migrate/mcpproxy-go.md": "CF-11",
+  "docs/migrate/metamcp.md": "CF-11",
+  "docs/migrate/supergateway.md": "CF-11",
   "docs/access.md": "AU-3",
 };
 
@@ -57,6 +66,7 @@ const NOT_RUN = [
   "docs/access.md: it is the configuration of another program",
   "docs/chat.md: it is the chat server's own file; test/chat/safety.test.ts has one like it",
   "docs/login.md: needs a second person at the authorization server",
+  "docs/migrate/metamcp.md: it needs the database of MetaMCP; hub/src/client-configs/products/products.test.ts imports such a file",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/calls/traces.test.ts does that",
 ];
 
@@ -112,7 +122,9 @@ const RUN: Readonly<Record<string, Run>> = {
   jsonc: validates,
 };
 
-async function validates(reader: Reader, { text }: Block): Promise<void> {
+async function validates(reader: Reader, { text, note = "" }: Block): Promise<void> {
+  const [, file] = /^file: (.+)$/.exec(note) ?? [];
+  if (file !== undefined) return writeFile(join(reader.folder, file), text);
   await writeFile(join(reader.folder, "example.json"), text);
   const { code, output } = await reader.type("plugboard config validate example.json");
   expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^Valid: (?!0 servers?, 0 groups)/) });

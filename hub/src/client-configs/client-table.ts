@@ -11,6 +11,7 @@ import {
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../errors.ts";
 import type { Client } from "./client.ts";
+import { PRODUCTS } from "./products/products.ts";
 
 /** A path below the home folder, the same on every platform. */
 const inHome =
@@ -269,19 +270,7 @@ export const IMPORTABLE: readonly Client[] = [
     files: () => [],
     projectFile: "librechat.yaml",
   },
-  {
-    ...PLAIN,
-    id: "mcphub",
-    name: "MCPHub",
-    dialect: "gemini",
-    shape: "plain",
-    // The variable names the file or its folder.
-    files: (context) => {
-      const given = context.env["MCPHUB_SETTING_PATH"];
-      return given ? [given, pathOf(context).join(given, "mcp_settings.json")] : [];
-    },
-    projectFile: "mcp_settings.json",
-  },
+  ...PRODUCTS,
 ];
 
 /** The clients with these ids, in table order. */

@@ -2,9 +2,19 @@
 // per client.
 
 import type { PlatformContext } from "../config/files/system-folders.ts";
+import type { Product } from "./products/product.ts";
 
 /** The syntax of variable references in the file; see template.ts. */
-export type Dialect = "literal" | "shell" | "gemini" | "editor" | "continue" | "opencode" | "librechat";
+export type Dialect =
+  | "literal"
+  | "shell"
+  | "gemini"
+  | "editor"
+  | "continue"
+  | "opencode"
+  | "librechat"
+  | "mcpproxy"
+  | "supergateway";
 
 /** How an entry is written; see hub-entry.ts. */
 export type Shape =
@@ -51,4 +61,6 @@ export interface Client {
   readonly searchesTools?: true;
   /** The maximum number of tools. */
   readonly toolLimit?: number;
+  /** Of another hub or gateway: how its file is read, which has more than servers. */
+  readonly product?: Product;
 }

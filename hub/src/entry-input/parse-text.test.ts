@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { parseServers } from "./parse-text.ts";
 import { isPlaceholder } from "./placeholder.ts";
-import { splitWords } from "./shell-words.ts";
+import { splitWords } from "../lib/shell-words.ts";
 import { understand } from "./understand.ts";
 
 const CONTEXT = { env: {}, platform: "linux", home: "/home/ann" } as const;

@@ -10,7 +10,7 @@ import { clientOf, type DescribedServer, type DescribedServers } from "./describ
 import { parseInstallLink } from "./install-link.ts";
 import { serversIn } from "./json-entries.ts";
 import { isLauncher } from "./launch-words.ts";
-import { splitWords } from "./shell-words.ts";
+import { splitWords } from "../lib/shell-words.ts";
 import { fromCommand, isTarget, parseTarget, type Target } from "./target.ts";
 
 export interface ParseContext {

@@ -1,5 +1,7 @@
 // `plugboard import`: copies the servers of other clients into this hub. Their files are not changed.
 
+import { resolve } from "node:path";
+import type { Client } from "../../client-configs/client.ts";
 import type { Plan, PlannedServer, RefusedServer } from "../../client-configs/import/plan.ts";
 import type { FoundServer, ScannedFile } from "../../client-configs/import/scan.ts";
 import { HubError } from "../../errors.ts";
@@ -10,6 +12,9 @@ import type { Register } from "../command.ts";
 import { table } from "../terminal/table.ts";
 import { count } from "../terminal/text.ts";
 
+/** Shown as the file of what a command line says. */
+const COMMAND_LINE = "command line";
+
 interface ImportOptions extends GlobalOptions {
   readonly from?: string;
   readonly dryRun?: boolean;
@@ -19,12 +24,13 @@ interface ImportOptions extends GlobalOptions {
 export const importCommand: Register = (program, { io }) => {
   program
     .command("import")
-    .description("import servers from other clients; asks first, unless -y is given")
-    .option("--from <clients>", "only these clients, separated by commas (default: all)")
+    .description("import servers from other clients, hubs and gateways; asks first, unless -y is given")
+    .argument("[source...]", "with --from: a file, or a command line of supergateway or mcp-proxy after --")
+    .option("--from <clients>", "only these clients, hubs or gateways, separated by commas (default: all)")
     .option("--dry-run", "show what would be imported, without changing anything")
     .option("--keep-secrets", "keep credentials in the entries as plain text")
-    .action(async (options: ImportOptions) => {
-      const files = await scanned(io, options);
+    .action(async (source: readonly string[], options: ImportOptions) => {
+      const files = await (source.length === 0 ? scanned(io, options) : scannedSource(source, options));
       await withAccess(io, options, (access) => importAll(io, access, files, options));
     });
 };
@@ -41,7 +47,49 @@ async function scanned(io: Io, { from }: ImportOptions): Promise<ScannedFile[]> 
           from.split(",").map((id) => id.trim()),
           IMPORTABLE,
         );
-  return scan({ clients, context: io, folder: process.cwd() });
+  const files = await scan({ clients, context: io, folder: process.cwd() });
+  if (from !== undefined) requireReadable(clients, files);
+  return files;
+}
+
+/** A product that was asked for must be there: nobody keeps its file elsewhere without knowing it. */
+function requireReadable(clients: readonly Client[], files: readonly ScannedFile[]): void {
+  for (const { id, name, product } of clients) {
+    if (product === undefined) continue;
+    const ofProduct = files.filter(({ file }) => file.client.id === id);
+    if (ofProduct.some(({ error }) => error === undefined)) continue;
+    for (const { error } of ofProduct) if (error !== undefined) throw error;
+    throw new HubError("InvalidArgument", `No config of ${name} was found`, { field: "from", hint: product.hint });
+  }
+}
+
+/** What the user names: a file, or a command line. */
+async function scannedSource(source: readonly string[], { from = "" }: ImportOptions): Promise<ScannedFile[]> {
+  const [{ IMPORTABLE, clientsNamed }, { scanFile, contentOf }, { readGatewayLine }, { exists }] = await Promise.all([
+    import("../../client-configs/client-table.ts"),
+    import("../../client-configs/import/scan.ts"),
+    import("../../entry-input/gateway-lines.ts"),
+    import("@plugboard/shared/files/exists"),
+  ]);
+  const [client] = from === "" || from.includes(",") ? [] : clientsNamed([from.trim()], IMPORTABLE);
+  if (client === undefined) {
+    throw new HubError("InvalidArgument", "A file or a command line needs --from with one client", {
+      field: "from",
+      hint: `plugboard import --from mcphub ${source[0] ?? "FILE"}`,
+    });
+  }
+  const [path = ""] = source;
+  const isFile = source.length === 1 && (/\.jsonc?$/i.test(path) || (await exists(resolve(path))));
+  const line = isFile ? undefined : readGatewayLine(client.id, source);
+  if (line === undefined) {
+    if (source.length === 1) return [await scanFile(client, resolve(path))];
+    throw new HubError("InvalidArgument", `${client.name} is imported from one file`, { field: "source" });
+  }
+  const named = line.file === undefined ? [] : [await scanFile(client, resolve(line.file))];
+  if (line.data === undefined) return named;
+  const said = await contentOf({ client, scope: "user", path: COMMAND_LINE, data: line.data });
+  if (said.error !== undefined) throw said.error;
+  return [...named, said];
 }
 
 async function importAll(io: Io, access: Access, files: readonly ScannedFile[], options: ImportOptions): Promise<void> {
@@ -81,6 +129,7 @@ async function importAll(io: Io, access: Access, files: readonly ScannedFile[], 
   }
   for (const { name, error } of failed) out.warn(`the group ${name} was not set: ${error.message}`);
   for (const group of groups) out.changed(`Set the group ${group} in ${access.where("group.json")}`, group);
+  remarkOnProducts(out, plan);
   conclude(out, plan, { added: added.length, refused: all });
 }
 
@@ -108,6 +157,7 @@ async function showPlan({ out, where }: Access, plan: Plan, broken: readonly Sca
     remark(out, server);
   }
   for (const { name, entry } of plan.groups) out.printForeign(`  + group ${name} = ${JSON.stringify(entry)}`);
+  remarkOnProducts(out, plan);
   conclude(out, plan, { added: plan.add.length, refused: plan.refused });
   out.note("Nothing was written (--dry-run)");
 }
@@ -129,6 +179,10 @@ function remark(out: Output, { name, notes, missing }: PlannedServer): void {
   for (const secret of missing) out.warn(`${name} needs the secret ${secret}: plugboard secret set ${secret}`);
 }
 
+function remarkOnProducts(out: Output, { notes }: Plan): void {
+  for (const { client, text } of notes) out.note(`note: ${client}: ${text}`);
+}
+
 /** The entry without values that could be credentials. */
 function rowOf({ name, from, entry }: PlannedServer, hide: (args: string[]) => string[]): string[] {
   const { url, command, args } = entry;
@@ -146,7 +200,7 @@ function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : "a url";
 }
 
-function shown(plan: Pick<Plan, "add" | "known" | "refused" | "skipped">, broken: readonly ScannedFile[]) {
+function shown(plan: Pick<Plan, "add" | "known" | "refused" | "skipped" | "notes">, broken: readonly ScannedFile[]) {
   return {
     added: plan.add.map(({ name, from, secrets, missing, notes, entry }) => ({
       name,
@@ -158,6 +212,7 @@ function shown(plan: Pick<Plan, "add" | "known" | "refused" | "skipped">, broken
     })),
     known: plan.known.map(({ name, from }) => ({ name, ...origin(from) })),
     skipped: plan.skipped.map(origin),
+    notes: plan.notes,
     refused: plan.refused.map(({ from, error }) => ({ ...origin(from), error })),
     broken: broken.map(({ file, error }) => ({ client: file.client.id, file: file.path, error })),
   };

@@ -303,11 +303,6 @@ describe("CF-11 OAuth settings of other clients become auth", () => {
     const { refused } = await planned("claude-code", file);
     expect(refused).toMatchObject([{ error: { kind: "InvalidConfig", field: "auth.issuer" } }]);
   });
-
-  it("tools that MCPHub has disabled stay disabled", async () => {
-    const file = json("mcpServers", { command: "x", tools: { a: { enabled: false }, b: { enabled: true } } });
-    expect((await planned("mcphub", file)).groups).toMatchObject([{ entry: { tools: ["it:*", "!it:a"] } }]);
-  });
 });
 
 describe("CF-11 mcp-remote is replaced by a connection of the hub", () => {

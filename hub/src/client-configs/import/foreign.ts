@@ -95,7 +95,7 @@ export function readForeign(entry: unknown, client: Client): ForeignServer | und
     ...timeoutsOf(entry, client),
     ...(description ? { description } : {}),
     ...(include === undefined || include.includes("*") ? {} : { include }),
-    exclude: firstList(entry, EXCLUDE_KEYS) ?? disabledIn(entry["tools"]),
+    exclude: firstList(entry, EXCLUDE_KEYS) ?? [],
     ...(login.auth === undefined ? {} : { auth: login.auth }),
     ...(login.tokens === undefined ? {} : { tokens: login.tokens }),
     isBridge: false,
@@ -122,14 +122,6 @@ function withoutBridge(server: ForeignServer, bridge: McpRemote | UnsupportedMcp
     isBridge: true,
     notes: [...server.notes, "the hub connects to the server itself, without mcp-remote"],
   };
-}
-
-/** mcphub has a map from tools to their settings. */
-function disabledIn(tools: unknown): string[] {
-  if (!isObject(tools)) return [];
-  return Object.entries(tools).flatMap(([name, settings]) =>
-    isObject(settings) && settings["enabled"] === false ? [name] : [],
-  );
 }
 
 /** Program and arguments: separate, in one list, or in an object. */

@@ -13,6 +13,7 @@ import { fingerprintOf, type FingerprintInput } from "../fingerprint.ts";
 import { readForeign, type ForeignServer } from "./foreign.ts";
 import { isThisHub } from "../install/detect-hub.ts";
 import { readMcpRemote } from "./mcp-remote.ts";
+import { planGroup, type JoinedServer } from "./plan-groups.ts";
 import type { FoundServer, ScannedFile } from "./scan.ts";
 import { numbered, translate, type Translated } from "./translate.ts";
 import { trimEnds } from "@plugboard/shared/trim";
@@ -35,7 +36,19 @@ export interface RefusedServer {
 
 export interface PlannedGroup {
   readonly name: string;
-  readonly entry: { readonly servers: string[]; readonly tools: GroupTools; readonly description?: string };
+  readonly entry: {
+    readonly servers: string[];
+    readonly tools: GroupTools;
+    readonly description?: string;
+    readonly exposure?: "all" | "search";
+  };
+}
+
+/** On what a product has and the hub does not. */
+export interface PlanNote {
+  /** Id of the product. */
+  readonly client: string;
+  readonly text: string;
 }
 
 export interface Plan {
@@ -45,6 +58,7 @@ export interface Plan {
   /** Entries that are this hub, or built into the client. */
   readonly skipped: readonly FoundServer[];
   readonly groups: readonly PlannedGroup[];
+  readonly notes: readonly PlanNote[];
 }
 
 export interface PlanOptions {
@@ -64,7 +78,7 @@ export interface PlanOptions {
 const NAME_MAX = 64;
 
 export function planImport(files: readonly ScannedFile[], options: PlanOptions): Plan {
-  return new Planner(options).run(files.flatMap(({ servers }) => servers));
+  return new Planner(options).run(files);
 }
 
 interface Member {
@@ -81,7 +95,9 @@ class Planner {
   readonly #refused: RefusedServer[] = [];
   readonly #skipped: FoundServer[] = [];
   /** Server names by fingerprint. */
-  readonly #names = new Map<string, string>();
+  readonly #names = new Map<string, string[]>();
+  /** By file and name in the product. */
+  readonly #joined = new Map<string, JoinedServer>();
   readonly #taken = new Set<string>();
   readonly #secrets: Set<string>;
   readonly #members = new Map<Client, Member[]>();
@@ -91,13 +107,14 @@ class Planner {
     const reusable = new Set(options.reusable);
     this.#secrets = new Set(options.secrets.filter((name) => !reusable.has(name)));
     for (const server of options.servers) {
-      for (const fingerprint of fingerprintsOf(server)) this.#names.set(fingerprint, server.name);
+      for (const fingerprint of fingerprintsOf(server)) this.#addName(fingerprint, server.name);
       this.#taken.add(server.name);
       if (server.id !== undefined) this.#taken.add(server.id);
     }
   }
 
-  run(found: readonly FoundServer[]): Plan {
+  run(files: readonly ScannedFile[]): Plan {
+    const found = files.flatMap(({ servers }) => servers);
     // If several files have the same server, an enabled one in a user's file has priority.
     for (const server of found.toSorted((a, b) => priorityOf(a) - priorityOf(b))) {
       try {
@@ -107,13 +124,50 @@ class Planner {
         this.#refused.push({ from: server, error });
       }
     }
+    const ofClients = [...this.#members].flatMap(([client, members]) => this.#group(client, members) ?? []);
+    const ofProducts = files.map((file) => this.#productGroups(file, ofClients));
     return {
       add: this.#add,
       known: this.#known,
       refused: this.#refused,
       skipped: this.#skipped,
-      groups: [...this.#members].flatMap(([client, members]) => this.#group(client, members) ?? []),
+      groups: [...ofClients, ...ofProducts.flatMap(({ groups }) => groups)],
+      notes: ofProducts.flatMap(({ notes }) => notes),
     };
+  }
+
+  /** A file of which everything is known has nothing to say. */
+  #productGroups({ file, servers, groups = [], notes: given = [] }: ScannedFile, others: readonly PlannedGroup[]) {
+    const planned: PlannedGroup[] = [];
+    const notes = given.map((text): PlanNote => ({ client: file.client.id, text }));
+    for (const group of groups) {
+      const result = planGroup(group, {
+        find: (name) => this.#joined.get(keyOf(file, name)),
+        product: file.client.id,
+        existing: this.#options.groups,
+        planned: new Set([...others, ...planned].map(({ name }) => name)),
+        toLegalName,
+        note: (text) => notes.push({ client: file.client.id, text }),
+      });
+      if (result !== undefined) planned.push(result);
+    }
+    const isKnown = servers.length > 0 && servers.every((server) => this.#known.some(({ from }) => from === server));
+    return { groups: planned, notes: isKnown && planned.length === 0 ? [] : notes };
+  }
+
+  #addName(fingerprint: string, name: string): void {
+    this.#names.set(fingerprint, [...(this.#names.get(fingerprint) ?? []), name]);
+  }
+
+  /** The name of the same server in the hub. A product may have it several times, with different credentials. */
+  #nameOfSame({ file }: FoundServer, fingerprint: string, preferred: string): string | undefined {
+    const names = this.#names.get(fingerprint) ?? [];
+    if (file.client.product === undefined) return names[0];
+    const ofFile = new Set(
+      [...this.#joined].flatMap(([key, { name }]) => (key.startsWith(keyOf(file, "")) ? [name] : [])),
+    );
+    const free = names.filter((name) => !ofFile.has(name));
+    return free.includes(preferred) ? preferred : free[0];
   }
 
   #take(from: FoundServer): void {
@@ -124,20 +178,20 @@ class Planner {
     }
     const preferred = toLegalName(from.name);
     const { fingerprint } = this.#checked(from, foreign, preferred);
-    const duplicateOf = this.#names.get(fingerprint);
+    const duplicateOf = this.#nameOfSame(from, fingerprint, preferred);
     if (duplicateOf !== undefined) {
       this.#known.push({ from, name: duplicateOf });
-      this.#join(from, { name: duplicateOf, tools: toolsOf(foreign, duplicateOf), isNew: false });
+      this.#join(from, foreign, { name: duplicateOf, isNew: false });
       return;
     }
     const name = numbered(preferred, (each) => this.#taken.has(each));
     const { translated } = this.#checked(from, foreign, name);
-    const notes = [...translated.notes, ...this.#notesOn(from, name)];
-    this.#names.set(fingerprint, name);
+    const notes = [...translated.notes, ...(from.more?.notes ?? []), ...this.#notesOn(from, name)];
+    this.#addName(fingerprint, name);
     this.#taken.add(name);
     for (const secret of translated.secrets.keys()) this.#secrets.add(secret);
     this.#add.push({ ...translated, notes, name, from });
-    this.#join(from, { name, tools: toolsOf(foreign, name), isNew: true });
+    this.#join(from, foreign, { name, isNew: true });
   }
 
   /** The entry as it would be saved. Throws if the hub's rules reject it. */
@@ -145,10 +199,11 @@ class Planner {
     const { context, keepSecrets } = this.#options;
     const { client, scope, workspace } = from.file;
     const enabled = foreign.enabled && !from.isDisabled && scope !== "project";
-    const translated = translate(
+    const { entry, ...rest } = translate(
       { ...foreign, enabled },
       { client, name, context, workspace, keepSecrets, taken: this.#secrets },
     );
+    const translated = { ...rest, entry: { ...entry, ...from.more?.settings } };
     const missing = translated.missing.filter((secret) => !this.#options.secrets.includes(secret));
     const server = normalizeServer(name, translated.entry);
     requireNoRisks(server);
@@ -168,9 +223,13 @@ class Planner {
     ];
   }
 
-  #join({ file }: FoundServer, member: Member): void {
+  #join({ file, name: given, more }: FoundServer, foreign: ForeignServer, joined: Omit<Member, "tools">): void {
+    const { include, exclude } = foreign;
+    const { name } = joined;
+    this.#joined.set(keyOf(file, given), { name, include, exclude, toolSettings: more?.toolSettings ?? {} });
+    if (file.client.product !== undefined) return;
     const members = this.#members.get(file.client) ?? [];
-    if (members.every(({ name }) => name !== member.name)) members.push(member);
+    if (members.every((member) => member.name !== name)) members.push({ ...joined, tools: toolsOf(foreign, name) });
     this.#members.set(file.client, members);
   }
 
@@ -198,7 +257,12 @@ class Planner {
 /** The tools that a client includes and excludes, as tool patterns of a group. Undefined: all tools. */
 function toolsOf({ include, exclude }: ForeignServer, name: string): string[] | undefined {
   if (include === undefined && exclude.length === 0) return undefined;
+  if (include?.length === 0) return [`!${name}:*`];
   return [...(include ?? ["*"]).map((tool) => `${name}:${tool}`), ...exclude.map((tool) => `!${name}:${tool}`)];
+}
+
+function keyOf({ path }: FoundServer["file"], name: string): string {
+  return `${path}\0${name}`;
 }
 
 function priorityOf({ file, entry, isDisabled }: FoundServer): number {

@@ -55,6 +55,15 @@ const RULES: Readonly<Record<Dialect, readonly Rule[]>> = {
     // Values of single users of LibreChat.
     [/\{\{[^}]*\}\}/y, () => "unknown"],
   ],
+  mcpproxy: [
+    [new RegExp(`\\$\\{env:(${NAME})\\}`, "y"), variable],
+    [/\$\{keyring:([\w.-]+)\}/y, ([, id = ""]) => ({ secret: id })],
+  ],
+  supergateway: [
+    [/\$\$/y, () => ({ text: "$" })],
+    BRACES,
+    [new RegExp(`\\$\\{env:(${NAME})(?::-([^}]*))?\\}`, "y"), variable],
+  ],
   opencode: [
     [new RegExp(`\\{env:(${NAME})\\}`, "y"), variable],
     [/\{file:[^}]*\}/y, () => "unknown"],
