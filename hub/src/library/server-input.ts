@@ -1,6 +1,6 @@
 // The short forms of a server entry in a program: an address, or a command line.
 
-import { splitWords } from "../entry-input/shell-words.ts";
+import { splitWords } from "../lib/shell-words.ts";
 import type { JsonObject } from "../lib/json/json.ts";
 
 /** An entry as in mcp_server.json, an address, or a command line: `"uvx mcp-server-time"`. */
