@@ -1,4 +1,4 @@
-// Every example of README.md and docs/ is run as a reader would run it, in the order of the document, and must do what the
+// Every example of README.md, docs/ and examples/ is run as a reader would run it, in the order of the document, and must do what the
 // document shows. A comment above a block says why it cannot be run; a block of an unknown kind fails.
 //
 //   sh        commands that must succeed
@@ -25,12 +25,13 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGES = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".md"))
   .toSorted();
-const DOCUMENTS = ["README.md", ...PAGES.map((name) => `docs/${name}`)];
+const DOCUMENTS = ["README.md", "examples/README.md", ...PAGES.map((name) => `docs/${name}`)];
 
 /** The requirements that a document proves. */
 const PROVES: Readonly<Record<string, string>> = {
   "docs/config.md": "CF-1 CF-2 CF-6",
   "docs/library.md": "MG-2 CL-8",
+  "examples/README.md": "MG-2 CL-8 CH-12",
   "docs/api.md": "MG-1 MG-3 RS-7",
   "docs/groups.md": "GR-1",
   "docs/chat.md": "CH-12",

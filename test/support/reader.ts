@@ -55,6 +55,7 @@ export class Reader {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "plugboard-reader-")));
     // npx finds packages here without a registry.
     await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    await symlink(join(ROOT, "examples"), join(folder, "examples"));
     const server = "node_modules/@modelcontextprotocol/server-memory/dist/index.js";
     await symlink(server, join(folder, "server.js"));
     await mkdir(join(folder, "bin"));
