@@ -4,6 +4,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectAccessible, noBrowser, useBrowser, type Person } from "../support/browser.ts";
 import { fixture } from "../support/hub.ts";
+import { misfits } from "../support/browser-layout.ts";
+import { tokenOf } from "../support/client.ts";
+import { modern } from "../support/rpc.ts";
 import { PROVIDER, startSsoHub, withUsers, type SsoHub } from "../support/oauth/sso-hub.ts";
 
 const TITLE = "This browser is not signed in";
@@ -16,6 +19,7 @@ describe.skipIf(noBrowser !== undefined)(`AU-5 signing in by an identity provide
   beforeAll(async () => {
     sso = await startSsoHub({
       servers: { it: fixture("echo") },
+      groups: { desk: { servers: ["it"] }, closed: { servers: ["it"], access: ["team:eng"] } },
       auth: { admins: ["root@example.com"] },
       sso: { roles: { claim: "groups", map: { ops: "operator" } }, end_session: true },
     });
@@ -82,8 +86,15 @@ describe.skipIf(noBrowser !== undefined)(`AU-5 signing in by an identity provide
   it("a user sees only what is theirs, on every width", async () => {
     const person = await signIn("alice");
     const { page } = person;
-    await expect.poll(() => page.url()).toBe(`${sso.hub.url}/ui/access`);
-    expect(await pagesOf(person)).toEqual(["Access"]);
+    await expect.poll(() => page.url()).toBe(`${sso.hub.url}/ui/my-groups`);
+    expect(await pagesOf(person)).toEqual(["My groups", "Calls", "Access"]);
+    await page.locator('[data-test="my-group:desk"]').waitFor();
+    expect(await page.locator('[data-test="my-group:closed"]').count()).toBe(0);
+    await page.getByText(`${sso.hub.url}/groups/desk/mcp`).waitFor();
+    await expectAccessible(person);
+    expect(await misfits(page, "plain", [1440, 1024, 360])).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await person.go("access");
     await page.getByRole("heading", { name: "Browsers" }).waitFor();
     expect(await page.getByRole("heading", { name: "The management token" }).count()).toBe(0);
     await expectAccessible(person);
@@ -94,6 +105,38 @@ describe.skipIf(noBrowser !== undefined)(`AU-5 signing in by an identity provide
     await page.keyboard.press("Escape");
     await person.go("servers");
     await page.getByRole("heading", { name: "Your role does not include this page" }).waitFor();
+  });
+
+  it("a user makes a token for a group, and sees the calls of its client and of nobody else", async () => {
+    const person = await signIn("alice", "access");
+    const { page } = person;
+    await page.locator('[data-test="new-token"]').click();
+    await page.locator('[data-test="token-name"]').fill("my laptop");
+    await page.locator('[data-test="token-group:desk"]').check();
+    expect(await page.getByLabel("Role").count()).toBe(0);
+    await expectAccessible(person);
+    await page.locator('[data-test="token-create"]').click();
+    const shown = await page.locator('[data-test="made-token"]').textContent();
+    const [token = ""] = /pbt_[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}/.exec(shown ?? "") ?? [];
+    await page.locator('[data-test="token-copied"]').click();
+    const owner = await tokenOf(sso.home);
+    for (const [bearer, text] of [
+      [token, "of alice"],
+      [owner, "of the owner"],
+    ] as const) {
+      const params = { name: "echo", arguments: { text } };
+      const headers = { authorization: `Bearer ${bearer}` };
+      expect((await modern(`${sso.hub.url}/groups/desk/mcp`, "tools/call", params, headers)).body).toContain(text);
+    }
+    await person.go("calls");
+    await page.locator('[data-test^="call:"]').first().waitFor();
+    expect(await page.locator('[data-test^="call:"]').count()).toBe(1);
+    await expectAccessible(person);
+    expect(await misfits(page, "plain", [1440, 1024, 360])).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.locator('[data-test^="call:"]').first().click();
+    await page.locator('[data-test="call-detail"]').getByText("of alice").first().waitFor();
+    expect(await page.locator('[data-test="open-try"]').count()).toBe(0);
   });
 
   it("a disabled user is signed out at once", async () => {

@@ -25,6 +25,7 @@ export const ROUTES: Readonly<Record<string, UsedIn | NotUsed>> = {
   getConfig: { why: "The UI shows servers and groups from their own routes, and the config files as their text" },
   logout: { file: "screens/access/Logins.svelte" },
   refreshLogin: { file: "screens/access/Logins.svelte" },
+  createGrant: { why: "Programs are added by a command or script, where their credentials are needed" },
   importLogin: { why: "Continues logins of another program's settings, which only the import command reads" },
   reloadConfig: { why: "The hub sees changes of its files by itself" },
   listPrompts: { why: "The UI lists prompts over MCP" },

@@ -21,6 +21,8 @@ export interface Screen {
   readonly key?: string;
   /** Who may use what it shows; by default administrators. */
   readonly role?: Role;
+  /** Only they find it in the navigation: others have a screen with more. */
+  readonly listedFor?: Role;
   /** The path of the screen in the bar that it belongs to. */
   readonly parent?: string;
 }
@@ -75,11 +77,19 @@ export const screens: readonly Screen[] = [
     load: () => import("./groups/Group.svelte"),
   },
   {
+    path: "/my-groups",
+    title: "My groups",
+    place: "bar",
+    role: "user",
+    listedFor: "user",
+    load: () => import("./my-groups/MyGroups.svelte"),
+  },
+  {
     path: "/calls",
     title: "Calls",
     place: "bar",
     key: "c",
-    role: "operator",
+    role: "user",
     load: () => import("./calls/Calls.svelte"),
   },
   {

@@ -7,6 +7,7 @@ export function mayOpen({ role = "admin" }: Pick<Screen, "role">): boolean {
   return session.may(role);
 }
 
+/** Those that the navigation lists. */
 export function ownScreens(): Screen[] {
-  return screens.filter(mayOpen);
+  return screens.filter((screen) => mayOpen(screen) && (screen.listedFor ?? session.who?.role) === session.who?.role);
 }

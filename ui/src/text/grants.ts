@@ -4,7 +4,7 @@ import { and } from "../lib/text/format.ts";
 
 export const grants = {
   title: "OAuth clients",
-  hint: "Programs that people have let use the hub, by OAuth, and those that an administrator gave credentials of their own. They get tokens for some groups, and no others.",
+  hint: "Programs that people have let use the hub, by OAuth, and programs with credentials of their own. They get tokens for some groups, and no others.",
   none: "No OAuth client has access.",
   columns: {
     client: "Client",

@@ -5,6 +5,8 @@ import { and, plural } from "../lib/text/format.ts";
 export const tokens = {
   title: "Access tokens",
   hint: "For clients of the hub: each is limited to groups, and can be revoked at any time.",
+  mine: "For your clients that do not log in by themselves. Each acts for you, is limited to groups, and can be revoked at any time.",
+  noneOfMine: "You have no access tokens.",
   none: "No access tokens. While the hub is open to the programs of this machine, clients need none.",
   add: "New token",
   columns: {
