@@ -23,6 +23,7 @@ export default defineConfig(({ mode }) => ({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     sourcemap: false,
+    license: { fileName: "THIRD-PARTY-LICENSES.txt" },
     rolldownOptions: {
       // How long plugins take on a busy machine is no warning for the person who starts the hub.
       checks: { bundlerTimings: false },
