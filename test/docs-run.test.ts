@@ -68,6 +68,7 @@ const NOT_RUN = [
   "docs/chat.md: it is the chat server's own file; test/chat/safety.test.ts has one like it",
   "docs/login.md: needs a second person at the authorization server",
   "docs/migrate/metamcp.md: it needs the database of MetaMCP; hub/src/client-configs/products/products.test.ts imports such a file",
+  "docs/scale.md: it needs PostgreSQL; test/cluster/replicas.test.ts does the same",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/calls/traces.test.ts does that",
 ];
 

@@ -214,6 +214,14 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "The admin endpoint accepts both argument shapes and refuses unknown arguments.",
     provenBy: "test/api/admin.test.ts",
   },
+  "SC-2": {
+    means: "Replicas share config, secrets, tokens and call log; changes reach each in under a second.",
+    provenBy: "hub/src/config/files/contract.test.ts",
+  },
+  "SC-5": {
+    means: "Calls continue while PostgreSQL is away; nothing acknowledged is lost when it comes back.",
+    provenBy: "test/cluster/replicas.test.ts",
+  },
   "SE-1": {
     means: "Secrets are encrypted at rest and appear in no config, log, API answer or call log.",
     provenBy: "hub/src/secrets/file-store.test.ts",

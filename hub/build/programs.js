@@ -47,8 +47,8 @@ function program(name, source, folder, output = {}) {
     cwd: PACKAGE,
     input: { [name]: source },
     platform: "node",
-    // One is native, one is for those who switch it on, and one is a package of our own.
-    external: ["@photostructure/sqlite", "oidc-provider", /^plugboard-chat(?:\/|$)/],
+    // Two are native, one is for those who switch it on, and one is a package of our own.
+    external: ["@photostructure/sqlite", "oidc-provider", "pg-native", /^plugboard-chat(?:\/|$)/],
     // Where a library comes as an ES module too, what is not used of it can be left out.
     resolve: { mainFields: ["module", "main"] },
     transform: { define: { PLUGBOARD_BUILD_ID: JSON.stringify(BUILD_ID) } },

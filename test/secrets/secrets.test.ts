@@ -479,6 +479,7 @@ async function reloadBroken(): Promise<void> {
     });
   }
   await cli(["doctor"]);
+  await cli(["cluster", "init", "--print"]);
   await writeFile(path, good);
   await rest("POST /config/reload", "/config/reload");
 }

@@ -88,6 +88,7 @@ export async function openManaged(servers: Servers | undefined, options: Options
       stopping: hub.isStopping,
       dataDir: paths.data,
       degraded: (api.callLog ?? hub.callLog).degraded,
+      staysReady: false,
     });
   const listener = await Listener.open({ host: "127.0.0.1", port: 0, edges: [probes, edge] });
   const token = (await readManagementToken(paths.data)) ?? "";

@@ -19,7 +19,7 @@ export async function start(host = "127.0.0.1", timeoutsMs: Partial<ListenerTime
     onSessionEnd: () => undefined,
   });
   const probes: Edge = (request, response) =>
-    answerProbe(request, response, { stopping: false, dataDir: ".", degraded: undefined });
+    answerProbe(request, response, { stopping: false, dataDir: ".", degraded: undefined, staysReady: false });
   const edge: Edge = (request, response) => {
     if (request.url?.startsWith("/mcp") !== true) return false;
     reached++;

@@ -33,6 +33,14 @@ async function tamper(sql: string): Promise<void> {
 }
 
 describe("T44 the audit log", () => {
+  it("T41 any text of a caller is recorded, and the chain holds", async () => {
+    const audit = await open();
+    for (const object of ["a\0b", "\ud800", "é😀\n", "x".repeat(5000)])
+      await audit.record({ by: LOCAL, action: "secret.set", object });
+    expect(await audit.verify()).toMatchObject({ rows: 4, fault: undefined });
+    expect((await audit.query({ limit: 9 })).at(-1)).toMatchObject({ object: "a\uFFFDb" });
+  });
+
   it("is written before the effect, and says if that failed", async () => {
     const audit = await open();
     const seen: number[] = [];

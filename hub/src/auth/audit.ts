@@ -91,9 +91,9 @@ export class AuditLog {
       client: by.client,
       address,
       action,
-      object: object?.slice(0, MAX_TEXT),
+      object: toText(object),
       outcome,
-      detail: detail?.slice(0, MAX_TEXT),
+      detail: toText(detail),
       requestId,
     });
   }
@@ -148,6 +148,12 @@ export class AuditLog {
   readonly #warn = (error: unknown): void => {
     this.#options.onWarning(`The audit log cannot be written: ${toHubError(error).message}`);
   };
+}
+
+/** The hash is of what is stored, and databases do not store every text. */
+function toText(given: string | undefined): string | undefined {
+  // UTF-8 has no halves of characters.
+  return given === undefined ? undefined : Buffer.from(given.slice(0, MAX_TEXT)).toString().replaceAll("\0", "\uFFFD");
 }
 
 /** An action, or the part before its dot. */

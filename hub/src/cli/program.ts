@@ -13,6 +13,7 @@ import { callCommand } from "./commands/call.ts";
 import { callsCommand } from "./commands/calls.ts";
 import { CHAT, chat, chatCommand } from "./commands/chat.ts";
 import { clientsCommand } from "./commands/clients.ts";
+import { clusterCommand } from "./commands/cluster.ts";
 import { completeCommand } from "./commands/complete.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
@@ -66,6 +67,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     stdioCommand,
     openCommand,
     doctorCommand,
+    clusterCommand,
   ],
   "Servers:": [
     addCommand,

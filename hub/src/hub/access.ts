@@ -3,11 +3,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AccessTokens } from "../auth/access-tokens.ts";
+import type { AuditStore } from "../auth/audit-store.ts";
 import { AuditLog } from "../auth/audit.ts";
 import { Authenticator } from "../auth/authenticator.ts";
 import type { IssuerStore } from "../auth/issuer/issuer-store.ts";
 import { ManagementToken, readManagementToken } from "../auth/management-token.ts";
 import type { RequestRates } from "../auth/request-rates.ts";
+import type { TokenStore } from "../auth/token-store.ts";
+import type { UserStore } from "../auth/user-store.ts";
 import { Users } from "../auth/users.ts";
 import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
 import { toHubError } from "../errors.ts";
@@ -52,7 +55,7 @@ export async function openAuthenticator(options: AccessOptions): Promise<Authent
   });
 }
 
-/** Everything in `identity.db`. */
+/** Who may use the hub, and what was done with that. */
 export interface Identity {
   readonly users: Users;
   readonly accessTokens: AccessTokens;
@@ -61,40 +64,49 @@ export interface Identity {
   close(): Promise<void>;
 }
 
-/** `dataDir`: undefined if it lasts as long as the process. The file is opened when there is something to read or write. */
+/** Where all of it is kept. Opened when there is something to read or write. */
+export interface IdentityStores {
+  /** Whether there is something to read. */
+  readonly hasStore: () => boolean;
+  readonly openUsers: () => Promise<UserStore>;
+  readonly openTokens: () => Promise<TokenStore>;
+  readonly openAudit: () => Promise<AuditStore>;
+  readonly openIssuer: () => Promise<IssuerStore>;
+  readonly close: () => Promise<void>;
+}
+
+/** `dataDir`: undefined if it lasts as long as the process. */
+export function sqliteIdentity(dataDir: string | undefined): IdentityStores {
+  const file = new LazyFile(dataDir === undefined ? undefined : join(dataDir, "identity.db"));
+  return {
+    hasStore: () => file.exists,
+    openUsers: async () => new (await import("../identity/sqlite-users.ts")).SqliteUsers(await file.open()),
+    openTokens: async () => new (await import("../identity/sqlite-tokens.ts")).SqliteTokens(await file.open()),
+    openAudit: async () => new (await import("../identity/sqlite-audit.ts")).SqliteAudit(await file.open()),
+    openIssuer: async () => new (await import("../identity/sqlite-issuer.ts")).SqliteIssuer(await file.open()),
+    close: () => file.close(),
+  };
+}
+
 export function openIdentity(
-  dataDir: string | undefined,
+  { hasStore, openUsers, openTokens, openAudit, openIssuer, close: closeStores }: IdentityStores,
   { auth = {} }: HubSettingsEntry,
   onWarning: (message: string) => void,
 ): Identity {
-  const path = dataDir === undefined ? undefined : join(dataDir, "identity.db");
-  const file = new LazyFile(path);
-  const hasStore = () => file.exists;
   const users = new Users({
     hasStore,
-    openStore: async () => new (await import("../identity/sqlite-users.ts")).SqliteUsers(await file.open()),
+    openStore: openUsers,
     rules: { admins: auth.admins ?? [], teams: auth.teams ?? {} },
     onWarning,
   });
-  const accessTokens = new AccessTokens({
-    hasStore,
-    openStore: async () => new (await import("../identity/sqlite-tokens.ts")).SqliteTokens(await file.open()),
-    users,
-    onWarning,
-  });
-  const audit = new AuditLog({
-    hasStore,
-    openStore: async () => new (await import("../identity/sqlite-audit.ts")).SqliteAudit(await file.open()),
-    onWarning,
-  });
-  const openIssuerStore = async () =>
-    new (await import("../identity/sqlite-issuer.ts")).SqliteIssuer(await file.open());
+  const accessTokens = new AccessTokens({ hasStore, openStore: openTokens, users, onWarning });
+  const audit = new AuditLog({ hasStore, openStore: openAudit, onWarning });
   const close = async () => {
     users.close();
     await accessTokens.close();
-    await file.close();
+    await closeStores();
   };
-  return { users, accessTokens, audit, openIssuerStore, close };
+  return { users, accessTokens, audit, openIssuerStore: openIssuer, close };
 }
 
 /** Opened once, for all that is kept in it. */

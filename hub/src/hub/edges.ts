@@ -92,7 +92,8 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     answerProbe(request, response, {
       stopping: hub.isStopping,
       dataDir: paths.data,
-      degraded: callLog.degraded,
+      degraded: hub.databaseProblem ?? callLog.degraded,
+      staysReady: hub.isReplica,
     });
   const admin = createAdminEndpoint(managed, authenticator);
   const metrics = createMetrics({

@@ -17,8 +17,6 @@ import type { CallLog } from "../call-log/port.ts";
 import { Redactor } from "../redaction/redactor.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Exposure } from "../catalog/group.ts";
-import { ConfigFiles } from "../config/files/config-files.ts";
-import { readHubSettings } from "../config/files/hub-settings.ts";
 import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
 import type { HubPaths } from "../config/files/paths.ts";
 import type { ConfigStore, LoadedConfig } from "../config/files/config-store.ts";
@@ -54,18 +52,14 @@ import { LogLevels } from "../mcp/log-levels.ts";
 import type { TaskIds } from "../mcp/tasks/task-ids.ts";
 import type { NetworkFlags } from "../network/network.ts";
 import type { SecretStore } from "../secrets/store.ts";
-import { configuredSecretKey } from "../secrets/configured-key.ts";
-import { FileSecrets } from "../secrets/file-store.ts";
-import { LoginFiles } from "../secrets/login-files.ts";
 import type { LoginStore } from "../secrets/login-store.ts";
-import { MemoryLogins } from "../secrets/memory-logins.ts";
-import { findLister, openPersonalSecrets } from "./personal.ts";
+import { findLister } from "./personal.ts";
+import { openStorage, readSettings, type ReadSettings, type Storage } from "./storage.ts";
 import type { PersonalSecrets } from "../secrets/personal.ts";
 import { createLogins } from "./logins.ts";
 import { ownerOf, type Logins } from "../servers/login/logins.ts";
 import { Watchdog } from "../servers/process/watchdog.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
-import { SqliteCallLog } from "../call-log/sqlite/sqlite-call-log.ts";
 import type { SessionFile } from "../mcp/session-file.ts";
 import { loadTracing, type LoadedTracing } from "../telemetry/open.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
@@ -88,23 +82,19 @@ export interface HubOptions {
   readonly lookup?: LookupFunction;
   /** Run the built-in demo server while there is no config. Default: true. */
   readonly offersDemo?: boolean;
+  /** Called while the hub waits for its database. Undefined: it does not wait. */
+  readonly onWaiting?: ((problem: string) => void) | undefined;
   /** Replaces how the documents of OAuth clients are fetched. */
   readonly fetchDocument?: ((url: string) => Promise<Response>) | undefined;
 }
 
 /** Dependencies of the constructor that are loaded asynchronously. */
 interface Loaded {
-  readonly store: ConfigStore;
+  readonly storage: Storage;
   readonly config: LoadedConfig;
   readonly state: HubState;
   readonly tracing: LoadedTracing;
   readonly settings: ReadSettings;
-}
-
-/** What is wrong with hub.json is said when the hub listens: nothing else needs it. */
-interface ReadSettings {
-  readonly entry: HubSettingsEntry;
-  readonly error?: unknown;
 }
 
 /** Host and port default to `listen` of hub.json. */
@@ -142,6 +132,7 @@ export class Hub {
   readonly tracesUrl: string | undefined;
   readonly #options: HubOptions;
   readonly #state: HubState;
+  readonly #storage: Storage;
   readonly #instance = randomUUID();
   readonly #watchdog: Watchdog;
   readonly #identity: Identity;
@@ -166,8 +157,8 @@ export class Hub {
   #stopping: Promise<void> | undefined;
   #pruning: Promise<void> | undefined;
 
-  private constructor(options: HubOptions, { store, config, state, tracing, settings: read }: Loaded) {
-    const { variables, paths, secrets, logins, callLog, lookup } = options;
+  private constructor(options: HubOptions, { storage, config, state, tracing, settings: read }: Loaded) {
+    const { variables, paths, lookup } = options;
     const { events } = this;
     const redactor = this.#redactor;
     this.#options = options;
@@ -176,14 +167,11 @@ export class Hub {
     const { entry: settings } = read;
     this.#ownWarnings = [...tracing.warnings, ...npmWarnings(variables)];
     this.#watchdog = new Watchdog({ instance: this.#instance });
-    this.secrets = secrets ?? new FileSecrets(paths.data, { key: configuredSecretKey(variables) });
-    this.personalSecrets = openPersonalSecrets(secrets === undefined ? paths.data : undefined, variables);
+    this.#storage = storage;
+    this.secrets = storage.secrets;
+    this.personalSecrets = storage.personalSecrets;
     this.logins = createLogins({
-      store:
-        logins ??
-        (secrets === undefined
-          ? new LoginFiles(paths.data, { key: configuredSecretKey(variables) })
-          : new MemoryLogins()),
+      store: storage.logins,
       secrets: this.secrets,
       personalSecrets: this.personalSecrets,
       variables,
@@ -215,7 +203,7 @@ export class Hub {
     });
     this.#shared = { taskIds: state.taskIds, logLevels, loginOffers, sessions: this.sessions };
     const onWarning = (message: string) => this.#warn(message);
-    this.#identity = openIdentity(options.store === undefined ? paths.data : undefined, settings, onWarning);
+    this.#identity = openIdentity(storage.identity, settings, onWarning);
     ({ users: this.users, accessTokens: this.accessTokens, audit: this.audit } = this.#identity);
     this.rates = new RequestRates(toRates(settings.auth?.limits));
     this.issuer = createIssuer({
@@ -234,9 +222,9 @@ export class Hub {
       pidOf: (server) => (this.supervisor.has(server) ? this.supervisor.get(server).pid : undefined),
       onWarning,
     });
-    const retention = toRetention(config.config.callLog);
-    this.callLog =
-      callLog?.(redactor) ?? new SqliteCallLog(join(paths.data, "calls.db"), { redactor, retention, onWarning });
+    this.callLog = storage.openCallLog({ redactor, retention: toRetention(config.config.callLog), onWarning });
+    if (storage.database?.address.password !== undefined)
+      redactor.setSecrets(storage.database, [storage.database.address.password]);
     this.tracesUrl = tracing.url;
     this.#tracing = tracing.create?.({
       instance: this.#instance,
@@ -253,7 +241,7 @@ export class Hub {
       limits: () => this.configuration.current.limits,
     });
     this.configuration = new LiveConfig({
-      store,
+      store: storage.config,
       folder: paths.config,
       supervisor: this.supervisor,
       events,
@@ -285,18 +273,26 @@ export class Hub {
 
   /** Loads the config and builds the hub. Nothing runs yet. */
   static async open(options: HubOptions): Promise<Hub> {
+    const { paths } = options;
+    const settings = options.store === undefined ? await readSettings(paths.config) : { entry: {} };
+    const storage = await openStorage(options, settings);
+    try {
+      return await Hub.#build(options, settings, storage);
+    } catch (error) {
+      await storage.database?.close();
+      throw error;
+    }
+  }
+
+  static async #build(options: HubOptions, settings: ReadSettings, storage: Storage): Promise<Hub> {
     const { paths, variables } = options;
-    const store = options.store ?? new ConfigFiles(paths.config);
-    const [config, tracing, settings] = await Promise.all([
-      store.load(),
-      loadTracing(variables),
-      options.store === undefined ? readSettings(paths.config) : { entry: {} },
-    ]);
+    const [config, tracing] = await Promise.all([storage.config.load(), loadTracing(variables)]);
     const early: string[] = [];
     let warn: (message: string) => void = (message) => early.push(message);
     const onWarning = (message: string) => warn(message);
-    const state = await openHubState({ paths, variables, isInMemory: options.store !== undefined, onWarning });
-    const hub = new Hub(options, { store, config, state, tracing, settings });
+    const isInMemory = options.store !== undefined;
+    const state = await openHubState({ paths, variables, isInMemory, database: storage.database, onWarning });
+    const hub = new Hub(options, { storage, config, state, tracing, settings });
     await hub.history.load();
     for (const message of early) hub.#warn(message);
     warn = (message) => hub.#warn(message);
@@ -338,6 +334,16 @@ export class Hub {
     return entry;
   }
 
+  /** The hub is one of several that share a database. */
+  get isReplica(): boolean {
+    return this.#storage.database !== undefined;
+  }
+
+  /** Why the database of the replicas cannot be used at the moment. Calls continue with what is in memory. */
+  get databaseProblem(): string | undefined {
+    return this.#storage.database?.problem();
+  }
+
   get isStopping(): boolean {
     return this.#stopping !== undefined;
   }
@@ -374,6 +380,8 @@ export class Hub {
       onWarning: (message) => this.#warn(message),
     });
     const sso = await this.#openSso();
+    const database = this.#storage.database;
+    await database?.replicas.join(database.replica);
     const own = createEdges({
       hub: this,
       paths,
@@ -425,6 +433,8 @@ export class Hub {
     this.logins.baseUrl = { url: listeners.url, publicUrl: network.publicUrl };
     own.loginPages.listening(listeners.url);
     this.#loginPages = own.loginPages;
+    // It is shown, and nothing depends on it.
+    await database?.replicas.describe(database.replica, this.publicUrl ?? listeners.url).catch(() => undefined);
     return listeners.url;
   }
 
@@ -498,6 +508,9 @@ export class Hub {
       this.#pruning,
       this.callLog.close(),
     ]);
+    const { database } = this.#storage;
+    if (this.#listeners !== undefined) await database?.replicas.leave(database.replica).catch(() => undefined); // away
+    await database?.close();
     // Last: the span of a request ends when the call is recorded.
     await this.#tracing?.close();
   }
@@ -540,11 +553,4 @@ export class Hub {
       this.#ownWarnings.push(message);
     this.events.emit("warning", { message });
   }
-}
-
-function readSettings(folder: string): Promise<ReadSettings> {
-  return readHubSettings(folder).then(
-    (entry) => ({ entry }),
-    (error: unknown) => ({ entry: {}, error }),
-  );
 }

@@ -7,6 +7,7 @@ import { EntryTimes, entryTimesFile } from "../config/files/entry-times.ts";
 import type { HubPaths } from "../config/files/paths.ts";
 import { sweepTemps } from "../config/files/sweep.ts";
 import type { CallLogEntry } from "../config/schema/call-log.ts";
+import type { ClusterDatabase } from "../database/open.ts";
 import { keptFile } from "../lib/files/kept-text.ts";
 import { SessionFile } from "../mcp/session-file.ts";
 import { TaskIds } from "../mcp/tasks/task-ids.ts";
@@ -29,6 +30,8 @@ export interface HubStateOptions {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Keep everything in memory: no file is read or written. */
   readonly isInMemory: boolean;
+  /** Keep in it what the replicas of a hub share. */
+  readonly database: Pick<ClusterDatabase, "listings" | "kept" | "sealingKeys"> | undefined;
   readonly onWarning: (message: string) => void;
 }
 
@@ -36,18 +39,22 @@ export interface HubStateOptions {
 const NPM_VARIABLE = "PLUGBOARD_NPM";
 
 export async function openHubState(options: HubStateOptions): Promise<HubState> {
-  const { paths, isInMemory, onWarning } = options;
+  const { paths, isInMemory, database, onWarning } = options;
   if (isInMemory) {
     const [eras, times] = await Promise.all([EraMemory.open(undefined, onWarning), EntryTimes.open(undefined)]);
     return { eras, listings: undefined, packages: undefined, taskIds: new TaskIds(), times };
   }
   await mkdir(paths.data, { recursive: true, mode: 0o700 });
-  const listings = new ListingCache(new ListingFiles(join(paths.data, "listings")), { onWarning });
+  const listings = new ListingCache(database?.listings ?? new ListingFiles(join(paths.data, "listings")), {
+    onWarning,
+  });
   const [eras, packages, taskIds, times] = await Promise.all([
-    EraMemory.open(keptFile(join(paths.data, "eras.json")), onWarning),
+    EraMemory.open(database?.kept("eras") ?? keptFile(join(paths.data, "eras.json")), onWarning),
     openPackages(options),
-    TaskIds.open(join(paths.data, "task-ids.key"), onWarning),
-    EntryTimes.open(keptFile(join(paths.data, entryTimesFile(paths.config)))),
+    database === undefined
+      ? TaskIds.open(join(paths.data, "task-ids.key"), onWarning)
+      : new TaskIds(database.sealingKeys.taskIds),
+    EntryTimes.open(database?.kept("entry times") ?? keptFile(join(paths.data, entryTimesFile(paths.config)))),
     sweepTemps(paths),
   ]);
   return { eras, listings, packages, taskIds, times };

@@ -8,6 +8,11 @@ import type { StoredUser } from "../auth/user-store.ts";
 import { HubError } from "../errors.ts";
 import { numberOrNothing, text, textList, textOrNothing, type Row } from "./columns.ts";
 
+const DAY_MS = 86_400_000;
+/** A client without a login is forgotten after a day, another one half a year after its last use. */
+export const CLIENT_UNUSED_MS = DAY_MS;
+export const CLIENT_IDLE_MS = 180 * DAY_MS;
+
 export function tokenNameTaken(name: string): HubError {
   return new HubError("Conflict", `There is already a token ${JSON.stringify(name)}`, {
     field: "name",

@@ -9,13 +9,8 @@ import type {
 } from "../auth/issuer/issuer-store.ts";
 import { numberOrNothing } from "./columns.ts";
 import type { IdentityFile } from "./identity-file.ts";
-import { toClient, toLogin, toPayload } from "./rows.ts";
+import { CLIENT_IDLE_MS, CLIENT_UNUSED_MS, toClient, toLogin, toPayload } from "./rows.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** A client without a login is forgotten after a day, another one half a year after its last use. */
-const UNUSED_MS = DAY_MS;
-const IDLE_MS = 180 * DAY_MS;
 const LOGIN = `id, client, client_name, redirect_host, principal, groups, read_only, created_at, expires_at, used_at`;
 const IS_VALID = "revoked_at IS NULL AND expires_at > ?";
 
@@ -39,10 +34,10 @@ export class SqliteIssuer implements IssuerStore {
     const now = this.#now();
     return this.#file.run((db) =>
       db.transact(() => {
-        db.run("DELETE FROM oauth_client WHERE used_at IS NULL AND created_at <= ?", now - UNUSED_MS);
+        db.run("DELETE FROM oauth_client WHERE used_at IS NULL AND created_at <= ?", now - CLIENT_UNUSED_MS);
         db.run(
           `DELETE FROM oauth_client WHERE used_at <= ? AND id NOT IN (SELECT client FROM oauth_login WHERE ${IS_VALID})`,
-          now - IDLE_MS,
+          now - CLIENT_IDLE_MS,
           now,
         );
         db.run(

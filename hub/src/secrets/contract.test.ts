@@ -4,7 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { KEY, openStores, usePostgres } from "../../../test/support/pg-stores.ts";
+import { PgSecrets } from "../database/pg-secrets.ts";
 import { FileSecrets } from "./file-store.ts";
 import { MemorySecrets } from "./memory-store.ts";
 import type { SecretStore } from "./store.ts";
@@ -17,16 +19,25 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const adapters: [name: string, create: () => SecretStore][] = [
+const postgres = usePostgres();
+
+async function database(): Promise<SecretStore> {
+  const { db, close } = await openStores(postgres?.() ?? expect.unreachable());
+  onTestFinished(close);
+  return new PgSecrets(db, KEY);
+}
+
+const adapters: [name: string, create: () => SecretStore | Promise<SecretStore>][] = [
   ["MemorySecrets", () => new MemorySecrets()],
   ["FileSecrets", () => new FileSecrets(dir)],
   ["FileSecrets with a key", () => new FileSecrets(dir, { key: "ab".repeat(32) })],
   ["FileSecrets with a passphrase", () => new FileSecrets(dir, { key: "correct horse" })],
+  ...(postgres === undefined ? [] : [["PgSecrets", database] satisfies [string, () => Promise<SecretStore>]]),
 ];
 
 describe.each(adapters)("%s", (_name, create) => {
   it("SE-1 stores, replaces, lists and deletes", async () => {
-    const store = create();
+    const store = await create();
     expect(await store.list()).toEqual([]);
     expect(await store.get("a")).toBeUndefined();
     expect(await store.delete("a")).toBe(false);
@@ -42,7 +53,7 @@ describe.each(adapters)("%s", (_name, create) => {
   });
 
   it("T12 values returns the current values only", async () => {
-    const store = create();
+    const store = await create();
     expect(await store.values?.()).toEqual([]);
     await store.set("a", "first");
     await store.set("b", "second");
@@ -53,7 +64,7 @@ describe.each(adapters)("%s", (_name, create) => {
   });
 
   it("SE-1 any text can be a value", async () => {
-    const store = create();
+    const store = await create();
     await store.set("empty", "");
     expect(await store.get("empty")).toBe("");
     await fc.assert(
@@ -66,7 +77,7 @@ describe.each(adapters)("%s", (_name, create) => {
   });
 
   it("T16 T19 any printable text can be a name", async () => {
-    const store = create();
+    const store = await create();
     const names = ["__proto__", "constructor", "../x", "..%2f", "C:\\x", "CON", "a/b", "ü 😀", "x".repeat(256)];
     for (const name of names) await store.set(name, `v-${name}`);
     for (const name of names) expect(await store.get(name)).toBe(`v-${name}`);
@@ -82,13 +93,13 @@ describe.each(adapters)("%s", (_name, create) => {
     ["a", "v\0"],
     ["a", "x".repeat(64 * 1024 + 1)],
   ])("SE-5 rejects invalid input %#", async (name, value) => {
-    const store = create();
+    const store = await create();
     await expect(store.set(name, value)).rejects.toMatchObject({ kind: "InvalidArgument" });
     expect(await store.list()).toEqual([]);
   });
 
   it("serializes concurrent changes", async () => {
-    const store = create();
+    const store = await create();
     const names = Array.from({ length: 30 }, (_, index) => `s${index % 10}`);
     await Promise.all(names.map((name, index) => store.set(name, String(index))));
     expect(await store.list()).toEqual([...new Set(names)].toSorted());

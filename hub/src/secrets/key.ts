@@ -9,7 +9,7 @@ import { HubError } from "../errors.ts";
 import { readPrivateFile, removeFile } from "../lib/files/private-file.ts";
 
 const KEY_BYTES = 32;
-const SALT_BYTES = 16;
+export const SALT_BYTES = 16;
 export const KEY_FILE = "master.key";
 const NEXT_FILE = "master.key.next";
 const SALT_FILE = "master.salt";
@@ -69,7 +69,12 @@ async function resolveConfigured(folder: string, configured: string, create: boo
   const bytes = toKeyBytes(configured);
   if (bytes !== undefined) return bytes;
   const salt = await readOrCreate(join(folder, SALT_FILE), SALT_BYTES, create);
-  return salt === undefined ? undefined : derive(configured.normalize("NFKC"), salt, KEY_BYTES, SCRYPT);
+  return salt === undefined ? undefined : deriveKey(configured, salt);
+}
+
+/** The key that an operator has configured. The salt counts for a passphrase only. */
+export async function deriveKey(configured: string, salt: Buffer): Promise<Buffer> {
+  return toKeyBytes(configured) ?? derive(configured.normalize("NFKC"), salt, KEY_BYTES, SCRYPT);
 }
 
 function toKeyBytes(text: string): Buffer | undefined {

@@ -27,12 +27,13 @@ export class LoginFiles implements LoginStore {
     this.#keys = new KeyRing(this.#folder, key);
   }
 
-  async principals(server: string): Promise<string[]> {
+  async keys(): Promise<LoginKey[]> {
     const files = await readSealedFiles(this.#folder);
-    const keys = files.flatMap(({ kind, record }) =>
-      kind === "oauth" && record !== undefined ? keyOf(record.name) : [],
-    );
-    return keys.flatMap((key) => (key.server === server ? [key.principal] : [])).toSorted();
+    return files.flatMap(({ kind, record }) => (kind === "oauth" && record !== undefined ? keyOf(record.name) : []));
+  }
+
+  async principals(server: string): Promise<string[]> {
+    return (await this.keys()).flatMap((key) => (key.server === server ? [key.principal] : [])).toSorted();
   }
 
   async read(key: LoginKey): Promise<LoginRecord | undefined> {

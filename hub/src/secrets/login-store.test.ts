@@ -2,7 +2,9 @@ import { copyFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { KEY as MASTER_KEY, openStores, usePostgres } from "../../../test/support/pg-stores.ts";
+import { PgLogins } from "../database/pg-logins.ts";
 import { FileSecrets } from "./file-store.ts";
 import { LoginFiles } from "./login-files.ts";
 import type { LoginRecord, LoginStore } from "./login-store.ts";
@@ -36,24 +38,34 @@ let folder = "";
 beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "logins-"))));
 afterEach(() => rm(folder, { recursive: true }));
 
-describe.each<[string, () => LoginStore]>([
+const postgres = usePostgres();
+
+async function database(): Promise<LoginStore> {
+  const { db, close } = await openStores(postgres?.() ?? expect.unreachable());
+  onTestFinished(close);
+  return new PgLogins(db, MASTER_KEY);
+}
+
+describe.each<[string, () => LoginStore | Promise<LoginStore>]>([
   ["files", () => new LoginFiles(folder)],
   ["memory", () => new MemoryLogins()],
+  ...(postgres === undefined ? [] : [["PostgreSQL", database] satisfies [string, () => Promise<LoginStore>]]),
 ])("AU-1 SE-1 a store of logins: %s", (_, open) => {
   it("A21 keeps, replaces and deletes a record per server and principal", async () => {
-    const store = open();
+    const store = await open();
     expect(await store.read(KEY)).toBeUndefined();
     await store.edit(KEY, (slot) => slot.write(recordOf(1)));
     await store.edit(KEY, (slot) => slot.write(recordOf(2)));
     expect(await store.read(KEY)).toEqual(recordOf(2));
     expect(await store.read({ ...KEY, principal: "alice" })).toBeUndefined();
     expect(await store.read({ ...KEY, server: "other" })).toBeUndefined();
+    expect([await store.principals(KEY.server), await store.principals("other")]).toEqual([[KEY.principal], []]);
     await store.edit(KEY, (slot) => slot.delete());
     expect(await store.read(KEY)).toBeUndefined();
   });
 
   it("A15 edits one after the other", async () => {
-    const store = open();
+    const store = await open();
     const edits = Array.from({ length: 8 }, () =>
       store.edit(KEY, async (slot) => {
         const generation = (await slot.read())?.generation ?? 0;
@@ -65,7 +77,7 @@ describe.each<[string, () => LoginStore]>([
   });
 
   it("an edit that fails leaves the record as it was, and the next one goes on", async () => {
-    const store = open();
+    const store = await open();
     await store.edit(KEY, (slot) => slot.write(recordOf(1)));
     await expect(store.edit(KEY, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
     expect(await store.edit(KEY, (slot) => slot.read())).toEqual(recordOf(1));

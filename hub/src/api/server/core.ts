@@ -47,6 +47,10 @@ export interface Core {
     | { readonly problems: readonly string[]; readonly certificateExpiresInMs: number | undefined }
     | undefined;
   readonly tracesUrl: string | undefined;
+  /** One of several hubs that share a database. */
+  readonly isReplica: boolean;
+  /** Why the database that replicas share cannot be used. */
+  readonly databaseProblem: string | undefined;
   readonly isStopping: boolean;
 }
 

@@ -13,7 +13,11 @@ export interface Readiness {
   readonly dataDir: string;
   /** Why calls cannot be recorded at the moment. */
   readonly degraded: string | undefined;
+  /** A replica whose database is away stays ready: so are all others, and together they would leave the load balancer. */
+  readonly staysReady: boolean;
 }
+
+type Status = "ok" | "degraded" | "unavailable";
 
 const PATHS = ["/livez", "/healthz", "/readyz"];
 
@@ -27,24 +31,21 @@ export function answerProbe(request: IncomingMessage, response: ServerResponse, 
   if (request.method !== "GET" && request.method !== "HEAD") {
     sendProblem(response, wrongMethod(["GET", "HEAD"]), identify(request, response));
   } else if (path === "/readyz") {
-    void isReady(readiness).then((ready) => send(response, ready));
-  } else send(response, true);
+    void readinessOf(readiness).then((status) => send(response, status));
+  } else send(response, "ok");
   return true;
 }
 
 /** The config needs no check: it is loaded before the hub listens. */
-async function isReady({ stopping, dataDir, degraded }: Readiness): Promise<boolean> {
-  if (stopping || degraded !== undefined) return false;
+async function readinessOf({ stopping, dataDir, degraded, staysReady }: Readiness): Promise<Status> {
+  if (stopping || (degraded !== undefined && !staysReady)) return "unavailable";
   return access(dataDir, constants.W_OK).then(
-    () => true,
-    () => false,
+    () => (degraded === undefined ? "ok" : "degraded"),
+    () => "unavailable",
   );
 }
 
-function send(response: ServerResponse, ok: boolean): void {
-  sendJson(
-    new NodeResponse(response),
-    ok ? 200 : 503,
-    Buffer.from(JSON.stringify({ status: ok ? "ok" : "unavailable" })),
-  );
+function send(response: ServerResponse, status: Status): void {
+  const code = status === "unavailable" ? 503 : 200;
+  sendJson(new NodeResponse(response), code, Buffer.from(JSON.stringify({ status })));
 }

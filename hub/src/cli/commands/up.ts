@@ -64,7 +64,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     "the management token",
     Promise.all([createProofEdge(folders.data), import("../../hub/hub.ts")]),
   );
-  const hub = await steps.wait("the config and the stored state", openHub(io, options));
+  const hub = await steps.wait("the config and the stored state", openHub(io, options, whileWaiting(io)));
   const faults = new UncaughtErrors(io, hub);
   const stopped = whenStopped(io, hub, parseDuration(options.drain, "drain"));
   hub.events.on("config.reloaded", ({ description }) => io.stderr.write(`config reloaded: ${description}\n`));
@@ -72,7 +72,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     const where = error.field === undefined ? "" : ` (${error.field})`;
     io.stderr.write(`config not reloaded, still using the last valid one: ${error.message}${where}\n`);
   });
-  const isFirst = !hasConfig(folders);
+  const isFirst = !hub.isReplica && !hasConfig(folders);
   const edges = [proof, homePageEdge({ version: VERSION, hasUi: options.ui })];
   const url = await steps.wait("the port", listen(io, hub, { options, flags, edges }));
   try {
@@ -111,6 +111,15 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     await hub.stop();
     await removeRecord(folders.record, process.pid);
   }
+}
+
+/** Says once for each reason why the hub does not start yet. */
+function whileWaiting(io: Io): (problem: string) => void {
+  let said: string | undefined;
+  return (problem) => {
+    if (problem !== said) io.stderr.write(`waiting: ${problem}\n`);
+    said = problem;
+  };
 }
 
 /** Reports the own hub if it is the program that has the port. */

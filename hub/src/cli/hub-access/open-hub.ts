@@ -16,10 +16,11 @@ const HEAP_GROWTH = "--heap-growing-percent=300";
 /** Servers are starting until then. */
 const HEAP_GROWTH_AFTER_MS = 1000;
 
-export async function openHub(io: Io, options: GlobalOptions): Promise<Hub> {
+/** `onWaiting`: called while the hub waits for its database; without it, that is an error. */
+export async function openHub(io: Io, options: GlobalOptions, onWaiting?: (problem: string) => void): Promise<Hub> {
   setTimeout(() => void growHeap(), HEAP_GROWTH_AFTER_MS).unref();
   const { Hub: HubClass } = await import("../../hub/hub.ts");
-  return HubClass.open({ paths: hubFoldersOf(io, options), variables: io.env, home: io.home });
+  return HubClass.open({ paths: hubFoldersOf(io, options), variables: io.env, home: io.home, onWaiting });
 }
 
 async function growHeap(): Promise<void> {

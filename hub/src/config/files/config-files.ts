@@ -5,20 +5,14 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { writeFileAtomic } from "../../lib/files/atomic.ts";
 import { removeStaleTemps, resolveLinks } from "@plugboard/shared/files/atomic";
-import { HubError } from "../../errors.ts";
 import { removeAbandonedLock, withLock } from "../../lib/files/lock.ts";
-import { changeCallLog } from "../edit/call-log-changes.ts";
-import { addServer, findEntry, removeServer, replaceServer } from "../edit/server-changes.ts";
 import { holdsCredentials } from "../parse/credentials.ts";
 import { GROUP_FILE, SERVER_FILE, parseServerDocument, toConfig, toServers } from "../parse/documents.ts";
-import { removeGroup, setGroup } from "../edit/group-changes.ts";
-import { normalizeServer } from "../parse/normalize.ts";
-import type { JsonObject } from "../parse/plain-object.ts";
-import type { ConfigFileName, ConfigStore, EditOptions, LoadedConfig, StoredTexts } from "./config-store.ts";
+import type { ConfigFileName, EditOptions, LoadedConfig, StoredTexts } from "./config-store.ts";
+import { requireRevision, TextConfig } from "./text-config.ts";
 import { readTextFile } from "./text-file.ts";
 import { FolderWatch } from "./watch.ts";
-import type { CallLogPatch } from "../schema/call-log.ts";
-import type { GroupConfig, ServerConfig } from "../schema/types.ts";
+import type { ServerConfig } from "../schema/types.ts";
 import { findWarnings } from "../parse/warnings.ts";
 
 /** Entries may hold credentials, so new files and files with credentials are private. Other files keep their mode. */
@@ -30,7 +24,7 @@ const GROUP_AND_OTHERS = 0o077;
  *
  * @example const { config } = await new ConfigFiles(hubPaths(platform).config).load();
  */
-export class ConfigFiles implements ConfigStore {
+export class ConfigFiles extends TextConfig {
   readonly #folder: string;
   readonly #serverPath: string;
   readonly #groupPath: string;
@@ -38,6 +32,7 @@ export class ConfigFiles implements ConfigStore {
   #edits: Promise<unknown> = Promise.resolve();
 
   constructor(dir: string) {
+    super();
     this.#folder = dir;
     this.#serverPath = join(dir, SERVER_FILE);
     this.#groupPath = join(dir, GROUP_FILE);
@@ -69,41 +64,6 @@ export class ConfigFiles implements ConfigStore {
     };
   }
 
-  async readEntry(name: string): Promise<JsonObject> {
-    const file = await readTextFile(this.#serverPath);
-    return findEntry(file?.text ?? "", name);
-  }
-
-  async createServer(entry: unknown, options: EditOptions = {}): Promise<ServerConfig> {
-    const server = normalizeServer(undefined, entry);
-    await this.#edit(this.#serverPath, options, (text) => addServer(text, server, entry));
-    return server;
-  }
-
-  async updateServer(name: string, entry: unknown, options: EditOptions = {}): Promise<ServerConfig> {
-    const server = normalizeServer(name, entry);
-    await this.#edit(this.#serverPath, options, (text) => replaceServer(text, name, { server, entry }));
-    return server;
-  }
-
-  async deleteServer(name: string, options: EditOptions = {}): Promise<void> {
-    await this.#edit(this.#serverPath, options, (text) => removeServer(text, name));
-  }
-
-  async setGroup(name: string, entry: unknown, options: EditOptions = {}): Promise<GroupConfig> {
-    const { group } = setGroup("", name, entry);
-    await this.#edit(this.#groupPath, options, (text) => setGroup(text, name, entry).text);
-    return group;
-  }
-
-  async deleteGroup(name: string, options: EditOptions = {}): Promise<void> {
-    await this.#edit(this.#groupPath, options, (text) => removeGroup(text, name));
-  }
-
-  async setCallLog(patch: CallLogPatch, options: EditOptions = {}): Promise<void> {
-    await this.#edit(this.#serverPath, options, (text) => changeCallLog(text, patch));
-  }
-
   async readTexts(): Promise<StoredTexts> {
     const [servers, groups] = await Promise.all([readTextFile(this.#serverPath), readTextFile(this.#groupPath)]);
     return {
@@ -113,29 +73,26 @@ export class ConfigFiles implements ConfigStore {
     };
   }
 
-  async replaceText(file: ConfigFileName, text: string, options: EditOptions = {}): Promise<void> {
-    await this.#edit(file === "group" ? this.#groupPath : this.#serverPath, options, () => text);
-  }
-
   async watch(onChange: () => void): Promise<() => void> {
     const watch = await FolderWatch.open(this.#folder, [SERVER_FILE, GROUP_FILE], onChange);
     return () => watch.close();
   }
 
   /** Serializes edits. A failed edit rejects only for its caller. */
-  async #edit(path: string, options: EditOptions, change: (text: string) => string): Promise<void> {
+  protected override async edit(
+    file: ConfigFileName,
+    options: EditOptions,
+    change: (text: string) => string,
+  ): Promise<void> {
+    const path = file === "group" ? this.#groupPath : this.#serverPath;
     const previous = this.#edits;
     const edit = previous.then(() => withLock(path, () => this.#editNow(path, options, change)));
     this.#edits = edit.catch(() => undefined);
     await edit;
   }
 
-  async #editNow(path: string, { ifRevision }: EditOptions, change: (text: string) => string): Promise<void> {
-    if (ifRevision !== undefined && ifRevision !== (await this.readTexts()).revision) {
-      throw new HubError("Conflict", "The config has changed since you read it", {
-        hint: "Read it again and retry",
-      });
-    }
+  async #editNow(path: string, options: EditOptions, change: (text: string) => string): Promise<void> {
+    if (options.ifRevision !== undefined) requireRevision(options, (await this.readTexts()).revision);
     // Read again: a user may have saved the file in the meantime.
     const file = await readTextFile(path);
     const text = change(file?.text ?? "");

@@ -23,6 +23,24 @@ const rate = z.number().check(z.gte(0.1), z.lte(100_000));
 export const hubSettingsEntry = z.strictObject({
   $schema: z.optional(z.string()),
   ...listenSettings,
+  /** PostgreSQL, where the replicas of a hub keep everything. The URL may be in PLUGBOARD_DATABASE_URL instead. */
+  database: z.optional(
+    z.strictObject({
+      url: z.optional(z.string()),
+      /** Past a connection pooler: for the one connection that listens and holds locks. Default: `url`. */
+      direct_url: z.optional(z.string()),
+      /** What a call waits for before it is answered: that it is in the database, or in the journal of this hub. */
+      durability: z.optional(z.enum(["shared", "local"], { error: 'durability must be "shared" or "local"' })),
+    }),
+  ),
+  cluster: z.optional(
+    z.strictObject({
+      /** Of this hub: no other hub of the cluster has it. Default: the name of the host. */
+      name: z.optional(
+        z.string().check(z.regex(/^[a-z0-9]{1,32}$/, "the name of a hub has 1 to 32 lower case letters and digits")),
+      ),
+    }),
+  ),
   auth: z.optional(
     z.strictObject({
       /** Whether the MCP endpoints need credentials. */

@@ -46,6 +46,7 @@ function toStatus({ hub, callLog }: Managed, streams: EventStreams, startedAt: D
     warnings: [...warnings, ...servers.flatMap((server) => firstWarning(server, hub.logins.view(server.config)))],
     degraded: [
       ...(configuration.rejected === undefined ? [] : [rejectedConfig(configuration.rejected)]),
+      ...(hub.databaseProblem === undefined ? [] : [`Changes are refused for now. ${hub.databaseProblem}`]),
       ...(callLog.degraded === undefined ? [] : [callLog.degraded]),
       ...(hub.listeners?.problems ?? []),
     ],
