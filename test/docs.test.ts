@@ -42,6 +42,33 @@ describe("docs/telemetry.md", () => {
   });
 });
 
+describe("docs/README.md", () => {
+  it("links every page", () => {
+    const links = [...read("docs/README.md").matchAll(/\]\(([^)#]+)/g)].map((match) => match[1] ?? "");
+    const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md") && name !== "README.md");
+    expect(pages.filter((name) => !links.includes(name))).toEqual([]);
+    const products = readdirSync(join(ROOT, "docs/migrate")).filter((name) => name !== "README.md");
+    expect(products.filter((name) => !read("docs/migrate/README.md").includes(`](${name})`))).toEqual([]);
+  });
+});
+
+describe("every page", () => {
+  const pages = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`);
+
+  it.each(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...pages])(
+    "%s links only to files that exist",
+    (page) => {
+      const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1] ?? "");
+      const missing = links.filter(
+        (link) => statSync(join(ROOT, dirname(page), link), { throwIfNoEntry: false }) === undefined,
+      );
+      expect(missing).toEqual([]);
+    },
+  );
+});
+
 describe.each(["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "docs/lifecycle.md", "docs/decisions.md"])(
   "%s",
   (document) => {
