@@ -40,6 +40,7 @@ import { readCommand } from "./commands/read.ts";
 import { restartCommand } from "./commands/restart.ts";
 import { rmCommand } from "./commands/rm.ts";
 import { secretCommand } from "./commands/secret.ts";
+import { serviceCommand } from "./commands/service.ts";
 import { settingsCommand } from "./commands/settings.ts";
 import { startCommand } from "./commands/start.ts";
 import { statsCommand } from "./commands/stats.ts";
@@ -66,6 +67,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     statusCommand,
     stdioCommand,
     openCommand,
+    serviceCommand,
     doctorCommand,
     clusterCommand,
   ],
