@@ -192,6 +192,7 @@ describe("A25 a client whose id is the address of its document", () => {
       ["has no addresses", { client_id: "https://client.example/1" }],
       ["is elsewhere", new Response(null, { status: 302, headers: { location: "https://client.example/2" } })],
       ["is no object", new Response("[]")],
+      ["is 5 MB", { ...DOCUMENT, client_id: "https://client.example/1", client_uri: "x".repeat(5 << 20) }],
     ])("is refused if its document %s", async (_, document) => {
       expect(await refused(`https://client.example/1`, document)).toEqual([400, null]);
     });

@@ -1,5 +1,6 @@
 // The embedded authorization server over HTTP: a client registers, a person consents, and the tokens work at the group's endpoint.
 
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Grant } from "../../hub/src/auth/grant.ts";
 import { Browser } from "../support/oauth/browser.ts";
@@ -197,6 +198,24 @@ describe("A06 an authorization request that cannot be trusted ends on a page of 
   ])("with the redirect address %j", async (uri) => {
     const response = await fetch(client.authorizeUrl({ redirect_uri: uri }), { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([400, null]);
+  });
+});
+
+describe("A28 guesses", () => {
+  it("A28 AU-7 of codes and refresh tokens give nothing, and end after 60 in a minute", async () => {
+    const made = new StepClient(at.url);
+    await made.register();
+    const statuses: number[] = [];
+    for (let n = 0; n < 100; n++) {
+      const guess = randomBytes(32).toString("base64url");
+      const response = n % 2 === 0 ? await made.redeem(guess) : await made.refresh(`pbr_${guess}`);
+      statuses.push(response.status);
+      if (response.status === 429) expect(response.headers.get("retry-after")).toBe("1");
+      await response.arrayBuffer();
+    }
+    expect(statuses.slice(0, 60)).toEqual(Array<number>(60).fill(400));
+    expect(statuses).toContain(429);
+    expect(statuses.every((status) => status === 400 || status === 429)).toBe(true);
   });
 });
 

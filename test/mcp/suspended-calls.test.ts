@@ -115,7 +115,7 @@ describe.each(["far", "near"])("a suspended call of %s", (server) => {
     expect(last.result).toMatchObject({ resultType: "complete" });
   });
 
-  it("GR-7 SE-5 refuses a changed, repeated or stolen state, and another request", async () => {
+  it("GR-7 SE-5 A32 refuses a changed, repeated or stolen state, and another request", async () => {
     const { requestState, inputResponses } = await park(form, "mine");
     const tries: [why: string, args: Params, state: unknown, headers?: Record<string, string>][] = [
       ["other arguments", { marker: "yours" }, requestState],
@@ -145,7 +145,7 @@ describe.each(["far", "near"])("a suspended call of %s", (server) => {
     });
   });
 
-  it("GR-7 requires the same credential, and answers that are objects", async () => {
+  it("GR-7 A32 requires the same credential, and answers that are objects", async () => {
     const headers = { authorization: "Bearer me" };
     const { requestState, inputResponses, key } = await park(form, "auth", headers);
     expect(await call(form, { marker: "auth" }, { requestState, inputResponses })).toMatchObject(REFUSED);

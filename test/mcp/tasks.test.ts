@@ -60,7 +60,7 @@ describe("2025-11-25", () => {
     stream.close();
   });
 
-  it("GR-7 another user or era cannot use it, by id or by list", async () => {
+  it("GR-7 A32 another user or era cannot use it, by id or by list", async () => {
     const client = await connect(url);
     const { task } = (await client.request("tools/call", call)).result;
     const stranger = { ...client.headers, authorization: "Bearer somebody-else" };
@@ -324,7 +324,7 @@ describe.each([
     expect((await ask("tasks/get", { taskId })).result.result.content).toEqual([{ type: "text", text: "Antti" }]);
   });
 
-  it("GR-7 a task is only for its user, and for clients that support tasks", async () => {
+  it("GR-7 A32 a task is only for its user, and for clients that support tasks", async () => {
     const { taskId } = await call("a__slow");
     const other = await ask("tasks/get", { taskId }, { authorization: "Bearer somebody-else" });
     expect(other.error).toMatchObject({ code: -32602, message: "Task not found" });

@@ -207,13 +207,18 @@ describe("Host and Origin", () => {
     expect((await ask("/readyz", { headers: { host } })).status).toBe(status);
   });
 
-  it.each(["/oauth/callback?state=x", "/connect/it", "/mcp", "/readyz", "/nothing"])(
-    "A13 a foreign Host is refused at %s, whatever the proxy says",
-    async (path) => {
-      const forwarded = { "x-forwarded-host": "hub.example.com", forwarded: "host=hub.example.com" };
-      expect((await ask(path, { headers: { host: "evil.example", ...forwarded } })).status).toBe(403);
-    },
-  );
+  it.each([
+    "/oauth/callback?state=x",
+    "/oauth/authorize?client_id=x",
+    "/login/callback?state=x",
+    "/connect/it",
+    "/mcp",
+    "/readyz",
+    "/nothing",
+  ])("A13 a foreign Host is refused at %s, whatever the proxy says", async (path) => {
+    const forwarded = { "x-forwarded-host": "hub.example.com", forwarded: "host=hub.example.com" };
+    expect((await ask(path, { headers: { host: "evil.example", ...forwarded } })).status).toBe(403);
+  });
 
   it.each([
     [PUBLIC, 200],

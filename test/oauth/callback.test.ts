@@ -1,12 +1,15 @@
 // Attacks on the way back from the authorization server: codes, states and issuers that do not belong together.
 
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Browser } from "../support/oauth/browser.ts";
 import { isCallback } from "../support/oauth/oauth-hub.ts";
 import { useOAuth, type Protected } from "../support/oauth/protected-pair.ts";
 import { http } from "../support/rpc.ts";
+import { scaled } from "../support/scale.ts";
 
 const { hub, protect } = useOAuth();
+const GUESSES = scaled(1000, 10_000);
 
 /** Begins a login, and goes as far as the address with the code, which is not opened. */
 async function untilCode({ name, issuer }: Protected): Promise<{ id: string; callback: URL }> {
@@ -89,6 +92,21 @@ describe("a callback", () => {
     expect(tokenRequests(first, second)).toBe(0);
     await hub().visit(other.callback.href);
     expect(await hub().ended(other.id)).toMatchObject({ state: "completed" });
+  });
+
+  it(`A28 AU-1 ${GUESSES} guessed states find no login, and ask nobody`, async () => {
+    const place = await protect();
+    const { id, callback } = await untilCode(place);
+    const asked = tokenRequests(place);
+    const guess = async () => {
+      const state = randomBytes(32).toString("base64url");
+      const { status } = await http(withQuery(callback, { state }), { method: "GET" });
+      expect(status).toBe(400);
+    };
+    for (let n = 0; n < GUESSES; n += 50) await Promise.all(Array.from({ length: 50 }, guess));
+    expect(tokenRequests(place)).toBe(asked);
+    await hub().visit(callback.href);
+    expect(await hub().ended(id)).toMatchObject({ state: "completed" });
   });
 
   it("A04 AU-1 with a guessed, empty or missing state says nothing and asks nobody", async () => {

@@ -22,6 +22,9 @@ interface Person {
   readonly client: HubClient;
 }
 
+/** The default is 5: too few for one of these tests. */
+const LOGINS_PER_MINUTE = 20;
+
 let issuer: AuthorizationServer;
 let server: ProtectedServer;
 let hub: RunningHub;
@@ -33,7 +36,8 @@ beforeAll(async () => {
   server = await ProtectedServer.open([issuer.issuer]);
   issuer.settings.resources.set(server.url, server.allScopes);
   const home = await makeHome({ notes: { url: server.url, auth: { per: "user" } } });
-  await writeFile(join(home.dir, "config/hub.json"), '{ "auth": { "mcp": "required" } }');
+  const limits = { server_logins_per_minute: LOGINS_PER_MINUTE };
+  await writeFile(join(home.dir, "config/hub.json"), JSON.stringify({ auth: { mcp: "required", limits } }));
   hub = await startHub(home);
   owner = await clientOf(hub);
   [alice, bob] = await Promise.all(["alice", "bob"].map(person));
@@ -228,4 +232,13 @@ describe("AU-5 a server with a login for each caller", () => {
     for (const secret of [a.headers["authorization"] ?? "", ...Object.values(smuggled)])
       expect(sent).not.toContain(secret);
   });
+});
+
+// The last one: it leaves logins open.
+it("AU-7 A28 a person begins only so many logins in a minute; the owner and others are not limited by that", async () => {
+  const carla = await person("carla");
+  for (let n = 0; n < LOGINS_PER_MINUTE; n++) await begin(carla);
+  await expect(begin(carla)).rejects.toMatchObject({ kind: "RateLimited" });
+  const [a] = both();
+  for (const { client } of [{ client: owner }, a]) await client.logins.cancel((await begin({ client })).id);
 });

@@ -34,11 +34,16 @@ const TOO_MANY: Readonly<Record<RateName, string>> = {
 
 interface RatesEntry {
   readonly sign_ins_per_minute?: number | undefined;
+  readonly server_logins_per_minute?: number | undefined;
 }
 
 /** From `auth.limits` of hub.json. */
-export function toRates({ sign_ins_per_minute: signIns }: RatesEntry = {}): Partial<Record<RateName, Rate>> {
-  return signIns === undefined ? {} : { sign_ins: perMinute(signIns) };
+export function toRates(entry: RatesEntry = {}): Partial<Record<RateName, Rate>> {
+  const { sign_ins_per_minute: signIns, server_logins_per_minute: logins } = entry;
+  return {
+    ...(signIns === undefined ? {} : { sign_ins: perMinute(signIns) }),
+    ...(logins === undefined ? {} : { server_logins: perMinute(logins) }),
+  };
 }
 
 export class RequestRates {

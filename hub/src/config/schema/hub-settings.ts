@@ -74,6 +74,8 @@ export const hubSettingsEntry = z.strictObject({
           address_requests_burst: z.optional(count),
           /** Of one address, by identity providers. */
           sign_ins_per_minute: z.optional(count),
+          /** Logins at servers that one person or program begins. */
+          server_logins_per_minute: z.optional(count),
         }),
       ),
       /** Identity providers by which people sign in to the web interface. */
