@@ -276,6 +276,11 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "Calls and rates are limited, and a flooding server slows no other.",
     provenBy: "test/auth/limits.test.ts",
   },
+  "RG-2": {
+    means:
+      "Servers, changed tools and calls are approved by a person, as CATALOGUE §6 and the rules of a group say; never by the model.",
+    provenBy: "test/calls/approval.test.ts",
+  },
   "RG-3": {
     means:
       "Large groups are offered as tools that search, describe and call, by setting, by URL or automatically above a measured size; token counts are shown.",

@@ -41,6 +41,7 @@ export const ERRORS = {
   ClientIdRequired: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   LoginFailed: { code: "UNAUTHENTICATED", http: 409, rpc: -31401, exit: 3 },
   InsufficientScope: { code: "FORBIDDEN", http: 403, rpc: -31403, exit: 3 },
+  NotApproved: { code: "FORBIDDEN", http: 403, rpc: -31403, exit: 3 },
   Forbidden: { code: "FORBIDDEN", http: 403, rpc: -31403, exit: 3 },
   ServerNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },
   ToolNotFound: { code: "NOT_FOUND", http: 404, rpc: INVALID_PARAMS, exit: 6 },

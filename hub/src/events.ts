@@ -1,6 +1,7 @@
 // The hub's internal events, for the edges, the log and the live view.
 
 import { EventEmitter } from "node:events";
+import type { PendingApproval } from "./calls/approval/waiting-call.ts";
 import type { Outcome } from "./call-log/outcome.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { ToolChange } from "./catalog/tool-changes.ts";
@@ -64,6 +65,9 @@ interface HubEventMap {
   /** The object is in use by the call: read it at once, and do not keep it. */
   "call.started": [RunningCall];
   "call.finished": [CallRecord];
+  /** A call waits for the approval of a person; it no longer does. */
+  "approval.pending": [PendingApproval];
+  "approval.ended": [{ readonly id: string }];
   /** A client has connected; the object stays current. */
   "session.opened": [ConnectedClient];
   "session.closed": [{ readonly id: string }];

@@ -97,6 +97,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "DELETE /secrets/{name}": { path: "/secrets/service?force=true" },
   "GET /calls": { path: "/calls?limit=1" },
   "GET /calls/active": { path: "/calls/active" },
+  "GET /calls/approvals": { path: "/calls/approvals" },
   "GET /sessions": { path: "/sessions" },
   "GET /calls/{id}": { path: "/calls/1" },
   "GET /calls/{id}/neighbours": { path: "/calls/1/neighbours" },
@@ -121,7 +122,13 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 /** An endless answer, which is checked separately. */
 const STREAM = "GET /events";
 /** They need a call or a session that goes on, or are a file: test/api/activity.test.ts, calls.test.ts. */
-const LIVE = ["GET /calls/export", "DELETE /calls/active/{id}", "DELETE /sessions/{id}"];
+const LIVE = [
+  "POST /calls/approvals/{id}/approve",
+  "POST /calls/approvals/{id}/deny",
+  "GET /calls/export",
+  "DELETE /calls/active/{id}",
+  "DELETE /sessions/{id}",
+];
 /** They need an authorization server, and the id of an attempt: checked separately. */
 const ATTEMPTS = [
   "POST /servers/{id}/login",

@@ -103,6 +103,20 @@ const MATRIX: readonly Row[] = [
     path: "/oauth/requests/absent/approve",
     isForPeople: true,
   },
+  { role: "user", route: "GET /calls/approvals", path: "/calls/approvals" },
+  {
+    role: "user",
+    route: "POST /calls/approvals/{id}/approve",
+    path: "/calls/approvals/absent/approve",
+    isForPeople: true,
+  },
+  {
+    role: "user",
+    route: "POST /calls/approvals/{id}/deny",
+    path: "/calls/approvals/absent/deny",
+    body: {},
+    isForPeople: true,
+  },
   { role: "user", route: "GET /me", path: "/me" },
   { role: "user", route: "GET /tokens", path: "/tokens" },
   // Tokens of lower roles make no tokens, whatever their role may do otherwise.

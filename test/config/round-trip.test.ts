@@ -92,6 +92,7 @@ const GROUPS = {
         as: "history",
         description: "What happened",
         arguments: { repo: { const: "." }, raw: { hidden: true } },
+        approve: "always",
       },
       "git:*": {},
       "!git:push": {},
@@ -101,6 +102,8 @@ const GROUPS = {
   access: { access: ["user:ann@example.com", "team:eng", "*"] },
   exposure: { exposure: "search" },
   always: { always: ["git:status"] },
+  approve: { approve: "destructive" },
+  approval_timeout_ms: { approval_timeout_ms: 60_000 },
 } as const satisfies Record<keyof typeof groupEntry.shape, object>;
 
 describe("a server entry", () => {

@@ -2,6 +2,7 @@
 
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
+import { Approvals } from "../../hub/src/calls/approval/approvals.ts";
 import { Calls } from "../../hub/src/calls/calls.ts";
 import { Latency } from "../../hub/src/calls/latency.ts";
 import { Redactor } from "../../hub/src/redaction/redactor.ts";
@@ -111,7 +112,14 @@ export async function openCalls() {
   );
   const events = new HubEvents();
   const log = new MemoryCallLog({ redactor: new Redactor() });
-  return { supervisor, events, calls: new Calls({ supervisor, events, log, latency: new Latency() }) };
+  const redactor = new Redactor();
+  const approvals = new Approvals({
+    events,
+    redact: (json) => redactor.redact(json),
+    record: async () => undefined,
+    isReachable: () => true,
+  });
+  return { supervisor, events, calls: new Calls({ supervisor, events, log, latency: new Latency(), approvals }) };
 }
 
 /** An endpoint of the group `default` (or the given one) over running servers. */

@@ -34,6 +34,7 @@ it("the client loads neither the framework nor the server", () => {
   const loaded = [...loadedBy("client/client.ts")];
   expect(loaded.filter((name) => name.endsWith(".ts")).toSorted()).toEqual(
     [
+      "client/approvals-client.ts",
       "client/calls-client.ts",
       "client/chats-client.ts",
       "client/client.ts",

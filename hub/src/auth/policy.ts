@@ -17,6 +17,8 @@ export type Action =
   | { readonly to: "see"; readonly group: ProtectedGroup }
   /** Use the management API, at a route that needs this role. `changes`: whether the route may change anything. */
   | { readonly to: "manage"; readonly as: Role; readonly changes: boolean }
+  /** Decide whether a call of this principal is made, that waits for a person. */
+  | { readonly to: "approve"; readonly owner: string }
   /** See or change something that belongs to a principal; what belongs to others needs the role. */
   | { readonly to: "handle"; readonly owner: string; readonly as: Role };
 
@@ -37,6 +39,10 @@ export function may(grant: Rights, action: Action): boolean {
     case "manage":
       if (grant.kind === "anonymous" || (action.changes && grant.readOnly)) return false;
       return includesRole(grant.role, action.as);
+    case "approve":
+      // Tokens are what programs have: a model that calls must not approve its own call.
+      if (grant.kind !== "owner" && grant.kind !== "session") return false;
+      return grant.principal === action.owner || includesRole(grant.role, "operator");
     case "handle":
       if (grant.kind === "anonymous") return false;
       return grant.principal === action.owner || includesRole(grant.role, action.as);

@@ -7,7 +7,7 @@ import { RPC, type Reply } from "../protocol/rpc/jsonrpc.ts";
 /**
  * `ok`: the tool gave a result. `tool_error`: the tool ran and reports a failure (`isError`). `failed`: no usable answer, such
  * as a JSON-RPC error, a timeout or a lost connection. `cancelled`: by the caller. `refused`: before the tool ran, because of
- * wrong arguments, an unknown or disabled target, or a limit.
+ * wrong arguments, an unknown or disabled target, a limit, or a person who does not approve it.
  */
 export const OUTCOMES = ["ok", "tool_error", "failed", "cancelled", "refused"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -56,6 +56,7 @@ const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "GroupNotFound",
   "ServerDisabled",
   "ClientRefused",
+  "NotApproved",
   "PayloadTooLarge",
   "RateLimited",
   "Overloaded",

@@ -44,7 +44,7 @@ export interface CallEnd {
   readonly serverProtocol?: string | undefined;
   /** Wait for a free slot. */
   readonly queueMs?: number | undefined;
-  /** Time in which the client was asked something. */
+  /** Time in which people were asked something, also for their approval. */
   readonly askedMs?: number | undefined;
   /** How often the call was sent. Default 1. */
   readonly attempts?: number | undefined;

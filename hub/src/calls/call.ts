@@ -1,5 +1,6 @@
 // The types of calls, the object that passes through the chain of steps, and how steps are composed.
 
+import type { ApprovalNeeded } from "../catalog/tool-rules.ts";
 import type { OpenCall } from "../call-log/port.ts";
 import type { HubError } from "../errors.ts";
 import type { RunningCall } from "../events.ts";
@@ -17,6 +18,8 @@ export interface ServerRequest extends ForwardRequest {
   readonly client?: string | undefined;
   /** The transport that it arrived by, for its trace. */
   readonly arrival?: Arrival | undefined;
+  /** A person approves it first. Only for calls of tools. */
+  readonly approval?: ApprovalNeeded | undefined;
 }
 
 export interface ToolCall extends ServerRequest {
@@ -48,8 +51,10 @@ export class Call implements RunningCall {
   /** When a tool call began, in milliseconds since the epoch. */
   at = 0;
   readonly arrivedAt = performance.now();
-  /** After the wait for a slot, which is not part of the measured duration. */
+  /** After the waits for approval and for a slot, which are not part of the measured duration. */
   startedAt = this.arrivedAt;
+  /** How long it waited for approval. */
+  heldMs = 0;
   /** How often it was sent to its server. */
   attempts = 0;
   span: ServerSpan | undefined;

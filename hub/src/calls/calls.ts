@@ -14,6 +14,8 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { ActiveCalls } from "./active-calls.ts";
 import { Call, compose, type Next, type RefusedCall, type ServerRequest, type ToolCall } from "./call.ts";
 import type { CallerDurations, Latency } from "./latency.ts";
+import type { Approvals } from "./approval/approvals.ts";
+import { approval } from "./steps/approval.ts";
 import { breaker } from "./steps/breaker.ts";
 import { forward, inputRounds } from "./steps/forward.ts";
 import { limit, limitTool } from "./steps/limit.ts";
@@ -27,6 +29,7 @@ export interface CallsOptions {
   readonly log: CallLog;
   readonly latency: Latency;
   readonly tracing?: Tracing | undefined;
+  readonly approvals: Approvals;
   /** Hides secrets in text of a tool. */
   readonly redact?: ((text: string) => string) | undefined;
   /** For all servers together. Read for each call, since the config may change. */
@@ -42,10 +45,12 @@ export class Calls {
   #open = 0;
   readonly limits: CallLimits;
   readonly active = new ActiveCalls();
+  readonly approvals: Approvals;
 
   constructor(options: CallsOptions) {
     this.#options = options;
     const { supervisor, tracing } = options;
+    this.approvals = options.approvals;
     const limits = () => options.limits?.() ?? DEFAULT_HUB_LIMITS;
     this.limits = new CallLimits("The hub", "limits", {
       slots: () => ({ max: limits().maxCalls, maxWaiting: limits().maxQueuedCalls }),
@@ -56,6 +61,7 @@ export class Calls {
       [
         ...(tracing === undefined ? [] : [trace(tracing)]),
         this.#recorder.step,
+        approval(this.approvals),
         limit(this.limits),
         limitTool(supervisor),
         untilRecorded,

@@ -11,6 +11,7 @@ import { DEFAULT_GROUP, onlyServer, readMemberships } from "./membership.ts";
 import type { Membership } from "./membership.ts";
 import { DEFAULT_MAX_NAME_LENGTH, MIN_MAX_NAME_LENGTH } from "./names.ts";
 import { quote } from "./quote.ts";
+import { strictest, type ToolRules } from "./tool-rules.ts";
 import { ToolFilter } from "./tool-filter.ts";
 import { misfits } from "./tool-settings-check.ts";
 
@@ -86,9 +87,19 @@ export class Catalog {
     if (known !== undefined) return known;
     const member = this.#members.get(name);
     if (member === undefined) throw new HubError("ServerNotFound", `There is no server ${quote(name)}`);
-    const group = new Group(onlyServer(name), [member], { maxNameLength: DEFAULT_MAX_NAME_LENGTH, verbatim: true });
+    const group = new Group(onlyServer(name), [member], {
+      maxNameLength: DEFAULT_MAX_NAME_LENGTH,
+      verbatim: true,
+      rulesOf: ({ server, own }) => this.rulesOnServer(server, own),
+    });
     this.#servers.set(name, group);
     return group;
+  }
+
+  /** What holds for calls of a tool in no group: the most that a group with this tool asks for. */
+  rulesOnServer(server: string, tool: string): ToolRules | undefined {
+    const groups = [...this.#groups.values()].filter(({ servers }) => servers.includes(server));
+    return strictest(groups.map((group) => group.findRules(server, tool)));
   }
 
   /** For the management API: the error also suggests similar names. */

@@ -12,6 +12,7 @@ import { ResourceTable } from "./resource-table.ts";
 import type { OfferedUri } from "./resource-table.ts";
 import { tokensOfJson } from "./tokens.ts";
 import { ToolFilter } from "./tool-filter.ts";
+import { rulesOf, type ToolRules } from "./tool-rules.ts";
 import { GroupToolSettings, type ToolOverride } from "./tool-settings.ts";
 import { rewriteUiResource } from "./uris.ts";
 import type { OwnedUri } from "./uris.ts";
@@ -29,6 +30,8 @@ export type ExposedTool = Exposed & {
   readonly tool: string;
   /** What the group has set for it; undefined for nearly all tools. */
   readonly override?: ToolOverride | undefined;
+  /** What holds for its calls; undefined for nearly all tools. */
+  readonly rules?: ToolRules | undefined;
 };
 export type ExposedPrompt = Exposed & { readonly prompt: string };
 export type ExposedResource = Exposed & { readonly uri: string };
@@ -49,6 +52,8 @@ interface GroupOptions {
   readonly readOnly?: boolean;
   /** Whether the previous snapshot of an `auto` group was searched, so that it does not change back and forth. */
   readonly wasSearched?: boolean | undefined;
+  /** What holds for the calls of a tool. Default: as the membership says. */
+  readonly rulesOf?: (tool: { readonly server: string; readonly own: string }) => ToolRules | undefined;
 }
 
 /** Whether clients get all tools, or tools that search them. */
@@ -103,6 +108,8 @@ export class Group {
       access,
       exposure,
       always,
+      approve,
+      approvalTimeoutMs,
       several,
       incomplete: _incomplete,
       ...rest
@@ -123,6 +130,9 @@ export class Group {
       pick: ({ server, offers }) => withExposedPages(offers.tools, resources.rewrittenUris(server)),
       admits: (server, tool) => filter.admits(server, tool),
       ...(toolSettings === undefined ? {} : { settings: new GroupToolSettings(toolSettings, maxNameLength) }),
+      rules:
+        options.rulesOf ??
+        (({ definition, override }) => rulesOf({ approve, approvalTimeoutMs }, definition, override)),
       ...(readOnly ? { hides: (definition) => !changesNothing(definition) } : {}),
     });
     this.#prompts = new NameTable(members, {
@@ -197,7 +207,12 @@ export class Group {
     return toTool(this.#tools.resolve(name));
   }
 
-  /** The same for prompts; throws «Prompt not found». */
+  /** What holds for calls of a tool of a server; undefined also if the group does not have it. */
+  findRules(server: string, tool: string): ToolRules | undefined {
+    return this.#tools.find(`${server}:${tool}`)?.rules;
+  }
+
+  /** Like resolveTool, for prompts; throws «Prompt not found». */
   resolvePrompt(name: string): ExposedPrompt {
     return toPrompt(this.#prompts.resolve(name));
   }
@@ -262,8 +277,8 @@ function withExposedPages(tools: readonly Offer[], mapping: ReadonlyMap<string, 
   return tools.map(({ own, definition }) => ({ own, definition: rewriteUiResource(definition, mapping) }));
 }
 
-function toTool({ server, own, exposed, definition, override }: NamedOffer): ExposedTool {
-  return { server, tool: own, exposed, definition, override };
+function toTool({ server, own, exposed, definition, override, rules }: NamedOffer): ExposedTool {
+  return { server, tool: own, exposed, definition, override, rules };
 }
 
 /** For the call log: undefined unless the group has renamed the tool. */

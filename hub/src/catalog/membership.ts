@@ -1,5 +1,6 @@
 // Which servers belong to which group: by group.json, by the `groups` of the servers' own entries, and the group `default`.
 // From the config only; member.ts knows whether a server runs.
+import { DEFAULT_APPROVAL_MS, type ApprovalRule } from "../config/schema/call-rules.ts";
 import type { GroupConfig, HubConfig } from "../config/schema/types.ts";
 import { noFieldsLeft } from "@plugboard/shared/fields";
 import { quote } from "./quote.ts";
@@ -15,6 +16,8 @@ type EveryField<T> = { readonly [K in keyof Required<T>]: T[K] };
 export interface Membership extends EveryField<GroupConfig> {
   readonly exposure: NonNullable<GroupConfig["exposure"]>;
   readonly always: readonly string[];
+  readonly approve: ApprovalRule;
+  readonly approvalTimeoutMs: number;
   /** Decides the form of names (NameForm). */
   readonly several: boolean;
   /** The group names servers that are not configured. */
@@ -42,6 +45,8 @@ export function readMemberships(config: HubConfig): Memberships {
     access,
     exposure,
     always,
+    approve,
+    approvalTimeoutMs,
     ...rest
   } of config.groups) {
     noFieldsLeft(rest);
@@ -63,6 +68,8 @@ export function readMemberships(config: HubConfig): Memberships {
       access,
       exposure: exposure ?? DEFAULTS.exposure,
       always: always ?? DEFAULTS.always,
+      approve: approve ?? DEFAULTS.approve,
+      approvalTimeoutMs: approvalTimeoutMs ?? DEFAULTS.approvalTimeoutMs,
       incomplete: unknown.length > 0,
     });
   }
@@ -88,6 +95,8 @@ const DEFAULTS = {
   access: undefined,
   exposure: "auto",
   always: [],
+  approve: "never",
+  approvalTimeoutMs: DEFAULT_APPROVAL_MS,
   incomplete: false,
 } as const;
 

@@ -8,6 +8,7 @@ import { exposeNames, findPlainTool, mayBeHashedName } from "./names.ts";
 import type { NameForm } from "./names.ts";
 import type { Offer } from "./offers.ts";
 import { quote } from "./quote.ts";
+import type { ToolRules } from "./tool-rules.ts";
 import { overridden, type GroupToolSettings, type ToolOverride } from "./tool-settings.ts";
 
 /** An offer of a server under the name that clients see; the definition carries that name. */
@@ -16,6 +17,8 @@ export interface NamedOffer extends Offer {
   readonly exposed: string;
   /** What the group has set for it. */
   readonly override?: ToolOverride | undefined;
+  /** What holds for its calls. */
+  readonly rules?: ToolRules | undefined;
 }
 
 interface NameTableOptions {
@@ -27,6 +30,12 @@ interface NameTableOptions {
   /** Whether an offer is treated as if it did not exist. It changes no name of the others. */
   readonly hides?: (definition: JsonObject) => boolean;
   readonly settings?: GroupToolSettings;
+  readonly rules?: (offer: {
+    readonly server: string;
+    readonly own: string;
+    readonly definition: JsonObject;
+    readonly override: ToolOverride | undefined;
+  }) => ToolRules | undefined;
 }
 
 interface Slot {
@@ -65,13 +74,19 @@ export class NameTable {
       const shown = override === undefined ? offer.definition : overridden(offer.definition, override);
       const definition = exposed === own ? shown : renamed(own, shown, { exposed, isChosen: given !== undefined });
       if (options.hides?.(definition) === true) continue;
-      const named = { server, own, exposed, definition, override };
+      const rules = options.rules?.({ server, own, definition: offer.definition, override });
+      const named = { server, own, exposed, definition, override, rules };
       const slot = { member, offer: named };
       this.#slots.set(exposed, slot);
       if (options.form.verbatim !== true) this.#slots.set(`${server}:${own}`, slot);
       if (member.state === "running") available.push(named);
     }
     this.available = available;
+  }
+
+  /** By exposed name or `server:own`; undefined if no listing has it. */
+  find(name: string): NamedOffer | undefined {
+    return this.#slots.get(name)?.offer;
   }
 
   /** Also for a server that is down: the call then fails and is recorded. */
@@ -84,7 +99,8 @@ export class NameTable {
     const own = this.#ownName(owner, name);
     if (own === undefined) throw unavailable(owner);
     const override = this.#options.settings?.of(owner.server, own, {});
-    return { server: owner.server, own, exposed: name, definition: {}, override };
+    const rules = this.#options.rules?.({ server: owner.server, own, definition: {}, override });
+    return { server: owner.server, own, exposed: name, definition: {}, override, rules };
   }
 
   #givenName(override: ToolOverride | undefined): string | undefined {

@@ -48,6 +48,7 @@ import { statusCommand } from "./commands/status.ts";
 import { stdioCommand } from "./commands/stdio.ts";
 import { stopCommand } from "./commands/stop.ts";
 import { testCommand } from "./commands/test.ts";
+import { approvalsCommand } from "./commands/approvals.ts";
 import { approveCommand } from "./commands/approve.ts";
 import { grantCommand } from "./commands/grant.ts";
 import { tokenCommand } from "./commands/token.ts";
@@ -90,7 +91,15 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     settingsCommand,
   ],
   "Access:": [tokenCommand, grantCommand, approveCommand, userCommand, auditCommand],
-  "Tools and calls:": [toolsCommand, callCommand, readCommand, promptCommand, callsCommand, statsCommand],
+  "Tools and calls:": [
+    toolsCommand,
+    callCommand,
+    readCommand,
+    promptCommand,
+    callsCommand,
+    approvalsCommand,
+    statsCommand,
+  ],
   "Other clients:": [clientsCommand, importCommand, installCommand, uninstallCommand, backupCommand],
   "More:": [chatCommand, completionCommand, versionCommand, completeCommand],
 };

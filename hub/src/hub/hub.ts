@@ -28,6 +28,7 @@ import { DroppedConnections } from "../http/dropped-connections.ts";
 import { HubEvents } from "../events.ts";
 import { createEdges, type HubEdges } from "./edges.ts";
 import { HubLoginPages } from "./login-pages.ts";
+import { createApprovals } from "./approvals.ts";
 import { openAuthenticator, openIdentity, type Identity } from "./access.ts";
 import { createIssuer } from "./issuer.ts";
 import { createSupervisor } from "./servers.ts";
@@ -237,6 +238,12 @@ export class Hub {
       log: this.callLog,
       latency: this.latency,
       tracing: this.#tracing,
+      approvals: createApprovals({
+        events,
+        audit: this.audit,
+        redact: (json) => redactor.redact(json),
+        isReachable: () => this.url !== undefined,
+      }),
       redact: (text) => redactor.redactText(text),
       limits: () => this.configuration.current.limits,
     });
@@ -485,6 +492,7 @@ export class Hub {
   }
 
   async #stop(drainMs: number): Promise<void> {
+    this.calls.approvals.close();
     if (drainMs > 0) await this.#drain(drainMs);
     this.#edges?.close();
     this.#shared.loginOffers.close();

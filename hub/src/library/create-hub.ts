@@ -153,6 +153,7 @@ export function embed(hub: Hub): EmbeddedHub {
       group,
       server: name,
       name: tool,
+      approval: (target ?? { rules: hub.catalog.rulesOnServer(name, tool) }).rules?.approval,
       ...(definition === undefined ? {} : { tool: definition }),
       ...(signal === undefined ? {} : { signal }),
     });

@@ -73,7 +73,7 @@ export class Forwarder {
     } catch (thrown) {
       throw await this.#refuse(incoming, group, thrown);
     }
-    const { server, tool, definition, override } = target;
+    const { server, tool, definition, override, rules } = target;
     const exposed = givenName(target);
     this.#options.sessions?.called(incoming, group.name);
     const refusal = check?.(target);
@@ -102,6 +102,7 @@ export class Forwarder {
       responder: this.#interactive.responderFor(incoming, server, group),
       onNotification: this.#notifier(incoming, server),
       tool: override?.definition ?? definition,
+      approval: rules?.approval,
       server,
       name: tool,
       exposed,

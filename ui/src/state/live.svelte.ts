@@ -12,7 +12,7 @@ interface Passed {
   readonly id: string | undefined;
 }
 
-const TOPICS = "server,catalog,call,config,logins,warning,session";
+const TOPICS = "server,catalog,call,approval,config,logins,warning,session";
 const LOCK = "plugboard.events";
 /** The hub sends something every 15 s. */
 const SILENCE_MS = 45_000;

@@ -49,6 +49,15 @@ export const groupText = {
   exposure: "In the list of tools",
   exposureHint: "Tools that search keep a large group from filling the context of a model.",
   exposures: { auto: "all tools, or a search above 20,000 tokens", all: "always all tools", search: "always a search" },
+  approve: "Calls that a person approves",
+  approveHint:
+    "Before they are made: in the client, here, or with plugboard approvals. What a tool does, its server says.",
+  approvals: {
+    never: "none",
+    destructive: "of tools that say that they destroy",
+    writes: "of tools that do not say that they only read",
+    always: "all",
+  },
   searched: (n: number) => `Clients get tools that search these ${count(n)}, and may call each by its name.`,
   accessHint:
     "Separated by commas; * for everyone with valid credentials, none for administrators only. Empty: as hub.json says.",

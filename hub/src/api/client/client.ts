@@ -14,6 +14,7 @@ import { type EditOptions, groupPath, ifMatch, serverPath } from "./request-part
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
 import { SecretsClient } from "./secrets-client.ts";
 import { ServersClient } from "./servers-client.ts";
+import { ApprovalsClient } from "./approvals-client.ts";
 import { GrantsClient } from "./grants-client.ts";
 import { TokensClient } from "./tokens-client.ts";
 import { AuditClient, UsersClient } from "./users-client.ts";
@@ -75,6 +76,7 @@ export class HubClient {
   readonly secrets: SecretsClient;
   readonly servers: ServersClient;
   readonly grants: GrantsClient;
+  readonly approvals: ApprovalsClient;
   readonly tokens: TokensClient;
   readonly users: UsersClient;
   readonly audit: AuditClient;
@@ -92,6 +94,7 @@ export class HubClient {
     this.secrets = new SecretsClient(this.#hub);
     this.servers = new ServersClient(this.#hub);
     this.grants = new GrantsClient(this.#hub);
+    this.approvals = new ApprovalsClient(this.#hub);
     this.tokens = new TokensClient(this.#hub);
     this.users = new UsersClient(this.#hub);
     this.audit = new AuditClient(this.#hub);

@@ -1,6 +1,7 @@
 // A group, as it is written and as it is shown.
 
 import * as z from "zod/mini";
+import { approvalRule } from "../../config/schema/call-rules.ts";
 import { groupEntry } from "../../config/schema/schema.ts";
 import { groupTools } from "../../config/schema/tool-settings.ts";
 import { component, describe } from "./docs.ts";
@@ -27,6 +28,11 @@ export const group = component(
       "Whether clients get all tools, or tools that search them; null: default, by the size of the tools",
     ),
     always: describe(z.array(z.string()), "Patterns of tools that are listed although the group is searched"),
+    approve: describe(
+      z.nullable(approvalRule),
+      "Which calls a person approves first; null: none, except of tools whose settings say so",
+    ),
+    approval_timeout_ms: describe(z.nullable(z.int()), "How long a call waits for approval; null: default"),
     is_searched: describe(z.boolean(), "Whether clients get tools that search, in place of all tools"),
     declared: describe(z.boolean(), "False if no config file names the group: the default group, or one from a hint"),
     error: describe(z.nullable(errorBody), "Why the group in the file is invalid"),

@@ -102,6 +102,8 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
 export const NOT_AUDITED: Readonly<Record<string, string>> = {
   callTool: "It is in the call log",
   callGroupTool: "It is in the call log",
+  approveCall: "The decision is recorded, wherever it is made",
+  denyCall: "The decision is recorded, wherever it is made",
   readResource: "A read",
   getPrompt: "A read",
   previewGroup: "Saves nothing",

@@ -1,6 +1,7 @@
 // All routes of the API.
 
 import { TokenCounts } from "../../catalog/tokens.ts";
+import { ApprovalCommands } from "./commands/approvals.ts";
 import { AuditCommands } from "./commands/audit.ts";
 import { ActivityCommands } from "./commands/activity.ts";
 import { CallCommands } from "./commands/calls.ts";
@@ -31,6 +32,7 @@ import type { Managed } from "./core.ts";
 import type { EventStreams } from "./live/event-streams.ts";
 import type { Route } from "./route.ts";
 import { RecentCalls } from "./recent-calls.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { chatRoutes } from "./routes/chats.ts";
@@ -79,6 +81,7 @@ export function createRoutes(managed: Managed, streams: EventStreams, browser: B
     ...oauthRoutes(new OAuthCommands(managed)),
     ...diagnosticRoutes(new DiagnosticCommands(managed)),
     // Before /calls/{id}.
+    ...approvalRoutes(new ApprovalCommands(managed)),
     ...activityRoutes(new ActivityCommands(managed)),
     ...recordRoutes(managed, new CallCommands(managed), new StatsCommands(managed)),
     ...configRoutes(config, new ConfigFileCommands(managed)),

@@ -102,8 +102,9 @@ export class Recorder {
     this.callerDurations.record(request, totalMs, outcome);
     if (toolCall === undefined || entry === undefined) return undefined;
     this.#options.active.delete(call);
-    // The time that a user takes to answer is not part of the server's latency.
-    const durationMs = Math.max(0, totalMs - (toolCall.responder?.askedMs ?? 0));
+    // The time that people take to answer is not part of the server's latency.
+    const askedMs = toolCall.responder?.askedMs ?? 0;
+    const durationMs = Math.max(0, totalMs - askedMs);
     const result = reply === undefined ? error && toResult(error) : reply.ok ? reply.result.bytes : reply.error.bytes;
     this.outcomes[outcome]++;
     this.#options.latency.record(toolCall.server, toolCall.name, durationMs, outcome);
@@ -113,8 +114,8 @@ export class Recorder {
       durationMs,
       errorCode: code,
       serverProtocol: serverProtocolOf(call.target, toolCall),
-      queueMs: startedAt - call.arrivedAt,
-      askedMs: toolCall.responder?.askedMs,
+      queueMs: startedAt - call.arrivedAt - call.heldMs,
+      askedMs: askedMs + call.heldMs,
       attempts: call.attempts,
     });
     const message = outcome === "ok" ? undefined : (error?.message ?? this.#messageIn(reply));

@@ -1,6 +1,7 @@
 // `plugboard group tool`: what a group changes of one tool: its name, its description and its arguments.
 
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
+import { APPROVALS, type ApprovalRule } from "../../config/schema/call-rules.ts";
 import {
   mapPatterns,
   settingsOf,
@@ -21,6 +22,7 @@ interface ToolOptions extends GlobalOptions {
   readonly fix?: readonly string[];
   readonly hide?: readonly string[];
   readonly show?: readonly string[];
+  readonly approve?: ApprovalRule;
   readonly reset?: boolean;
 }
 
@@ -37,6 +39,11 @@ export function addToolCommand(group: Command, run: Run): void {
     .option("--fix <name=value>", "send this value, which clients do not see (repeatable)", several)
     .option("--hide <name>", "hide an optional argument (repeatable)", several)
     .option("--show <name>", "show an argument again (repeatable)", several)
+    .addOption(
+      new Option("--approve <calls>", "which of its calls a person approves first, whatever the group says").choices(
+        APPROVALS,
+      ),
+    )
     .option("--reset", "as the server has it, before the other options apply")
     .action((name: string, tool: string, options: ToolOptions) =>
       run(options, (access) => setTool(access, { name, tool, options })),
@@ -53,7 +60,7 @@ async function setTool(
   const servers = new Set([...all.map(({ config }) => config.name), ...group.servers]);
   const pattern = withColon(tool, servers);
   const before = settingsOf(group.tools)?.[pattern] ?? {};
-  const isChange = ["as", "description", "fix", "hide", "show", "reset"].some((key) => key in options);
+  const isChange = ["as", "description", "fix", "hide", "show", "approve", "reset"].some((key) => key in options);
   if (!isChange) return show(access, pattern, before);
 
   const definition = all
@@ -80,6 +87,7 @@ function show({ out }: Access, pattern: string, settings: ToolSettings): void {
   const rows: Cell[][] = [
     ...(settings.as === undefined ? [] : [[label("as"), settings.as]]),
     ...(settings.description === undefined ? [] : [[label("about"), settings.description]]),
+    ...(settings.approve === undefined ? [] : [[label("approve"), settings.approve]]),
     ...Object.entries(settings.arguments ?? {}).map(([name, argument]): Cell[] => [
       label(Object.hasOwn(argument, "const") ? "fixed" : "hidden"),
       Object.hasOwn(argument, "const") ? `${name} = ${JSON.stringify(argument.const)}` : name,
@@ -92,7 +100,7 @@ function show({ out }: Access, pattern: string, settings: ToolSettings): void {
 function changed(
   before: ToolSettings,
   fixed: JsonObject,
-  { as, description, hide, show: shown }: ToolOptions,
+  { as, description, approve, hide, show: shown }: ToolOptions,
 ): ToolSettings {
   const args = new Map(Object.entries(before.arguments ?? {}));
   for (const name of hide ?? []) args.set(name, { hidden: true });
@@ -103,6 +111,7 @@ function changed(
     ...rest,
     ...(as === undefined ? {} : { as }),
     ...(description === undefined ? {} : { description }),
+    ...(approve === undefined ? {} : { approve }),
     ...(kept.length === 0 ? {} : { arguments: Object.fromEntries(kept) }),
   };
 }

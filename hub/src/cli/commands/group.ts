@@ -3,6 +3,7 @@
 import { Option } from "commander";
 import type { GroupInput, GroupView } from "../../api/schemas/group.ts";
 import { mapPatterns, patternsOf, settingsOf, toGroupTools } from "../../config/schema/tool-settings.ts";
+import { APPROVALS, type ApprovalRule } from "../../config/schema/call-rules.ts";
 import type { GroupExposure } from "../../config/schema/types.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { withAccess, type Access } from "../hub-access/hub-access.ts";
@@ -13,6 +14,7 @@ import { addToolCommand } from "./group-tool.ts";
 import type { Cell } from "../terminal/table.ts";
 import { approximate } from "../terminal/tokens.ts";
 import { count } from "../terminal/text.ts";
+import { duration, parseDuration } from "../terminal/times.ts";
 
 interface GroupOptions extends GlobalOptions {
   readonly servers?: string;
@@ -21,6 +23,8 @@ interface GroupOptions extends GlobalOptions {
   readonly access?: string;
   readonly exposure?: GroupExposure;
   readonly always?: string;
+  readonly approve?: ApprovalRule;
+  readonly approvalTimeout?: string;
 }
 
 export const groupCommand: Register = (program, { io }) => {
@@ -63,6 +67,10 @@ export const groupCommand: Register = (program, { io }) => {
         ).choices(["auto", "all", "search"]),
       )
       .option("--always <patterns>", "tools to list although the group is searched, separated by commas")
+      .addOption(
+        new Option("--approve <calls>", "which calls a person approves first (default: never)").choices(APPROVALS),
+      )
+      .option("--approval-timeout <time>", "how long a call waits for approval, like 90s (default: 5m)")
       .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
   }
   addToolCommand(group, run);
@@ -110,8 +118,13 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
           { text: `${title} supports at most ${limit} tools`, paint: out.color.doubtful },
         ])),
     ...(group.always.length === 0 ? [] : [[label("always"), group.always.join(" ")]]),
+    ...(group.approve === null ? [] : [[label("approve"), approvalOf(group)]]),
     ...tools.map((tool): Cell[] => [label(""), tool.name]),
   ]);
+}
+
+function approvalOf({ approve, approval_timeout_ms: timeoutMs }: GroupView): string {
+  return timeoutMs === null ? String(approve) : `${String(approve)}, within ${duration(timeoutMs)}`;
 }
 
 function offered({ tool_count, tokens, is_searched }: GroupView): string {
@@ -175,7 +188,16 @@ async function save(
   out.changed(`${did} the group ${name} (${count(configured, "server")}) in ${file}`, { group, file });
 }
 
-function toInput({ servers, tools, description, access, exposure, always }: GroupOptions): GroupInput {
+function toInput({
+  servers,
+  tools,
+  description,
+  access,
+  exposure,
+  always,
+  approve,
+  approvalTimeout,
+}: GroupOptions): GroupInput {
   return {
     ...(servers === undefined ? {} : { servers: parseList(servers) }),
     ...(tools === undefined ? {} : { tools: parseList(tools) }),
@@ -183,6 +205,10 @@ function toInput({ servers, tools, description, access, exposure, always }: Grou
     ...(access === undefined ? {} : { access: access === "none" ? [] : parseList(access) }),
     ...(exposure === undefined ? {} : { exposure }),
     ...(always === undefined ? {} : { always: parseList(always) }),
+    ...(approve === undefined ? {} : { approve }),
+    ...(approvalTimeout === undefined
+      ? {}
+      : { approval_timeout_ms: parseDuration(approvalTimeout, "approval-timeout") }),
   };
 }
 

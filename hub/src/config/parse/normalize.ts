@@ -149,6 +149,8 @@ export function normalizeGroup(
     access,
     exposure,
     always,
+    approve,
+    approval_timeout_ms: approvalTimeoutMs,
   } = parseWith(groupEntry, given);
   return fromFields<GroupConfig>({
     name,
@@ -160,6 +162,8 @@ export function normalizeGroup(
     access: access && [...new Set(access)],
     exposure,
     always: always && [...new Set(always)],
+    approve,
+    approvalTimeoutMs,
   });
 }
 
@@ -174,6 +178,8 @@ export function toGroupEntry({
   access,
   exposure,
   always,
+  approve,
+  approvalTimeoutMs,
   ...rest
 }: GroupConfig): GroupEntry {
   noFieldsLeft(rest);
@@ -185,5 +191,7 @@ export function toGroupEntry({
     access: access && [...access],
     exposure,
     always: always && [...always],
+    approve,
+    approval_timeout_ms: approvalTimeoutMs,
   });
 }

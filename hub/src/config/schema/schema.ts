@@ -9,6 +9,7 @@ import * as limits from "./limits.ts";
 import { networkEntry } from "./network.ts";
 import { resilienceEntry } from "./resilience.ts";
 import * as rule from "./text.ts";
+import { approvalRule, approvalTimeout } from "./call-rules.ts";
 import { groupTools } from "./tool-settings.ts";
 
 const args = z
@@ -190,6 +191,10 @@ export const groupEntry = z.looseObject({
     z.enum(GROUP_EXPOSURES, { error: `exposure must be ${GROUP_EXPOSURES.map((each) => `"${each}"`).join(" or ")}` }),
   ),
   always: z.optional(z.array(rule.toolPattern).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
+  /** Which calls a person approves before they are forwarded. */
+  approve: z.optional(approvalRule),
+  /** How long a call waits for that. */
+  approval_timeout_ms: z.optional(approvalTimeout),
 });
 
 export type GroupEntry = z.infer<typeof groupEntry>;

@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 import { HubError } from "../../errors.ts";
+import { approvalRule } from "./call-rules.ts";
 import * as limits from "./limits.ts";
 import * as rule from "./text.ts";
 
@@ -34,6 +35,8 @@ const toolSettings = z.strictObject({
   as: z.optional(exposedName),
   /** In place of the server's description. */
   description: z.optional(rule.text("Description", { max: limits.TOOL_DESCRIPTION_MAX })),
+  /** Whether a person approves its calls, whatever the group says. */
+  approve: z.optional(approvalRule),
   arguments: z.optional(
     z
       .record(argumentName, argumentSettings)

@@ -1,6 +1,7 @@
 // The config in normal form, produced by normalize.ts from both spellings. `${NAME}` and secret references are not resolved
 // yet: that happens when a server starts.
 
+import type { ApprovalRule } from "./call-rules.ts";
 import type { CallLogEntry } from "./call-log.ts";
 import type { HubLimits } from "./hub-limits.ts";
 import type { ErrorBody } from "../../errors.ts";
@@ -119,6 +120,10 @@ export interface GroupConfig {
   readonly exposure?: GroupExposure;
   /** Patterns of tools that are listed although the group is searched. */
   readonly always?: readonly string[];
+  /** Which calls a person approves before they are forwarded. Undefined: none. */
+  readonly approve?: ApprovalRule;
+  /** How long a call waits for that. */
+  readonly approvalTimeoutMs?: number;
 }
 
 /** A group in the file that is not valid. */

@@ -17,6 +17,7 @@ import {
   type ClientRequest,
   type UnsupportedRequest,
 } from "./client-capabilities.ts";
+import { APPROVAL_KEY } from "./server-label.ts";
 import { clientKey } from "../principal.ts";
 import { wrongTaskOwner } from "../tasks/tasks.ts";
 
@@ -39,7 +40,7 @@ export type Notify = (incoming: IncomingRequest, method: string, params: Raw) =>
 /** Server requests within this time of each other are sent to the client together. */
 const BATCH_MS = 20;
 const MAX_KEY_LENGTH = 128;
-const OUR_KEY = /^q\d+$/;
+const OUR_KEY = /^q\d+$|^approval$/;
 
 export class InteractiveCall implements ClientResponder {
   readonly capabilities: JsonObject;
@@ -125,18 +126,31 @@ export class InteractiveCall implements ClientResponder {
       return unsupported(request, missing);
     }
     this.wasAsked = true;
+    return this.#asked.during(this.#ask(this.#keyFor(id), request, { signal, cancelOwner }));
+  }
+
+  confirm(params: JsonObject, open: Pick<OpenServerRequest, "signal" | "cancelOwner">): Promise<Reply> | undefined {
+    const request = { method: "elicitation/create", params };
+    return missingCapability(request, this.capabilities) === undefined
+      ? this.#ask(APPROVAL_KEY, request, open)
+      : undefined;
+  }
+
+  #ask(
+    key: string,
+    request: ClientRequest,
+    { signal, cancelOwner }: Pick<OpenServerRequest, "signal" | "cancelOwner">,
+  ): Promise<Reply> {
     this.#cancelOwner = cancelOwner;
-    const key = this.#keyFor(id);
-    const answered = new Promise<Reply>((resolve, reject) => {
+    return new Promise<Reply>((resolve, reject) => {
       const onAbort = () => {
         this.#requests.delete(key);
-        reject(new HubError("Cancelled", `${method} was cancelled by the server`));
+        reject(new HubError("Cancelled", `${request.method} was cancelled by the server`));
       };
       signal.addEventListener("abort", onAbort, { once: true });
       this.#requests.set(key, { ...request, resolve });
       this.#scheduleBatch();
     });
-    return this.#asked.during(answered);
   }
 
   /**

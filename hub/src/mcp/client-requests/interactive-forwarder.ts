@@ -93,7 +93,9 @@ export class InteractiveForwarder {
     const { requestState } = request.params?.value ?? {};
     const isOurs = SuspendedCalls.owns(requestState) || (era === "legacy" && requestState !== undefined);
     if (isOurs) return forModern(await this.#suspended.resume(incoming), incoming.capabilities);
-    if (era === "modern") return send(request);
+    // A call that needs approval is suspended until its user has decided, whatever the era of its server.
+    const asksFirst = request.approval !== undefined && canBeAsked(incoming.capabilities);
+    if (era === "modern" && !asksFirst) return send(request);
     const sent = era === "legacy" ? withoutInput(request) : request;
     const reply = canBeAsked(incoming.capabilities)
       ? await this.#suspended.begin(incoming, (call) =>

@@ -25,6 +25,9 @@ import { readInputRequired, withInput, type InputRequired } from "./input-requir
 import { clientKey } from "../principal.ts";
 import { wrongTaskOwner, type Tasks } from "../tasks/tasks.ts";
 
+const ELICIT = "elicitation/create";
+/** The first revision in which an elicitation has a mode. */
+const WITH_MODES = "2025-11-25";
 const MAX_ROUNDS = 10;
 /** Pause before a call is repeated whose server asked for nothing. */
 const REPEAT_PAUSE_MS = 250;
@@ -90,6 +93,15 @@ export class LegacyClientResponder implements ClientResponder {
     if (params !== undefined && translated === undefined) return wrongTaskOwner(method);
     const reply = await this.#ask(method, translated, signal);
     return reply.ok ? { ok: true, result: this.#tasks.toServer(reply.result, this.#incoming) } : reply;
+  }
+
+  confirm(params: JsonObject, { signal }: Pick<OpenServerRequest, "signal">): Promise<Reply> | undefined {
+    const { ask, capabilities, session } = this.#incoming;
+    if (ask === undefined || missingCapability({ method: ELICIT, params }, capabilities) !== undefined)
+      return undefined;
+    const { mode: _, ...oldForm } = params;
+    // The member came with 2025-11-25.
+    return ask(ELICIT, raw(session !== undefined && session.version < WITH_MODES ? oldForm : params), { signal });
   }
 
   completed(params: Raw): void {

@@ -1,10 +1,13 @@
 // Labels the requests that servers send to clients with the server's name, in a group of several servers: a client knows only the
 // hub. The name is in the text that the user reads and, for programs, in `_meta`.
 
+import { SealedState } from "./sealed-state.ts";
 import { editMember, withMembers } from "../../protocol/rpc/json-edit.ts";
 import { isObject } from "../../lib/json/json.ts";
 import { raw, type Raw, type Reply } from "../../protocol/rpc/jsonrpc.ts";
 
+/** The key of the hub's own question, whether a call may be made. */
+export const APPROVAL_KEY = "approval";
 const SERVER_META = "io.plugboard/server";
 
 /** The params of a request of this server to a client. */
@@ -23,8 +26,11 @@ export function withServerLabels(reply: Reply, server: string): Reply {
   if (!reply.ok || !isObject(reply.result.value) || reply.result.value["resultType"] !== "input_required") return reply;
   const requests = reply.result.value["inputRequests"];
   if (!isObject(requests)) return reply;
+  // The hub's own question is not the server's.
+  const isOurs = SealedState.looksSealed(reply.result.value["requestState"]);
+  const asked = Object.entries(requests).filter(([key]) => !isOurs || key !== APPROVAL_KEY);
   const named = editMember(reply.result, "inputRequests", (all) =>
-    Object.entries(requests).reduce(
+    asked.reduce(
       (edited, [key, request]) => editMember(edited, key, (one) => labelled(one, request, server)) ?? edited,
       all,
     ),

@@ -19,6 +19,11 @@ export interface ClientResponder {
   readonly askedMs: number;
   /** Answers a request of a legacy server. Refuses with an error reply or by rejecting. */
   answer(message: RequestMessage, open: OpenServerRequest): Promise<Reply>;
+  /**
+   * Asks the client's user for the hub, by a form. Neither counts as a question of the server nor as its time. Undefined: the client
+   * cannot ask.
+   */
+  confirm?(params: JsonObject, open: Pick<OpenServerRequest, "signal" | "cancelOwner">): Promise<Reply> | undefined;
   /** The elicitation at a URL is complete. */
   completed(params: Raw): void;
   /** Called before the request is sent, with the era of its connection. */

@@ -5,7 +5,15 @@ const tools = new Map([
   ["git", ["log", "push", "status"]],
   ["memory", ["read", "write"]],
 ]);
-const draft: GroupDraft = { description: "", servers: ["git"], rules: [], settings: {}, access: "", exposure: "auto" };
+const draft: GroupDraft = {
+  description: "",
+  servers: ["git"],
+  rules: [],
+  settings: {},
+  access: "",
+  exposure: "auto",
+  approve: "never",
+};
 
 describe("editing a group", () => {
   it("a server that is taken in has all its tools, whatever the rules were", () => {
@@ -21,6 +29,7 @@ describe("editing a group", () => {
       settings: {},
       access: "",
       exposure: "auto",
+      approve: "never",
     };
     expect(setServer(both, tools, "memory", false)).toEqual({ ...draft, rules: ["git:log"] });
     expect(setServer(both, tools, "git", false)).toEqual({
@@ -30,6 +39,7 @@ describe("editing a group", () => {
       rules: [],
       access: "",
       exposure: "auto",
+      approve: "never",
     });
   });
 
@@ -61,6 +71,7 @@ describe("editing a group", () => {
         settings: {},
         access: "",
         exposure: "auto",
+        approve: "never",
       }),
     ).toBe(3);
     expect(countChanges({ ...draft, servers: ["a", "b"] }, { ...draft, servers: ["b", "a"] })).toBe(1);

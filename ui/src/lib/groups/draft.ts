@@ -15,12 +15,19 @@ export interface GroupDraft {
   /** Who may use it, as text. */
   readonly access: string;
   readonly exposure: Exposure;
+  /** Which calls a person approves first. */
+  readonly approve: Approve;
 }
 
+type Approve = NonNullable<GroupView["approve"]>;
 type Exposure = "auto" | "all" | "search";
 
 export function exposureOf(text: string): Exposure {
   return text === "all" || text === "search" ? text : "auto";
+}
+
+export function approveOf(text: string): Approve {
+  return text === "destructive" || text === "writes" || text === "always" ? text : "never";
 }
 
 export function toDraft(group: GroupView): GroupDraft {
@@ -31,11 +38,12 @@ export function toDraft(group: GroupView): GroupDraft {
     settings: settingsOf(group.tools),
     access: accessText(group.access),
     exposure: group.exposure ?? "auto",
+    approve: group.approve ?? "never",
   };
 }
 
 /** What is saved. `group`: has the settings that this page does not show. */
-export function toEntry(draft: GroupDraft, { name_asker, always }: GroupView): GroupInput {
+export function toEntry(draft: GroupDraft, { name_asker, always, approval_timeout_ms }: GroupView): GroupInput {
   const access = parseAccess(draft.access);
   return {
     servers: [...draft.servers],
@@ -43,6 +51,8 @@ export function toEntry(draft: GroupDraft, { name_asker, always }: GroupView): G
     ...(draft.description === "" ? {} : { description: draft.description }),
     ...(access === undefined ? {} : { access }),
     ...(draft.exposure === "auto" ? {} : { exposure: draft.exposure }),
+    ...(draft.approve === "never" ? {} : { approve: draft.approve }),
+    ...(approval_timeout_ms === null ? {} : { approval_timeout_ms }),
     ...(name_asker === null ? {} : { name_asker }),
     ...(always.length === 0 ? {} : { always }),
   };
@@ -103,7 +113,8 @@ export function countChanges(saved: GroupDraft, draft: GroupDraft): number {
     differing(settingLines(saved), settingLines(draft)) +
     Number(saved.description !== draft.description) +
     Number(saved.access !== draft.access) +
-    Number(saved.exposure !== draft.exposure)
+    Number(saved.exposure !== draft.exposure) +
+    Number(saved.approve !== draft.approve)
   );
 }
 

@@ -69,6 +69,8 @@ export class GroupCommands {
       access,
       exposure,
       always,
+      approve,
+      approvalTimeoutMs,
       ...rest
     } = declared ?? UNDECLARED;
     noFieldsLeft(rest);
@@ -84,6 +86,8 @@ export class GroupCommands {
       access: access === undefined ? null : [...access],
       exposure: exposure ?? null,
       always: [...(always ?? [])],
+      approve: approve ?? null,
+      approval_timeout_ms: approvalTimeoutMs ?? null,
       declared: declared !== undefined || invalid !== undefined,
       error: invalid?.error ?? null,
       path: groupPath(name),

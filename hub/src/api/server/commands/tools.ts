@@ -7,6 +7,7 @@ import { givenName, type ExposedTool, type Group } from "../../../catalog/group.
 import type { Listing } from "../../../catalog/listing.ts";
 import { NO_GROUP } from "../../../catalog/membership.ts";
 import { MAX_NAME_LENGTH } from "../../../catalog/repair.ts";
+import type { ApprovalNeeded } from "../../../catalog/tool-rules.ts";
 import { TokenCounts } from "../../../catalog/tokens.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../../../errors.ts";
@@ -158,7 +159,8 @@ export class ToolCommands {
       if (server.isOffered && definition === undefined) {
         throw noTool(server.name, tool, server.listing?.tools ?? []);
       }
-      return { server: server.name, tool, definition };
+      const rules = this.#managed.hub.catalog.rulesOnServer(server.name, tool);
+      return { server: server.name, tool, definition, approval: rules?.approval };
     });
     return this.#call({ group: NO_GROUP, params: toParams(tool, args), ...target }, options);
   }
@@ -175,7 +177,7 @@ export class ToolCommands {
       const found = this.#group(name);
       return { group: found, ...found.resolveTool(exposed) };
     });
-    const { server, tool, definition, override } = target;
+    const { server, tool, definition, override, rules } = target;
     const { client, workflowId, arrival } = options;
     const params = toParams(tool, args);
     const forbidden = override === undefined ? undefined : refusedArgument(override, params);
@@ -191,6 +193,7 @@ export class ToolCommands {
         exposed: givenName(target),
         params: override === undefined ? params : withFixedArguments(override, params),
         definition: override?.definition ?? definition,
+        approval: rules?.approval,
       },
       options,
     );
@@ -229,7 +232,7 @@ export class ToolCommands {
   }
 
   async #call(call: ServerCall, options: RequestOptions): Promise<CallOutcome> {
-    const { group, server, tool, exposed, params, definition } = call;
+    const { group, server, tool, exposed, params, definition, approval } = call;
     const startedAt = performance.now();
     const reply = await this.#managed.hub.calls.callTool({
       method: "tools/call",
@@ -239,6 +242,7 @@ export class ToolCommands {
       server,
       name: tool,
       exposed,
+      approval,
       client: options.client,
       responder: NO_CLIENT,
       workflowId: options.workflowId,
@@ -308,6 +312,7 @@ interface ServerCall {
   readonly exposed?: string | undefined;
   readonly params: RawParams | undefined;
   readonly definition: JsonObject | undefined;
+  readonly approval: ApprovalNeeded | undefined;
 }
 
 /** Keeps the bytes of the arguments, so that numbers which JavaScript cannot represent reach the server unchanged. */

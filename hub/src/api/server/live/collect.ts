@@ -34,6 +34,17 @@ export function collect({ events, calls }: Pick<Core, "events" | "calls">, log: 
   );
   events.on("session.closed", ({ id }) => log.append("session.closed", undefined, { id }));
   events.on("call.finished", (call) => log.appendLazily("call.finished", call.server, call, describeCall));
+  events.on("approval.pending", ({ id, call, expiresAt }) =>
+    log.append("approval.pending", call.server, {
+      id,
+      server: call.server,
+      tool: call.name,
+      group: call.group,
+      client: call.client ?? null,
+      expires_at: new Date(expiresAt).toISOString(),
+    }),
+  );
+  events.on("approval.ended", ({ id }) => log.append("approval.ended", undefined, { id }));
   events.on("login", ({ server, what, view }) => log.append(`login.${what}`, server, view));
   events.on("catalog.changed", ({ catalog }) =>
     log.append("catalog.changed", undefined, { groups: countsOf(catalog) }),

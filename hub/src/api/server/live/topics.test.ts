@@ -10,6 +10,8 @@ const ALL = [
   "catalog.changed",
   "call.started",
   "call.finished",
+  "approval.pending",
+  "approval.ended",
   "session.opened",
   "session.closed",
   "config.reloaded",

@@ -7,6 +7,7 @@ const TOPICS = {
   log: ["server.log"],
   catalog: ["catalog.changed"],
   call: ["call.started", "call.finished"],
+  approval: ["approval.pending", "approval.ended"],
   session: ["session.opened", "session.closed"],
   config: ["config.reloaded", "config.rejected", "group.changed", "secret.changed"],
   logins: [
