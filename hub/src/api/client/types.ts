@@ -1,5 +1,6 @@
 // All types of HubClient: its parts, what its methods take, and the documents that they return, which are those of the REST API.
 
+export type { ApprovalsClient } from "./approvals-client.ts";
 export type { CallsClient, StatsQuery } from "./calls-client.ts";
 export type { ChatsClient } from "./chats-client.ts";
 export type { CallOptions, EventsOptions, ToolCallRequest, ToolTarget } from "./client.ts";
@@ -17,6 +18,7 @@ export type { LogFilter, ServersClient } from "./servers-client.ts";
 export type { TokensClient } from "./tokens-client.ts";
 export type { AuditClient, AuditFilter, UsersClient } from "./users-client.ts";
 export type { AuditCheck, AuditNote, AuditPage } from "../schemas/audit.ts";
+export type { CallApproval, Denial } from "../schemas/approval.ts";
 export type {
   ActiveCall,
   Call,
