@@ -23,7 +23,7 @@ export const USAGE = `npm run bench -- [options]
   --only A,B      these scenarios; what the others gave in the last run is kept
   --rounds N      how often everything is measured
   --slice MS      for how long at a time
-  --no-peers      without the other programs, which are installed from npm when they are first needed
+  --no-peers      without the other programs, which are installed from npm, crates.io, the Go proxy and PyPI when they are first needed
   --no-pin        without a core of its own for the target
   --out FOLDER    where bench.json and bench.svg go
   --write-docs    puts the results into docs/performance.md and docs/performance.svg as well

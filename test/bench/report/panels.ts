@@ -36,7 +36,16 @@ const SHOWN: readonly (Omit<Spot, "target"> & { readonly title: string; readonly
 ];
 
 /** Bridges have another purpose. */
-const HUBS = ["direct", "thin", "plugboard", "mcp-hub", "mcp-proxy", "supergateway"];
+const HUBS = [
+  "direct",
+  "thin",
+  "plugboard",
+  "mcp-proxy (Rust)",
+  "mcp-proxy (Go)",
+  "mcp-hub",
+  "mcp-proxy",
+  "supergateway",
+];
 
 export function panelsOf(results: Results): Panel[] {
   return SHOWN.map(({ title, unit, ...spot }) => ({

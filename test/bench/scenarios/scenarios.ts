@@ -2,7 +2,15 @@
 
 import { calls, lists, type Phase } from "../phase.ts";
 import { direct, thin, thinBridge } from "../targets/floor.ts";
-import { mcpHub, mcpProxy, supergateway, supergatewayBridge } from "../targets/peers.ts";
+import {
+  goProxy,
+  mcpHub,
+  mcpProxy,
+  pythonProxy,
+  rustProxy,
+  supergateway,
+  supergatewayBridge,
+} from "../targets/peers.ts";
 import { plugboard, plugboardBridge, plugboardOwn } from "../targets/plugboard.ts";
 import type { Target, UpstreamPlan } from "../targets/target.ts";
 import type { Era } from "../upstreams/server.ts";
@@ -32,7 +40,7 @@ const ROUNDS: readonly Rounds[] = [
     title: "One stdio server, legacy clients",
     plan: ONE,
     own: [direct, thin, plugboard],
-    peers: [mcpHub, mcpProxy, supergateway],
+    peers: [rustProxy, goProxy, mcpHub, mcpProxy, supergateway, pythonProxy],
     phases: [
       ...SMALL,
       ...[1, 16, 64].map((flight) => calls("10 KB", flight)),
@@ -44,7 +52,7 @@ const ROUNDS: readonly Rounds[] = [
     title: "One HTTP server, legacy clients",
     plan: { ...ONE, transport: "http" },
     own: [direct, thin, plugboard],
-    peers: [mcpHub],
+    peers: [rustProxy, goProxy, mcpHub],
     phases: [...SMALL, calls("10 KB", 16), calls("1 MB", 1, { forPeers: true }), calls("1 MB", 16)],
   },
   {

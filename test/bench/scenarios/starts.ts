@@ -3,7 +3,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { seesProcesses } from "../process-tree.ts";
 import { direct, thin, thinBridge } from "../targets/floor.ts";
-import { mcpHub, mcpProxy, supergateway, supergatewayBridge } from "../targets/peers.ts";
+import {
+  goProxy,
+  mcpHub,
+  mcpProxy,
+  pythonProxy,
+  rustProxy,
+  supergateway,
+  supergatewayBridge,
+} from "../targets/peers.ts";
 import { plugboard, plugboardBridge, plugboardOwn } from "../targets/plugboard.ts";
 import type { Target, UpstreamPlan } from "../targets/target.ts";
 import { enter, rotated, type Entrant, type Sample, type Scenario } from "./scenario.ts";
@@ -24,9 +32,12 @@ const entrants: readonly Entrant[] = [
   entrant(direct, stdio),
   entrant(thin, stdio),
   entrant(plugboard, stdio),
+  entrant(rustProxy, stdio, true),
+  entrant(goProxy, stdio, true),
   entrant(mcpHub, stdio, true),
   entrant(mcpProxy, stdio, true),
   entrant(supergateway, stdio, true),
+  entrant(pythonProxy, stdio, true),
   entrant(thinBridge, http),
   entrant(plugboardBridge, http),
   entrant(plugboardOwn, http),

@@ -6,11 +6,14 @@ import { programOf } from "../places.ts";
 import { install, type Package } from "./install.ts";
 import { mcpUrl, type Entry, type Launch, type Stage, type Target } from "./target.ts";
 
-export const PACKAGES: Readonly<Record<"mcpHub" | "mcpProxy" | "supergateway", Package>> = {
-  mcpHub: { name: "mcp-hub", version: "4.2.1", bin: "dist/cli.js" },
-  mcpProxy: { name: "mcp-proxy", version: "6.7.19", bin: "dist/bin/mcp-proxy.mjs" },
-  supergateway: { name: "supergateway", version: "4.0.0", bin: "dist/index.js" },
-};
+const PACKAGES = {
+  mcpHub: { from: "npm", name: "mcp-hub", version: "4.2.1", bin: "dist/cli.js" },
+  mcpProxy: { from: "npm", name: "mcp-proxy", version: "6.7.19", bin: "dist/bin/mcp-proxy.mjs" },
+  supergateway: { from: "npm", name: "supergateway", version: "4.0.0", bin: "dist/index.js" },
+  rust: { from: "crates.io", name: "mcp-proxy", version: "0.6.0", bin: "mcp-proxy" },
+  go: { from: "go", name: "github.com/TBXark/mcp-proxy", version: "0.43.2", bin: "mcp-proxy" },
+  python: { from: "pypi", name: "mcp-proxy", version: "0.13.0", bin: "mcp-proxy" },
+} as const satisfies Record<string, Package>;
 
 /** Its MCP front is HTTP+SSE of 2024-11-05. */
 export const mcpHub = peer(PACKAGES.mcpHub, async (program, { folder, port, upstreams }) => {
@@ -54,12 +57,73 @@ export const supergatewayBridge = peer(
   "supergateway stdio",
 );
 
+/** Three programs have this name besides the one from npm. This one routes servers, with limits and metrics, and records nothing. */
+export const rustProxy = peer(
+  PACKAGES.rust,
+  async (program, { folder, port, upstreams }) => {
+    const config = join(folder, "proxy.toml");
+    const backends = Object.entries(upstreams).map(([name, entry]) => [
+      "[[backends]]",
+      `name = "${name}"`,
+      ...lines(entry),
+    ]);
+    const proxy = [
+      "[proxy]",
+      'name = "bench"',
+      'version = "1"',
+      "[proxy.listen]",
+      'host = "127.0.0.1"',
+      `port = ${port}`,
+    ];
+    await writeFile(config, `${[proxy, ...backends].flat().join("\n")}\n`);
+    return { command: [program, "--config", config], face: { kind: "http", url: mcpUrl(port) } };
+  },
+  "mcp-proxy (Rust)",
+);
+
+function lines(entry: Entry): string[] {
+  if ("url" in entry) return ['transport = "http"', `url = ${JSON.stringify(entry.url)}`];
+  return ['transport = "stdio"', `command = ${JSON.stringify(entry.command)}`, `args = ${JSON.stringify(entry.args)}`];
+}
+
+/** Each server at an address of its own. */
+export const goProxy = peer(
+  PACKAGES.go,
+  async (program, { folder, port, upstreams }) => {
+    const [name, ...others] = Object.keys(upstreams);
+    if (name === undefined || others.length > 0) return undefined;
+    const config = join(folder, "config.json");
+    const own = { baseURL: `http://127.0.0.1:${port}`, addr: `127.0.0.1:${port}`, name: "bench", version: "1" };
+    const mcpServers = Object.fromEntries(
+      Object.entries(upstreams).map(([each, entry]) => [
+        each,
+        "url" in entry ? { ...entry, transportType: "streamable-http" } : entry,
+      ]),
+    );
+    await writeFile(config, JSON.stringify({ mcpProxy: { ...own, type: "streamable-http" }, mcpServers }));
+    return { command: [program, "--config", config], face: { kind: "http", url: mcpUrl(port, `/${name}/mcp`) } };
+  },
+  "mcp-proxy (Go)",
+);
+
+/** One stdio server behind HTTP. */
+export const pythonProxy = peer(
+  PACKAGES.python,
+  async (program, { port, upstreams }) => {
+    const line = onlyCommand(upstreams);
+    if (line === undefined) return undefined;
+    const options = ["--host", "127.0.0.1", "--port", String(port), "--log-level", "ERROR"];
+    return { command: [program, ...options, "--", ...line], face: { kind: "http", url: mcpUrl(port) } };
+  },
+  "mcp-proxy (Python)",
+);
+
 const ON_LOOPBACK = ["--import", programOf("targets/loopback")];
 
 function peer(
   pack: Package,
   launch: (program: string, stage: Stage) => Promise<Launch | undefined>,
-  name = pack.name,
+  name: string = pack.name,
 ): Target {
   return {
     name,
