@@ -1,8 +1,9 @@
 // Shell completion: the words it offers, and the script for each shell.
 
-import { spawnSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { closeHome, GROUPS, openHome, serverFile, SERVERS } from "../support/cli.ts";
 import { BIN, makeHome, plugboard, type Home } from "../support/hub.ts";
@@ -97,10 +98,67 @@ describe("completion", () => {
     expect(await plugboard(home, ["completion", "cmd"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it.skipIf(spawnSync("bash", ["--version"]).status !== 0)("bash completes with the script", async () => {
-    const { stdout: script } = await plugboard(home, ["completion", "bash"]);
-    const ask = `plugboard() { '${process.execPath}' '${BIN}' "$@"; }\n${script}\nCOMP_WORDS=(plugboard get o); COMP_CWORD=2; _plugboard; echo "\${COMPREPLY[@]}"`;
-    const { stdout } = spawnSync("bash", ["-c", ask], { env: home.env, encoding: "utf8" });
-    expect(stdout).toBe("other off\n");
-  });
+  it.for(["bash", "zsh", "fish"] as const)(
+    "%s offers commands, servers, groups and options at Tab",
+    async (shell, { skip }) => {
+      if (spawnSync(shell, ["--version"]).error !== undefined)
+        return skip(`to have it: apt-get install -y --no-install-recommends ${shell}`);
+      const offered = (line: string) => pressTab(home, shell, line);
+      expect(await offered("plugboard st")).toEqual(["start", "stats", "status", "stdio", "stop"]);
+      expect(await offered("plugboard get o")).toEqual(["off", "other"]);
+      expect(await offered("plugboard group rm des")).toEqual(["desk"]);
+      expect(await offered("plugboard doctor --f")).toEqual(["--fix"]);
+    },
+  );
 });
+
+/** What the shell offers at Tab after the line. */
+async function pressTab(home: Home, shell: keyof typeof TAB, line: string): Promise<string[]> {
+  const folder = join(home.dir, "shell");
+  await mkdir(join(folder, "bin"), { recursive: true });
+  const program = join(folder, "bin/plugboard");
+  await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`, { mode: 0o755 });
+  const { stdout: script } = await plugboard(home, ["completion", shell]);
+  await writeFile(join(folder, "_plugboard"), script);
+  await writeFile(join(folder, "tab"), TAB[shell]);
+  const PATH = [join(folder, "bin"), process.env["PATH"]].join(delimiter);
+  const env = { ...home.env, PATH, HOME: folder, TERM: "dumb", FOLDER: folder, LINE: line };
+  const { stdout } = await promisify(execFile)(shell, [join(folder, "tab")], { env, timeout: 60_000 });
+  const words = stdout.split("\n").map((each) => each.split("\t")[0] ?? "");
+  return words.filter((word) => word !== "").toSorted();
+}
+
+/** A script of each shell that loads the completion, and prints what Tab offers after $LINE. */
+const TAB = {
+  bash: `
+source "$FOLDER/_plugboard"
+read -ra COMP_WORDS <<< "$LINE"; COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
+"$(complete -p plugboard | sed 's/.*-F \\([^ ]*\\) .*/\\1/')"
+printf '%s\\n' "\${COMPREPLY[@]}"
+`,
+  fish: `
+source "$FOLDER/_plugboard"
+complete -C "$LINE"
+`,
+  // Completion needs a terminal: zpty is one. compadd is what every completion ends with.
+  zsh: `
+zmodload zsh/zpty
+print -r -- '
+PROMPT= ; fpath=($FOLDER $fpath); autoload -Uz compinit; compinit -u -d $FOLDER/dump
+compadd() {
+  local -a hits; local opts="\${(j: :)@[1,(i)--]}"
+  if [[ " $opts" = *" -"[OAD]* ]]; then builtin compadd "$@"; return; fi
+  builtin compadd -A hits "$@"; print -rl -- $hits >> $FOLDER/hits; builtin compadd "$@"
+}
+finished() { touch $FOLDER/finished }
+comppostfuncs=(finished); bindkey "^I" complete-word; touch $FOLDER/ready' > $FOLDER/setup
+rm -f $FOLDER/{hits,ready,finished}; touch $FOLDER/hits
+zpty shell zsh -f -i
+zpty -w shell "source $FOLDER/setup"
+until [[ -e $FOLDER/ready ]]; do zpty -rt shell output; sleep 0.05; done
+zpty -w -n shell "$LINE"$'\\t'
+until [[ -e $FOLDER/finished ]]; do zpty -rt shell output; sleep 0.05; done
+zpty -d shell
+cat $FOLDER/hits
+`,
+} as const;

@@ -3,8 +3,6 @@
 import { ERRORS } from "../errors.ts";
 import { table } from "./terminal/table.ts";
 
-export const EXIT_CODES_TOPIC = "exit-codes";
-
 const MEANINGS: readonly (readonly [code: number, short: string, more: string])[] = [
   [0, "ok", "also ls with broken servers; use status --check or doctor to detect them"],
   [1, "failed", "also status --check and doctor if something does not work"],

@@ -21,11 +21,12 @@ import { disableCommand } from "./commands/disable.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { editCommand } from "./commands/edit.ts";
 import { enableCommand } from "./commands/enable.ts";
-import { EXIT_CODES_TOPIC, exitCodes, exitCodeSummary } from "./exit-codes.ts";
+import { exitCodeSummary } from "./exit-codes.ts";
 import { getCommand } from "./commands/get.ts";
 import { groupCommand } from "./commands/group.ts";
 import { importCommand } from "./commands/import.ts";
 import { installCommand } from "./commands/install.ts";
+import { helpOn, listOfTopics, TOPICS } from "./help-topics.ts";
 import { isLauncher, separateCommand } from "../entry-input/launch-words.ts";
 import type { CommandContext, Register } from "./command.ts";
 import type { GlobalOptions, Io } from "./io.ts";
@@ -117,8 +118,9 @@ export async function run(given: readonly string[], io: Io): Promise<number> {
     const { operands, unknown } = program.parseOptions([...args]);
     if (operands.length === 0 && unknown.length === 0) return await overview(io, program.opts());
     if (operands[0] === CHAT) return await chat(io, args);
-    if (operands[0] === "help" && operands[1] === EXIT_CODES_TOPIC) {
-      io.stdout.write(exitCodes(wantsJson(args)));
+    const [command, topic = ""] = operands;
+    if (command === "help" && Object.hasOwn(TOPICS, topic)) {
+      io.stdout.write(helpOn(topic, wantsJson(args)));
       return 0;
     }
     await program.parseAsync([...args], { from: "user" });
@@ -159,10 +161,10 @@ export function createProgram(context: CommandContext): Command {
     .version(VERSION, "-V, --version", "show the version")
     .addHelpText(
       "after",
-      `\n${exitCodeSummary()}\n            Details: plugboard help ${EXIT_CODES_TOPIC}\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
+      `\n${exitCodeSummary()}\n\n${listOfTopics()}\n\nFirst:  plugboard up      Then:  plugboard tools, plugboard call <server.tool> key=value`,
     )
     .helpOption("-h, --help", "show help")
-    .helpCommand("help [command]", "show help for a command")
+    .helpCommand("help [command]", "show help for a command, or about a topic")
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })

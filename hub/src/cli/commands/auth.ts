@@ -33,7 +33,7 @@ export const authCommand: Register = (program, context) => {
   const auth = program
     .command("auth")
     .description("log in at a remote server; without a server, list all logins")
-    .argument("[server]")
+    .argument("[server]", "name or id of the server")
     .option("--no-browser", "only print the address")
     .option("--device", "log in with a code, in a browser on any machine")
     .option("--paste", "paste the address at which a browser on another machine arrives")
@@ -68,7 +68,7 @@ function serverCommand(
   auth
     .command(name)
     .description(description)
-    .argument("<server>")
+    .argument("<server>", "name or id of the server")
     .option("--as <user>", "whose login, where each caller has one: an address, id or program (default: yours)")
     .action(async (server: string, _: GlobalOptions, command: Command) => {
       // Both `auth` and its subcommands have the option.

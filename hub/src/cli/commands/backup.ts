@@ -37,7 +37,7 @@ export const backupCommand: Register = (program, { io }) => {
   backup
     .command("restore")
     .description("restore a client's file; the current one is backed up first")
-    .argument("<client>")
+    .argument("<client>", "id of the client, such as cursor")
     .argument("[when]", "time of the backup, or its beginning (default: the newest)")
     .action(async (id: string, when: string | undefined, options: GlobalOptions) => {
       const [{ clientsNamed }, { Backups }, { restoreBackup }] = await Promise.all([

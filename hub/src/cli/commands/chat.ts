@@ -12,7 +12,7 @@ export const CHAT = "chat";
 export const chatCommand: Register = (program) => {
   program
     .command(CHAT)
-    .description("chat history and live messages for agents; plugboard chat --help")
+    .description("give agents access to chats; plugboard chat --help lists its commands")
     .argument("[words...]", "arguments of the chat command line");
 };
 

@@ -45,7 +45,7 @@ export const clusterCommand: Register = (program, { io }) => {
   cluster
     .command("export")
     .description("copy what is in the database into a new folder, which works as PLUGBOARD_HOME")
-    .argument("<folder>")
+    .argument("<folder>", "a folder that does not exist yet")
     .action(async (folder: string, options: GlobalOptions) => {
       const { exportFiles } = await import("../../hub/transfer.ts");
       const path = resolve(folder);

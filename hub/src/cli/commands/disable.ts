@@ -8,7 +8,7 @@ export const disableCommand: Register = (program, { io }) => {
   program
     .command("disable")
     .description("stop a server and do not start it again")
-    .argument("<server>")
+    .argument("<server>", "name or id of the server")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out, where }) => {
         const { config } = await api.servers.get(name);

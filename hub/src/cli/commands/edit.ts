@@ -15,7 +15,7 @@ export const editCommand: Register = (program, { io }) => {
   program
     .command("edit")
     .description("change a server")
-    .argument("<server>")
+    .argument("<server>", "name or id of the server")
     .argument("<json>", "the fields to change, null removes one; or - for JSON on stdin")
     .option("--replace", "replace the whole entry by the JSON")
     .addHelpText("after", EXAMPLES)

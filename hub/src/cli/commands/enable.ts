@@ -10,7 +10,7 @@ export const enableCommand: Register = (program, { io }) => {
   program
     .command("enable")
     .description("enable a server and start it")
-    .argument("<server>")
+    .argument("<server>", "name or id of the server")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out, where }) => {
         const { config } = await api.servers.get(name);

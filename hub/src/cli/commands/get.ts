@@ -19,7 +19,7 @@ export const getCommand: Register = (program, { io }) => {
   program
     .command("get")
     .description("show one server: command, state, error, last lines of its log")
-    .argument("<server>")
+    .argument("<server>", "name or id of the server")
     .action(async (name: string, options: GlobalOptions) => {
       await withAccess(io, options, (access) => get(access, name));
     });

@@ -65,7 +65,7 @@ export const grantCommand: Register = (program, { io }) => {
     .command("rm")
     .alias("revoke")
     .description("end the access of an OAuth client, and everything that it holds open")
-    .argument("<id>")
+    .argument("<id>", "the id that plugboard grant ls shows")
     .action(async (id: string, options: GlobalOptions) => {
       await withAccess(io, options, async ({ api, out }) => {
         await api.grants.revoke(id);

@@ -32,7 +32,7 @@ export function addToolCommand(group: Command, run: Run): void {
   group
     .command("tool")
     .description("show or change how a group exposes a tool: its name, description and arguments")
-    .argument("<group>")
+    .argument("<group>", "name of the group")
     .argument("<server.tool>", "or a pattern, for arguments of several tools")
     .option("--as <name>", "the name that clients see")
     .option("--description <text>", "in place of the server's description")

@@ -40,7 +40,7 @@ export const groupCommand: Register = (program, { io }) => {
   group
     .command("get")
     .description("show a group and its tools")
-    .argument("<name>")
+    .argument("<name>", "name of the group")
     .action((name: string, options: GlobalOptions) => run(options, (access) => get(access, name)));
   for (const [verb, description, change] of [
     ["add", "add a group", add],
@@ -49,7 +49,7 @@ export const groupCommand: Register = (program, { io }) => {
     group
       .command(verb)
       .description(description)
-      .argument("<name>")
+      .argument("<name>", "name of the group")
       .option("--servers <names>", "its servers, separated by commas")
       .option(
         "--tools <patterns>",
@@ -78,7 +78,7 @@ export const groupCommand: Register = (program, { io }) => {
     .command("rm")
     .alias("remove")
     .description("remove a group; its servers stay")
-    .argument("<name>")
+    .argument("<name>", "name of the group")
     .action((name: string, options: GlobalOptions) => run(options, (access) => rm(access, name)));
 };
 

@@ -14,7 +14,7 @@ export const readCommand: Register = (program, { io }) => {
   program
     .command("read")
     .description("read a resource")
-    .argument("<uri>")
+    .argument("<uri>", "URI of the resource")
     .option("--group <name>", "the group of the resource", "default")
     .action(async (uri: string, options: ReadOptions) => {
       await withAccess(io, options, (access) => read(access, uri, options.group));

@@ -14,7 +14,7 @@ export const rmCommand: Register = (program, { io }) => {
     .command("rm")
     .alias("remove")
     .description("remove a server; asks first on a terminal, unless -y is given")
-    .argument("<server>")
+    .argument("<server>", "name or id of the server")
     .option("--with-secrets", "also delete the secrets that only this server uses")
     .action(async (name: string, options: RmOptions) => {
       await withAccess(io, options, (access) => rm(io, access, name, options));

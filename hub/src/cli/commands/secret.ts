@@ -61,7 +61,7 @@ export const secretCommand: Register = (program, { io }) => {
     .command("rm")
     .alias("remove")
     .description("delete a secret")
-    .argument("<name>")
+    .argument("<name>", "name of the secret")
     .option("--force", "even if servers use it")
     .option(...FOR)
     .action(async (name: string, options: PersonalOptions & { readonly force?: boolean }) => {

@@ -46,7 +46,7 @@ export const serviceCommand: Register = (program, { io }) => {
     });
   service
     .command("status")
-    .description("whether the service is installed and runs")
+    .description("show whether the service is installed and runs")
     .action(async (options: GlobalOptions) => {
       const out = new Output(io, options);
       const state = await new Service(managerOf(io), io).state();
