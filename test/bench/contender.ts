@@ -37,6 +37,7 @@ interface Parts {
   readonly link: Link;
   readonly tools: readonly string[];
   readonly launch: Launch;
+  readonly clientEra: Era;
   readonly coldMs: number;
   readonly close: () => Promise<void>;
 }
@@ -50,10 +51,12 @@ export class Contender {
   readonly #tools: readonly string[];
   readonly #pids: readonly number[];
   readonly #launch: Launch;
+  readonly #clientEra: Era;
   /** CPU time of the queries that wait for settling, which is not part of a call. */
   #askingUs = 0;
 
-  private constructor(label: string, { running, link, tools, launch, coldMs, close }: Parts) {
+  private constructor(label: string, { running, link, tools, launch, clientEra, coldMs, close }: Parts) {
+    this.#clientEra = clientEra;
     this.label = label;
     this.link = link;
     this.coldMs = coldMs;
@@ -86,11 +89,18 @@ export class Contender {
       const { link, tools } = await firstCall(running, launch.face, { clientEra, expected });
       closers.push(() => link.close());
       const coldMs = performance.now() - startedAt;
-      return new Contender(label ?? target.name, { running, link, tools, launch, coldMs, close });
+      return new Contender(label ?? target.name, { running, link, tools, launch, clientEra, coldMs, close });
     } catch (error) {
       await close();
       throw error;
     }
+  }
+
+  /** Other clients of the same process. */
+  linkWith(headers: Readonly<Record<string, string>>): Link {
+    const { face } = this.#launch;
+    if (face.kind !== "http") throw new Error("Only requests over HTTP have headers");
+    return openLink({ ...face, headers: { ...face.headers, ...headers } }, this.#clientEra);
   }
 
   residentKb(): number {
@@ -103,8 +113,8 @@ export class Contender {
   }
 
   /** Runs it until its code is compiled. */
-  async warm(phase: Phase, ms: number): Promise<void> {
-    await this.measure(phase, ms);
+  async warm(phase: Phase, ms: number, link = this.link): Promise<void> {
+    await this.measure(phase, ms, link);
     // The first contender loads files into the system's cache for the others.
     await this.#launch.settle?.();
     const before = this.cpuTime();
@@ -113,8 +123,8 @@ export class Contender {
   }
 
   /** The cost of a slice. Includes the work that answered calls leave behind, because it delays later calls. */
-  async measure(phase: Phase, ms: number): Promise<Figures> {
-    const lanes = await this.link.lanes(callsOf(phase, this.#tools), { count: phase.flight });
+  async measure(phase: Phase, ms: number, link = this.link): Promise<Figures> {
+    const lanes = await link.lanes(callsOf(phase, this.#tools), { count: phase.flight });
     try {
       const answerBytes = phase.bytes;
       // It was idle during the slices of others: caches are cold and pages may be swapped out.

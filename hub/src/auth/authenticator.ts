@@ -1,6 +1,7 @@
 // Recognises callers by their credentials, for every edge. Credentials are accepted in the header `Authorization` only.
 
 import { HubError, toHubError } from "../errors.ts";
+import { isAccessToken } from "./access-token.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { credentialIn, type Credential, type IdentifiedRequest } from "./credential.ts";
 import { challengeText, withChallenge } from "./challenge.ts";
@@ -170,7 +171,8 @@ export class Authenticator {
   /** Another process may have made the token just now. */
   async #reload({ scheme, token }: Credential, source: string): Promise<Grant> {
     const { tokens, management } = this.#options;
-    await tokens.reload();
+    // A typing error is no reason to read.
+    if (isAccessToken(token)) await tokens.reload();
     const found = scheme === "bearer" ? tokens.find(token, source) : undefined;
     if (found !== undefined) return found;
     throw management.failed(source, unauthenticated("This access token was revoked, has expired, or never existed"));

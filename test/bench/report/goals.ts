@@ -67,6 +67,12 @@ export const GOALS: readonly Goal[] = [
     const ratio = results.ratio(of("recording", "100 B × 16", "perSecond", "on"), "off");
     return ratio === undefined ? undefined : 100 * (1 - ratio);
   }),
+  atMost("an access token, CPU time of a call", 3, "µs", (results) =>
+    results.difference(of("credentials", "100 B × 16", "cpuUs", "access token"), "no token"),
+  ),
+  atMost("a JWT that was checked before, CPU time of a call", 5, "µs", (results) =>
+    results.difference(of("credentials", "100 B × 16", "cpuUs", "JWT"), "no token"),
+  ),
   atMost("memory with one server, idle", 65, "MB", (results) => results.figure(of("starts", "start", "idleMb"))),
   atMost("each of 1,000 open sessions", 8, "KB", (results) => results.figure(of("sessions", "open", "kbEach"))),
   atMost("start to first call", 350, "ms", (results) => results.figure(of("starts", "start", "coldMs"))),

@@ -14,6 +14,7 @@ import {
 import { plugboard, plugboardBridge, plugboardOwn } from "../targets/plugboard.ts";
 import type { Target, UpstreamPlan } from "../targets/target.ts";
 import type { Era } from "../upstreams/server.ts";
+import { credentials } from "./credentials.ts";
 import { recording } from "./recording.ts";
 import { runRounds, type Entrant, type Scenario } from "./scenario.ts";
 import { sessions } from "./sessions.ts";
@@ -113,7 +114,14 @@ const growth: Scenario = {
   run: (bench) => runRounds(bench, GROWTH, [calls("100 B", 1), calls("100 B", 16)]),
 };
 
-export const SCENARIOS: readonly Scenario[] = [...ROUNDS.map(toScenario), growth, sessions, starts, recording];
+export const SCENARIOS: readonly Scenario[] = [
+  ...ROUNDS.map(toScenario),
+  growth,
+  sessions,
+  starts,
+  recording,
+  credentials,
+];
 
 function toScenario({ name, title, plan, clientEra = "legacy", own, peers = [], phases }: Rounds): Scenario {
   const entrant = (isPeer: boolean) => (target: Target) => ({ target, plan, clientEra, isPeer });

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JSONWebKeySet, type JWTPayload } from "jose";
-import type { GuardedFetch } from "../../../hub/src/oauth/types.ts";
 
 export interface SigningKey {
   readonly kid: string;
@@ -59,7 +58,7 @@ export class TokenIssuer {
     return this.requests.filter((each) => each === path).length;
   }
 
-  readonly fetch: GuardedFetch = async (address, init) => {
+  readonly fetch = async (address: string | URL, init?: { readonly body?: unknown }): Promise<Response> => {
     const { status, body } = await this.#answer(new URL(address).pathname, String(init?.body ?? ""));
     return new Response(body, { status });
   };
