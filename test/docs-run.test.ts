@@ -44,6 +44,7 @@ const PROVES: Readonly<Record<string, string>> = {
   "docs/migrate/metamcp.md": "CF-11",
   "docs/migrate/supergateway.md": "CF-11",
   "docs/access.md": "AU-3",
+  "docs/registry.md": "RG-1",
 };
 
 /** Blocks that are not run, with the reason. The list makes each exception explicit. */
@@ -69,6 +70,7 @@ const NOT_RUN = [
   "docs/login.md: needs a second person at the authorization server",
   "docs/migrate/metamcp.md: it needs the database of MetaMCP; hub/src/client-configs/products/products.test.ts imports such a file",
   "docs/scale.md: it needs PostgreSQL; test/cluster/replicas.test.ts does the same",
+  "docs/registry.md: it is not one of the files that `config validate` reads; test/registry/registries.test.ts uses such entries",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/calls/traces.test.ts does that",
 ];
 

@@ -22,6 +22,7 @@ const COMMANDS = [
   "get_mcp_latency_metrics",
 ];
 const LOGIN_COMMANDS = ["list_mcp_logins", "begin_mcp_login", "get_mcp_login", "end_mcp_login"];
+const REGISTRY_COMMANDS = ["search_mcp_registry", "get_mcp_registry_server", "add_mcp_registry_server"];
 const SECRET = "planted-secret-marker";
 
 describe("the admin endpoint", () => {
@@ -53,8 +54,12 @@ describe("the admin endpoint", () => {
     return { value: structuredContent as Record<string, unknown>, isError };
   };
 
-  it("MG-1 AU-1 offers the eleven commands by their names, and those for logins", async () => {
-    expect((await admin.listTools()).tools.map(({ name }) => name)).toEqual([...COMMANDS, ...LOGIN_COMMANDS]);
+  it("MG-1 AU-1 offers the eleven commands by their names, those for logins, and those for registries", async () => {
+    expect((await admin.listTools()).tools.map(({ name }) => name)).toEqual([
+      ...COMMANDS,
+      ...LOGIN_COMMANDS,
+      ...REGISTRY_COMMANDS,
+    ]);
   });
 
   it.each([{}, { authorization: "Bearer pb_wrong" }])("T04 refuses requests with the headers %j", async (headers) => {

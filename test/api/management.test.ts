@@ -310,6 +310,21 @@ const FAILURES: readonly {
     })),
   },
   {
+    what: "MC-NT4 RG-1 a server of a registry without a variable that it requires",
+    error: {
+      code: "VALIDATION_ERROR",
+      kind: "InvalidConfig",
+      message: "Missing required credentials: BRAVE_API_KEY",
+      field: "values.BRAVE_API_KEY",
+    },
+    ways: {
+      rest: () => rest("POST", "/registry/servers", { name: "brave-search", registry: "curated" }),
+      cli: () => cli("add", "registry:brave-search", "--registry", "curated"),
+      typed: () => typed(() => client.registry.add({ name: "brave-search", registry: "curated" })),
+      admin: () => tool("add_mcp_registry_server", { name: "brave-search", registry: "curated" }),
+    },
+  },
+  {
     what: "MC-NT4 a server that would lose a variable that it needs",
     error: { code: "VALIDATION_ERROR", message: "Missing required credentials", field: "env.API_KEY" },
     ways: needing((entry) => ({

@@ -28,6 +28,13 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "POST /servers/test": { path: "/servers/test", body: fixture("echo") },
   "POST /servers/parse": { path: "/servers/parse", body: { text: "npx -y @acme/tickets" } },
   "GET /servers/{id}": { path: "/servers/remote" },
+  "GET /registries": { path: "/registries" },
+  "GET /registry/servers": { path: "/registry/servers?registry=curated&q=search" },
+  "GET /registry/servers/{name}": { path: "/registry/servers/filesystem?registry=curated" },
+  "POST /registry/servers": {
+    path: "/registry/servers",
+    body: { name: "filesystem", registry: "curated", values: { folders: "/tmp" }, enabled: false },
+  },
   "PUT /servers/{id}": { path: "/servers/new", body: { ...fixture("echo"), env: { API_KEY: "x" } } },
   "PATCH /servers/{id}": { path: "/servers/new", body: { timeouts: { request_ms: 5000 } } },
   "POST /servers/{id}/start": { path: "/servers/new/start" },

@@ -12,6 +12,10 @@ interface NotUsed {
 }
 
 export const ROUTES: Readonly<Record<string, UsedIn | NotUsed>> = {
+  listRegistries: { why: "The commands and the API find servers in registries" },
+  searchRegistries: { why: "The commands and the API find servers in registries" },
+  getRegistryServer: { why: "The commands and the API find servers in registries" },
+  addRegistryServer: { why: "The commands and the API find servers in registries" },
   updateServer: { file: "screens/server/config-draft.svelte.ts" },
   startServer: { file: "state/server-actions.ts" },
   stopServer: { file: "state/server-actions.ts" },

@@ -48,6 +48,7 @@ it("the client loads neither the framework nor the server", () => {
       "client/received-events.ts",
       "client/request-parts.ts",
       "client/request.ts",
+      "client/registry-client.ts",
       "client/secrets-client.ts",
       "client/servers-client.ts",
       "client/tokens-client.ts",

@@ -38,8 +38,10 @@ import { printError } from "./terminal/output.ts";
 import { overview } from "./commands/overview.ts";
 import { promptCommand } from "./commands/prompt.ts";
 import { readCommand } from "./commands/read.ts";
+import { registryCommand } from "./commands/registry.ts";
 import { restartCommand } from "./commands/restart.ts";
 import { rmCommand } from "./commands/rm.ts";
+import { infoCommand, searchCommand } from "./commands/search.ts";
 import { secretCommand } from "./commands/secret.ts";
 import { serviceCommand } from "./commands/service.ts";
 import { settingsCommand } from "./commands/settings.ts";
@@ -74,6 +76,8 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     clusterCommand,
   ],
   "Servers:": [
+    searchCommand,
+    infoCommand,
     addCommand,
     lsCommand,
     psCommand,
@@ -88,6 +92,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     authCommand,
     groupCommand,
     secretCommand,
+    registryCommand,
     configCommand,
     settingsCommand,
   ],

@@ -52,6 +52,7 @@ import { LoginOffers } from "../mcp/client-requests/login-offers.ts";
 import { LogLevels } from "../mcp/log-levels.ts";
 import type { TaskIds } from "../mcp/tasks/task-ids.ts";
 import type { NetworkFlags } from "../network/network.ts";
+import { Registries } from "../registry/registries.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { LoginStore } from "../secrets/login-store.ts";
 import { findLister } from "./personal.ts";
@@ -121,6 +122,8 @@ export class Hub {
   readonly secrets: SecretStore;
   readonly personalSecrets: PersonalSecrets;
   readonly logins: Logins;
+  /** Where servers are found. */
+  readonly registries: Registries;
   readonly users: Users;
   readonly accessTokens: AccessTokens;
   readonly audit: AuditLog;
@@ -181,6 +184,13 @@ export class Hub {
       lookup,
       events,
       supervisor: () => this.supervisor,
+    });
+    this.registries = new Registries({
+      entries: settings.registries,
+      folder: options.store === undefined ? join(paths.cache, "registries") : undefined,
+      secret: (name) => this.secrets.get(name),
+      lookup,
+      path: variables["PATH"],
     });
     this.supervisor = createSupervisor({
       variables,

@@ -12,6 +12,7 @@ import { LoginsClient } from "./logins-client.ts";
 import { MachineClient } from "./machine-client.ts";
 import { type EditOptions, groupPath, ifMatch, serverPath } from "./request-parts.ts";
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
+import { RegistryClient } from "./registry-client.ts";
 import { SecretsClient } from "./secrets-client.ts";
 import { ServersClient } from "./servers-client.ts";
 import { ApprovalsClient } from "./approvals-client.ts";
@@ -73,6 +74,8 @@ export class HubClient {
   readonly logins: LoginsClient;
   /** Other MCP clients on the hub's machine, and their files. */
   readonly machine: MachineClient;
+  /** Where servers are found. */
+  readonly registry: RegistryClient;
   readonly secrets: SecretsClient;
   readonly servers: ServersClient;
   readonly grants: GrantsClient;
@@ -91,6 +94,7 @@ export class HubClient {
     this.groups = new GroupsClient(this.#hub);
     this.logins = new LoginsClient(this.#hub);
     this.machine = new MachineClient(this.#hub);
+    this.registry = new RegistryClient(this.#hub);
     this.secrets = new SecretsClient(this.#hub);
     this.servers = new ServersClient(this.#hub);
     this.grants = new GrantsClient(this.#hub);

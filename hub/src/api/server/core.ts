@@ -15,6 +15,7 @@ import type { LiveHistory } from "../../live/history.ts";
 import type { LiveSessions } from "../../live/sessions.ts";
 import type { HubEvents } from "../../events.ts";
 import type { PersonalSecrets } from "../../secrets/personal.ts";
+import type { Registries } from "../../registry/registries.ts";
 import type { SecretStore } from "../../secrets/store.ts";
 import type { Logins } from "../../servers/login/logins.ts";
 import type { Supervisor } from "../../servers/supervisor.ts";
@@ -27,6 +28,7 @@ export interface Core {
   readonly secrets: SecretStore;
   readonly personalSecrets: PersonalSecrets;
   readonly logins: Logins;
+  readonly registries: Registries;
   readonly users: Users;
   readonly accessTokens: AccessTokens;
   readonly audit: AuditLog;

@@ -33,6 +33,13 @@ const about =
 
 export const AUDITED: Readonly<Record<string, Audited>> = {
   createServer: server("config.edit", "added"),
+  addRegistryServer: ({ body }) => [
+    {
+      action: "config.edit",
+      object: `server ${text(body, "as") ?? text(body, "name") ?? "?"}`,
+      detail: "added from a registry",
+    },
+  ],
   updateServer: server("config.edit", "replaced"),
   patchServer: server("config.edit", "changed"),
   deleteServer: server("config.edit", "removed"),

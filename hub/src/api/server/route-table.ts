@@ -18,6 +18,7 @@ import { ImportCommands } from "./commands/imports.ts";
 import { LifecycleCommands } from "./commands/lifecycle.ts";
 import { LoginCommands } from "./commands/logins.ts";
 import { ParseCommands } from "./commands/parsing.ts";
+import { RegistryCommands } from "./commands/registry.ts";
 import { SecretCommands } from "./commands/secrets.ts";
 import { ServerCommands } from "./commands/servers.ts";
 import { SettingsCommands } from "./commands/settings.ts";
@@ -46,6 +47,7 @@ import { groupRoutes } from "./routes/groups.ts";
 import { lifecycleRoutes } from "./routes/lifecycle.ts";
 import { loginRoutes } from "./routes/logins.ts";
 import { recordRoutes } from "./routes/records.ts";
+import { registryRoutes } from "./routes/registry.ts";
 import { secretRoutes } from "./routes/secrets.ts";
 import { serverRoutes } from "./routes/servers.ts";
 import { settingsRoutes } from "./routes/settings.ts";
@@ -74,6 +76,7 @@ export function createRoutes(managed: Managed, streams: EventStreams, browser: B
     ...toolRoutes(new ToolCommands(managed, tokens)),
     ...groupRoutes(groups, new GroupPreviews(managed)),
     ...chatRoutes(new ChatCommands(managed)),
+    ...registryRoutes(new RegistryCommands(managed, { servers, secrets })),
     ...secretRoutes(secrets),
     ...tokenRoutes(new TokenCommands(managed)),
     ...userRoutes(new UserCommands(managed)),

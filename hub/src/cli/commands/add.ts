@@ -17,9 +17,12 @@ import type { Output } from "../terminal/output.ts";
 import { waiting } from "../terminal/spinner.ts";
 import { count } from "../terminal/text.ts";
 import { seconds } from "../terminal/times.ts";
+import { Option } from "commander";
+import { OFFER_KINDS } from "../../registry/model.ts";
+import { addFromRegistry, registryTarget, type RegistryOptions } from "./add-from-registry.ts";
 import { logInAndConnect } from "./auth.ts";
 
-interface AddOptions extends GlobalOptions, EntryOptions {
+interface AddOptions extends GlobalOptions, EntryOptions, RegistryOptions {
   readonly test: boolean;
 }
 
@@ -29,7 +32,7 @@ export const addCommand: Register = (program, { io, args }) => {
     .description("add a server, after a test")
     .argument(
       "[target]",
-      "package, npm:…, uvx:…, docker:image, ./program, URL, '{json}', - for JSON on stdin, or a command",
+      "package, npm:…, uvx:…, docker:image, registry:NAME[@VERSION], ./program, URL, '{json}', - for JSON on stdin, or a command",
     )
     .argument("[name]", "the name of the server")
     .argument("[arguments...]", "after --: the arguments of the target, or a command")
@@ -40,6 +43,9 @@ export const addCommand: Register = (program, { io, args }) => {
       collect,
       [],
     )
+    .option("--set <name=value>", "an input of a server of a registry; secrets are stored encrypted", collect, [])
+    .addOption(new Option("--package <kind>", "which package of a server of a registry").choices([...OFFER_KINDS]))
+    .option("--registry <name>", "the registry of registry:NAME, by its name, address or folder")
     .option("-H, --header <name: value>", "a header, for a URL", collect, [])
     .option("--group <name>", "add it to this group; repeatable", collect, [])
     .option("--description <text>", "description of the server")
@@ -55,6 +61,8 @@ export const addCommand: Register = (program, { io, args }) => {
         options: AddOptions,
         command: { args: string[] },
       ) => {
+        const inRegistry = registryTarget(command.args[0], options);
+        if (inRegistry !== undefined) return addFromRegistry(io, inRegistry, command.args[1], options);
         const [{ toTarget, wordsAfterDashes }, { inItsRegistry }] = await Promise.all([
           import("../input/given-target.ts"),
           import("../input/which-registry.ts"),
@@ -83,6 +91,7 @@ const EXAMPLES = `
   plugboard add uvx mcp-server-time
   plugboard add docker:mcp/time --group work
   plugboard add https://example.com/mcp tickets -s TOKEN=tickets -H 'Authorization: Bearer \${TOKEN}'
+  plugboard add registry:brave-search --set BRAVE_API_KEY=…
   plugboard add search -- node ./server.js --port 0`;
 
 interface AddRequest {

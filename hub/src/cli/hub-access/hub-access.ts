@@ -10,6 +10,7 @@ import type { ConfigClient } from "../../api/client/config-client.ts";
 import type { ConnectionsClient } from "../../api/client/connections-client.ts";
 import type { GroupsClient } from "../../api/client/groups-client.ts";
 import type { LoginsClient } from "../../api/client/logins-client.ts";
+import type { RegistryClient } from "../../api/client/registry-client.ts";
 import type { SecretsClient } from "../../api/client/secrets-client.ts";
 import type { ServersClient } from "../../api/client/servers-client.ts";
 import type { GrantsClient } from "../../api/client/grants-client.ts";
@@ -42,6 +43,7 @@ type RunningOnly =
 export type Api = Pick<HubClient, "settings" | "changeSettings"> & {
   readonly servers: Omit<Pick<ServersClient, keyof ServersClient>, RunningOnly>;
   readonly groups: Omit<Pick<GroupsClient, keyof GroupsClient>, "preview" | "tool">;
+  readonly registry: Pick<RegistryClient, keyof RegistryClient>;
   readonly secrets: Pick<SecretsClient, "list" | "set" | "delete" | "rotateKey">;
   readonly connections: Pick<ConnectionsClient, keyof ConnectionsClient>;
   readonly tokens: Pick<TokensClient, keyof TokensClient>;

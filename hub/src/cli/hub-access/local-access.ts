@@ -11,6 +11,7 @@ import { LifecycleCommands } from "../../api/server/commands/lifecycle.ts";
 import { ConnectionCommands } from "../../api/server/commands/connections.ts";
 import { OWNER_RIGHTS } from "../../api/server/commands/on-behalf.ts";
 import { LoginCommands } from "../../api/server/commands/logins.ts";
+import { RegistryCommands } from "../../api/server/commands/registry.ts";
 import { SecretCommands } from "../../api/server/commands/secrets.ts";
 import { ServerCommands } from "../../api/server/commands/servers.ts";
 import { SettingsCommands } from "../../api/server/commands/settings.ts";
@@ -138,6 +139,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const lifecycle = new LifecycleCommands(managed, servers);
   const groups = new GroupCommands(managed);
   const secrets = new SecretCommands(managed);
+  const registry = new RegistryCommands(managed, { servers, secrets });
   const tokens = new TokenCommands(managed);
   const oauth = new OAuthCommands(managed);
   const logins = new LoginCommands(managed);
@@ -174,6 +176,12 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
     },
     settings: () => settings.show(),
     changeSettings: (patch) => noted("changeSettings", {}, () => settings.change(patch)),
+    registry: {
+      list: () => registry.list(),
+      search: (query) => registry.search(query),
+      get: (name, which) => registry.get(name, which),
+      add: (input) => noted("addRegistryServer", { body: input }, () => registry.add(input)),
+    },
     secrets: {
       list: () => secrets.list(),
       set: (name, value, options) => noted("setSecret", { params: { name } }, () => secrets.set(name, value, options)),

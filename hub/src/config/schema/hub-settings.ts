@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { count } from "./call-limits.ts";
 import { issuerEntries } from "./issuer.ts";
 import { listenSettings } from "./listen-settings.ts";
+import { registrySettings } from "./registries.ts";
 import { sso } from "./sso.ts";
 
 const memberName = z
@@ -41,6 +42,7 @@ export const hubSettingsEntry = z.strictObject({
       ),
     }),
   ),
+  ...registrySettings,
   auth: z.optional(
     z.strictObject({
       /** Whether the MCP endpoints need credentials. */

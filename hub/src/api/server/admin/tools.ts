@@ -9,9 +9,14 @@ import { toCallResult } from "../call-result.ts";
 import { OWNER_RIGHTS } from "../commands/on-behalf.ts";
 import { LoginCommands } from "../commands/logins.ts";
 import { LifecycleCommands } from "../commands/lifecycle.ts";
+import { RegistryCommands } from "../commands/registry.ts";
+import { SecretCommands } from "../commands/secrets.ts";
 import { ServerCommands } from "../commands/servers.ts";
 import { StatsCommands } from "../commands/stats.ts";
 import { ToolCommands } from "../commands/tools.ts";
+import { check } from "../check.ts";
+import { registryAdd } from "../../schemas/registry.ts";
+import { OFFER_KINDS } from "../../../registry/model.ts";
 import type { Managed } from "../core.ts";
 
 export interface AdminTool {
@@ -22,6 +27,7 @@ export interface AdminTool {
 }
 
 const TEXT = { type: "string" };
+const REGISTRY = { ...TEXT, description: "Its name. Default: all that are configured" };
 const SERVER = { server_name: { ...TEXT, description: "Name or id of the server" } };
 const ID = { id: { ...TEXT, description: "Id or name of the server" } };
 const CONFIG = { config: { type: "object", description: "An entry as in mcp_server.json, with its name" } };
@@ -32,6 +38,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
   const tools = new ToolCommands(managed);
   const stats = new StatsCommands(managed);
   const logins = new LoginCommands(managed);
+  const registry = new RegistryCommands(managed, { servers, secrets: new SecretCommands(managed) });
   return [
     tool(
       "list_mcp_servers",
@@ -126,6 +133,62 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       operation: "logout",
       destroys: true,
     }),
+    ...registryTools(registry),
+  ];
+}
+
+/** Finding servers in registries and adding them. */
+function registryTools(registry: RegistryCommands): readonly AdminTool[] {
+  return [
+    tool(
+      "search_mcp_registry",
+      "Search servers in registries. Every word must be in name, title or description",
+      { query: TEXT, registry: REGISTRY, cursor: TEXT },
+      {
+        run: (args) =>
+          registry.search({
+            query: optionalText(args, "query") ?? "",
+            registry: optionalText(args, "registry"),
+            cursor: optionalText(args, "cursor"),
+          }),
+        optional: ["query", "registry", "cursor"],
+        reads: true,
+      },
+    ),
+    tool(
+      "get_mcp_registry_server",
+      "A server of a registry: what would be run, and the inputs that it needs",
+      { name: TEXT, registry: REGISTRY, version: TEXT },
+      {
+        run: (args) =>
+          registry.get(text(args, "name"), {
+            registry: optionalText(args, "registry"),
+            version: optionalText(args, "version"),
+          }),
+        optional: ["registry", "version"],
+        reads: true,
+      },
+    ),
+    tool(
+      "add_mcp_registry_server",
+      "Add a server of a registry. Without a required value nothing is saved. Ask a person for secrets, or name a stored one: " +
+        '{"secret_ref": "name"}',
+      {
+        name: TEXT,
+        registry: REGISTRY,
+        version: TEXT,
+        package: { ...TEXT, enum: [...OFFER_KINDS] },
+        as: { ...TEXT, description: "The name of the server in the hub" },
+        values: { type: "object", description: "By input" },
+        enabled: { type: "boolean" },
+        groups: { type: "array", items: TEXT },
+      },
+      {
+        run: (args) => registry.add(check(registryAdd, args)),
+        operation: "addRegistryServer",
+        optional: ["registry", "version", "package", "as", "values", "enabled", "groups"],
+      },
+    ),
   ];
 }
 
@@ -214,6 +277,10 @@ function text(args: JsonObject, key: string): string {
   const value = args[key];
   if (typeof value === "string" && value !== "") return value;
   throw invalid(key, `\`${key}\` must be text`);
+}
+
+function optionalText(args: JsonObject, key: string): string | undefined {
+  return args[key] === undefined ? undefined : text(args, key);
 }
 
 function invalid(field: string, message: string, hint?: string): HubError {
