@@ -280,6 +280,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means:
       "Servers, changed tools and calls are approved by a person, as CATALOGUE §6 and the rules of a group say; never by the model.",
     provenBy: "test/calls/approval.test.ts",
+  },
   "RG-1": {
     means:
       "Servers are found and added from registries and mirrors; required inputs are asked for, secrets go to the store, versions are exact.",

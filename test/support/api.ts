@@ -1,6 +1,7 @@
 // A hub in the test process with its management API on a real socket. It records every byte that it sends, so that a test can
 // search the output for values that must not appear.
 
+import type { LookupFunction } from "node:net";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { createApi, type Api, type ApiOptions } from "../../hub/src/api/server/app.ts";
@@ -55,13 +56,14 @@ export interface ManagedHub extends Omit<InProcess, "end"> {
 interface Options extends Partial<ApiOptions> {
   readonly groups?: unknown;
   readonly variables?: Readonly<Record<string, string>>;
+  readonly lookup?: LookupFunction;
   /** The number of wrong tokens allowed per minute. */
   readonly wrongTokens?: number;
 }
 
 export async function openManaged(servers: Servers | undefined, options: Options = {}): Promise<ManagedHub> {
-  const { groups, variables = {}, wrongTokens = 1_000_000, ...api } = options;
-  const inProcess = await openInProcess(servers, { groups, variables });
+  const { groups, variables = {}, lookup, wrongTokens = 1_000_000, ...api } = options;
+  const inProcess = await openInProcess(servers, { groups, variables, ...(lookup === undefined ? {} : { lookup }) });
   const { hub, home } = inProcess;
   const paths = hubPaths({ env: home.env, platform: process.platform, home: home.dir });
   // Clients' files are in the test's own folder.
