@@ -20,7 +20,9 @@ describe("RG-1 over the API", () => {
   beforeAll(async () => {
     managed = await openManaged(undefined);
   });
-  afterAll(async () => void expect(await managed.end()).toEqual([]));
+  afterAll(async () => {
+    expect(await managed.end()).toEqual([]);
+  });
   beforeEach(async () => {
     for (const name of await managed.hub.secrets.list()) await managed.hub.secrets.delete(name);
   });
@@ -123,8 +125,13 @@ describe("RG-1 by the command", () => {
   it("RG-1 a path is made absolute, and --json has everything", async (test) => {
     const home = await openHome(test);
     const { code, stdout } = await plugboard(home, [
-      ...["add", "registry:filesystem", "files", "--registry", "curated"],
-      ...["--set", "folders=docs,/srv", "--disabled", "--json"],
+      "add",
+      "registry:filesystem",
+      "files",
+      "--registry=curated",
+      "--set=folders=docs,/srv",
+      "--disabled",
+      "--json",
     ]);
     expect(code).toBe(0);
     const added = JSON.parse(stdout);
