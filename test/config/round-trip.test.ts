@@ -76,6 +76,7 @@ const SERVERS = {
   era: { command, era: "legacy" },
   npm: { command: "npx", args: ["-y", "some-mcp"], npm: "npx" },
   resilience: { command, resilience: { restart: false } },
+  results: { command, results: { max_bytes: 20_000 } },
   proxy: { url, proxy: "http://proxy.example:3128" },
   tls: { url, tls: { ca: "/etc/ca.pem" } },
   ca: { url, ca: "/etc/ca.pem" },
@@ -103,6 +104,7 @@ const GROUPS = {
   exposure: { exposure: "search" },
   always: { always: ["git:status"] },
   approve: { approve: "destructive" },
+  results: { results: { max_tokens: 5000 } },
   approval_timeout_ms: { approval_timeout_ms: 60_000 },
 } as const satisfies Record<keyof typeof groupEntry.shape, object>;
 

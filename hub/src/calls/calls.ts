@@ -15,6 +15,7 @@ import { ActiveCalls } from "./active-calls.ts";
 import { Call, compose, type Next, type RefusedCall, type ServerRequest, type ToolCall } from "./call.ts";
 import type { CallerDurations, Latency } from "./latency.ts";
 import type { Approvals } from "./approval/approvals.ts";
+import { KeptResults } from "./results/kept-results.ts";
 import { approval } from "./steps/approval.ts";
 import { breaker } from "./steps/breaker.ts";
 import { forward, inputRounds } from "./steps/forward.ts";
@@ -45,6 +46,8 @@ export class Calls {
   #open = 0;
   readonly limits: CallLimits;
   readonly active = new ActiveCalls();
+  /** What was cut from results. */
+  readonly results = new KeptResults();
   readonly approvals: Approvals;
 
   constructor(options: CallsOptions) {

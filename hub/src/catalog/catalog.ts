@@ -96,10 +96,12 @@ export class Catalog {
     return group;
   }
 
-  /** What holds for calls of a tool in no group: the most that a group with this tool asks for. */
+  /** What holds for calls of a tool in no group: the approval that any group with this tool asks for. */
   rulesOnServer(server: string, tool: string): ToolRules | undefined {
     const groups = [...this.#groups.values()].filter(({ servers }) => servers.includes(server));
-    return strictest(groups.map((group) => group.findRules(server, tool)));
+    const approval = strictest(groups.map((group) => group.findRules(server, tool)));
+    const maxResultBytes = this.#members.get(server)?.maxResultBytes;
+    return approval === undefined && maxResultBytes === undefined ? undefined : { approval, maxResultBytes };
   }
 
   /** For the management API: the error also suggests similar names. */

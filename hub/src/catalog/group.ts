@@ -110,6 +110,7 @@ export class Group {
       always,
       approve,
       approvalTimeoutMs,
+      results,
       several,
       incomplete: _incomplete,
       ...rest
@@ -118,6 +119,7 @@ export class Group {
     const filter = new ToolFilter(tools);
     const naming = { group: name, form: { several, maxLength: maxNameLength, verbatim } };
     const resources = new ResourceTable(name, members);
+    const limits = new Map(members.map(({ server, maxResultBytes }) => [server, maxResultBytes]));
     this.name = name;
     this.description = description;
     this.servers = servers;
@@ -132,7 +134,11 @@ export class Group {
       ...(toolSettings === undefined ? {} : { settings: new GroupToolSettings(toolSettings, maxNameLength) }),
       rules:
         options.rulesOf ??
-        (({ definition, override }) => rulesOf({ approve, approvalTimeoutMs }, definition, override)),
+        (({ server, definition, override }) =>
+          rulesOf(
+            { approve, approvalTimeoutMs, results },
+            { definition, override, maxResultBytes: limits.get(server) },
+          )),
       ...(readOnly ? { hides: (definition) => !changesNothing(definition) } : {}),
     });
     this.#prompts = new NameTable(members, {

@@ -1,4 +1,5 @@
 // One server as a member of groups: its state and what it offers.
+import { maxResultBytes } from "../config/schema/call-rules.ts";
 import type { ServerConfig } from "../config/schema/types.ts";
 import { HubError } from "../errors.ts";
 import type { ServerListing } from "./listing.ts";
@@ -13,12 +14,15 @@ export interface Member {
   readonly server: string;
   readonly state: MemberState;
   readonly offers: Offers;
+  /** How large its results may be, in bytes. */
+  readonly maxResultBytes?: number | undefined;
 }
 
-export function createMember({ name, enabled }: ServerConfig, listed: ServerListing | undefined): Member {
-  if (!enabled) return { server: name, state: "disabled", offers: NO_OFFERS };
-  if (listed === undefined) return { server: name, state: "unlisted", offers: NO_OFFERS };
-  return { server: name, state: listed.available ? "running" : "down", offers: readOffers(listed.listing) };
+export function createMember({ name, enabled, results }: ServerConfig, listed: ServerListing | undefined): Member {
+  const base = { server: name, maxResultBytes: maxResultBytes(results) };
+  if (!enabled) return { ...base, state: "disabled", offers: NO_OFFERS };
+  if (listed === undefined) return { ...base, state: "unlisted", offers: NO_OFFERS };
+  return { ...base, state: listed.available ? "running" : "down", offers: readOffers(listed.listing) };
 }
 
 /** Has no listing, so an unknown name may belong to it. */

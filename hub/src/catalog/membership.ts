@@ -47,6 +47,7 @@ export function readMemberships(config: HubConfig): Memberships {
     always,
     approve,
     approvalTimeoutMs,
+    results,
     ...rest
   } of config.groups) {
     noFieldsLeft(rest);
@@ -70,6 +71,7 @@ export function readMemberships(config: HubConfig): Memberships {
       always: always ?? DEFAULTS.always,
       approve: approve ?? DEFAULTS.approve,
       approvalTimeoutMs: approvalTimeoutMs ?? DEFAULTS.approvalTimeoutMs,
+      results,
       incomplete: unknown.length > 0,
     });
   }
@@ -97,6 +99,7 @@ const DEFAULTS = {
   always: [],
   approve: "never",
   approvalTimeoutMs: DEFAULT_APPROVAL_MS,
+  results: undefined,
   incomplete: false,
 } as const;
 

@@ -1,6 +1,7 @@
-// What holds for the calls of one tool in one group: whether a person approves them. Decided once for each snapshot.
+// What holds for the calls of one tool in one group: whether a person approves them, and how large their results
+// may be. Decided once for each snapshot.
 
-import type { ApprovalRule } from "../config/schema/call-rules.ts";
+import { maxResultBytes, type ApprovalRule, type ResultLimits } from "../config/schema/call-rules.ts";
 import { isObject, type JsonObject } from "../lib/json/json.ts";
 import type { ToolOverride } from "./tool-settings.ts";
 
@@ -13,25 +14,38 @@ export interface ApprovalNeeded {
 
 /** Undefined for nearly all tools, so that their calls cost nothing more. */
 export interface ToolRules {
-  readonly approval?: ApprovalNeeded;
+  readonly approval?: ApprovalNeeded | undefined;
+  /** Larger results are cut. */
+  readonly maxResultBytes?: number | undefined;
 }
 
 export interface GroupRules {
   readonly approve: ApprovalRule;
   readonly approvalTimeoutMs: number;
+  readonly results: ResultLimits | undefined;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** `definition`: as the server sent it; empty if the server has not been up. */
+interface RuledTool {
+  /** As the server sent it; empty if the server has not been up. */
+  readonly definition: JsonObject;
+  readonly override: ToolOverride | undefined;
+  /** The limit of its server. */
+  readonly maxResultBytes: number | undefined;
+}
+
 export function rulesOf(
-  { approve, approvalTimeoutMs: timeoutMs }: GroupRules,
-  definition: JsonObject,
-  override: ToolOverride | undefined,
+  { approve, approvalTimeoutMs: timeoutMs, results }: GroupRules,
+  { definition, override, maxResultBytes: ofServer }: RuledTool,
 ): ToolRules | undefined {
-  const rule = override?.settings.approve ?? approve;
-  if (!needsApproval(rule, definition)) return undefined;
-  return { approval: { timeoutMs, hidden: override?.hidden ?? NONE } };
+  const isHeld = needsApproval(override?.settings.approve ?? approve, definition);
+  const limit = results === undefined ? ofServer : maxResultBytes(results);
+  if (!isHeld && limit === undefined) return undefined;
+  return {
+    approval: isHeld ? { timeoutMs, hidden: override?.hidden ?? NONE } : undefined,
+    maxResultBytes: limit,
+  };
 }
 
 /** What a tool does is known from its own hints only. A tool that is not known yet may do anything. */
@@ -50,7 +64,7 @@ export function needsApproval(rule: ApprovalRule, definition: JsonObject): boole
   }
 }
 
-/** The most careful of the rules that groups have for a tool: for calls in no group. */
-export function strictest(rules: readonly (ToolRules | undefined)[]): ToolRules | undefined {
-  return rules.find((each) => each?.approval !== undefined);
+/** The approval that some group asks for: for calls in no group. */
+export function strictest(rules: readonly (ToolRules | undefined)[]): ApprovalNeeded | undefined {
+  return rules.find((each) => each?.approval !== undefined)?.approval;
 }

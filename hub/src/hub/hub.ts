@@ -503,6 +503,7 @@ export class Hub {
 
   async #stop(drainMs: number): Promise<void> {
     this.calls.approvals.close();
+    this.calls.results.close();
     if (drainMs > 0) await this.#drain(drainMs);
     this.#edges?.close();
     this.#shared.loginOffers.close();

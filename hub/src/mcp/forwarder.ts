@@ -5,6 +5,7 @@ import type { ServerRequest, ToolCall } from "../calls/call.ts";
 import type { Calls } from "../calls/calls.ts";
 import { withExposedUris } from "../calls/exposed-uris.ts";
 import { refusedArgument, withFixedArguments } from "../calls/fixed-arguments.ts";
+import { KeptResults } from "../calls/results/kept-results.ts";
 import { givenName, type ExposedTool, type Group } from "../catalog/group.ts";
 import { HubError } from "../errors.ts";
 import { isObject, type JsonObject } from "../lib/json/json.ts";
@@ -19,7 +20,7 @@ import { InteractiveForwarder } from "./client-requests/interactive-forwarder.ts
 import type { LoginOffers } from "./client-requests/login-offers.ts";
 import { toolError } from "./errors.ts";
 import type { LogLevels } from "./log-levels.ts";
-import { callerOf } from "./principal.ts";
+import { callerOf, clientKey, ownerOf } from "./principal.ts";
 import { unsupportedTask } from "./tasks/task-requests.ts";
 import type { Tasks } from "./tasks/tasks.ts";
 
@@ -113,7 +114,8 @@ export class Forwarder {
     );
     const shown = withExposedUris(reply, group.rewrittenUris(server));
     if (!shown.ok) return shown;
-    const result = this.#options.tasks.adopt(shown.result, incoming, server);
+    const limited = rules?.maxResultBytes === undefined ? shown.result : this.#limited(shown.result, incoming, target);
+    const result = this.#options.tasks.adopt(limited, incoming, server);
     return (
       unsupportedTask(result, incoming) ?? { ok: true, result: toolResultFor(result, versionOf(incoming), definition) }
     );
@@ -132,7 +134,10 @@ export class Forwarder {
   }
 
   async readResource(incoming: IncomingRequest, group: Group): Promise<Reply> {
-    const { server, uri } = group.resolveResource(stringParam(incoming, "uri"));
+    const asked = stringParam(incoming, "uri");
+    if (KeptResults.owns(asked))
+      return { ok: true, result: this.#options.calls.results.read(asked, keeperOf(incoming)) };
+    const { server, uri } = group.resolveResource(asked);
     const request = { ...this.requestFor(incoming, group, server), replace: { uri } };
     const reply = await this.#send(incoming, { server, group }, request, (sent) =>
       this.#options.calls.forward(server, sent),
@@ -156,6 +161,14 @@ export class Forwarder {
     throw new HubError("InvalidArgument", "`ref` must name a prompt (ref/prompt) or a resource (ref/resource)", {
       field: "ref",
     });
+  }
+
+  /** A result that is too large is cut, and the client can read the rest. */
+  #limited(result: Raw, incoming: IncomingRequest, { rules, override, definition }: ExposedTool): Raw {
+    const maxBytes = rules?.maxResultBytes;
+    if (maxBytes === undefined) return result;
+    const { outputSchema } = override?.definition ?? definition;
+    return this.#options.calls.results.limit(result, { maxBytes, owner: keeperOf(incoming), outputSchema });
   }
 
   /** The members that all forwarded requests have in common. */
@@ -222,6 +235,11 @@ export class Forwarder {
     const rules = this.#headerRules.of(definition);
     return rules.length === 0 ? undefined : headerMismatch(headers, request.method, request.params?.value, rules);
   }
+}
+
+/** Who may read what was cut from a result: the caller, in the same session. */
+function keeperOf(incoming: IncomingRequest): string {
+  return JSON.stringify([ownerOf(incoming), clientKey(incoming) ?? null]);
 }
 
 /** The client's revision. On stdio a client may send requests before `initialize`. */

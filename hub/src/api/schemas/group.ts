@@ -1,7 +1,7 @@
 // A group, as it is written and as it is shown.
 
 import * as z from "zod/mini";
-import { approvalRule } from "../../config/schema/call-rules.ts";
+import { approvalRule, resultLimits } from "../../config/schema/call-rules.ts";
 import { groupEntry } from "../../config/schema/schema.ts";
 import { groupTools } from "../../config/schema/tool-settings.ts";
 import { component, describe } from "./docs.ts";
@@ -33,6 +33,7 @@ export const group = component(
       "Which calls a person approves first; null: none, except of tools whose settings say so",
     ),
     approval_timeout_ms: describe(z.nullable(z.int()), "How long a call waits for approval; null: default"),
+    results: describe(z.nullable(resultLimits), "How large results may be; null: as the entries of the servers say"),
     is_searched: describe(z.boolean(), "Whether clients get tools that search, in place of all tools"),
     declared: describe(z.boolean(), "False if no config file names the group: the default group, or one from a hint"),
     error: describe(z.nullable(errorBody), "Why the group in the file is invalid"),

@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 import { authFields } from "../../config/schema/auth.ts";
+import { resultLimits } from "../../config/schema/call-rules.ts";
 import { resilienceEntry } from "../../config/schema/resilience.ts";
 import { serverEntry as fileEntry } from "../../config/schema/schema.ts";
 import { component, describe } from "./docs.ts";
@@ -44,6 +45,7 @@ const serverConfig = component(
     era: z.optional(z.enum(["modern", "legacy"])),
     npm: z.optional(z.enum(["managed", "npx"])),
     resilience: z.optional(resilienceEntry),
+    results: z.optional(resultLimits),
     proxy: z.optional(z.union([z.string(), z.boolean()])),
     tls: z.optional(
       z.object({

@@ -25,6 +25,7 @@ interface GroupOptions extends GlobalOptions {
   readonly always?: string;
   readonly approve?: ApprovalRule;
   readonly approvalTimeout?: string;
+  readonly maxResultTokens?: string;
 }
 
 export const groupCommand: Register = (program, { io }) => {
@@ -71,6 +72,7 @@ export const groupCommand: Register = (program, { io }) => {
         new Option("--approve <calls>", "which calls a person approves first (default: never)").choices(APPROVALS),
       )
       .option("--approval-timeout <time>", "how long a call waits for approval, like 90s (default: 5m)")
+      .option("--max-result-tokens <n>", "cut larger results; 0 for no limit (default: as the servers' entries say)")
       .action((name: string, options: GroupOptions) => run(options, (access) => change(access, name, options)));
   }
   addToolCommand(group, run);
@@ -119,12 +121,18 @@ async function get({ api, out, hub }: Access, name: string): Promise<void> {
         ])),
     ...(group.always.length === 0 ? [] : [[label("always"), group.always.join(" ")]]),
     ...(group.approve === null ? [] : [[label("approve"), approvalOf(group)]]),
+    ...(group.results === null ? [] : [[label("results"), limitOf(group.results)]]),
     ...tools.map((tool): Cell[] => [label(""), tool.name]),
   ]);
 }
 
 function approvalOf({ approve, approval_timeout_ms: timeoutMs }: GroupView): string {
   return timeoutMs === null ? String(approve) : `${String(approve)}, within ${duration(timeoutMs)}`;
+}
+
+function limitOf({ max_bytes: bytes, max_tokens: tokens }: NonNullable<GroupView["results"]>): string {
+  if (tokens !== undefined) return `at most ${approximate(tokens)} tokens`;
+  return bytes === undefined ? "of any size" : `at most ${bytes} bytes`;
 }
 
 function offered({ tool_count, tokens, is_searched }: GroupView): string {
@@ -197,6 +205,7 @@ function toInput({
   always,
   approve,
   approvalTimeout,
+  maxResultTokens,
 }: GroupOptions): GroupInput {
   return {
     ...(servers === undefined ? {} : { servers: parseList(servers) }),
@@ -206,10 +215,15 @@ function toInput({
     ...(exposure === undefined ? {} : { exposure }),
     ...(always === undefined ? {} : { always: parseList(always) }),
     ...(approve === undefined ? {} : { approve }),
+    ...(maxResultTokens === undefined ? {} : { results: limitsOf(maxResultTokens) }),
     ...(approvalTimeout === undefined
       ? {}
       : { approval_timeout_ms: parseDuration(approvalTimeout, "approval-timeout") }),
   };
+}
+
+function limitsOf(text: string): NonNullable<GroupInput["results"]> {
+  return text === "0" ? {} : { max_tokens: Number(text) };
 }
 
 function parseList(text: string): string[] {

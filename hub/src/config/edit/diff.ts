@@ -45,6 +45,7 @@ const RESTARTS: Readonly<Record<keyof ServerConfig, boolean>> = {
   description: false,
   source: false,
   resilience: false,
+  results: false,
   groups: false,
 };
 

@@ -65,6 +65,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     era: era === "auto" ? undefined : era,
     npm,
     resilience: parsed.resilience,
+    results: parsed.results,
     network,
     groups: [...new Set(groups)],
   });
@@ -151,6 +152,7 @@ export function normalizeGroup(
     always,
     approve,
     approval_timeout_ms: approvalTimeoutMs,
+    results,
   } = parseWith(groupEntry, given);
   return fromFields<GroupConfig>({
     name,
@@ -164,6 +166,7 @@ export function normalizeGroup(
     always: always && [...new Set(always)],
     approve,
     approvalTimeoutMs,
+    results,
   });
 }
 
@@ -180,6 +183,7 @@ export function toGroupEntry({
   always,
   approve,
   approvalTimeoutMs,
+  results,
   ...rest
 }: GroupConfig): GroupEntry {
   noFieldsLeft(rest);
@@ -193,5 +197,6 @@ export function toGroupEntry({
     always: always && [...always],
     approve,
     approval_timeout_ms: approvalTimeoutMs,
+    results,
   });
 }

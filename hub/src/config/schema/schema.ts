@@ -9,7 +9,7 @@ import * as limits from "./limits.ts";
 import { networkEntry } from "./network.ts";
 import { resilienceEntry } from "./resilience.ts";
 import * as rule from "./text.ts";
-import { approvalRule, approvalTimeout } from "./call-rules.ts";
+import { approvalRule, approvalTimeout, resultLimits } from "./call-rules.ts";
 import { groupTools } from "./tool-settings.ts";
 
 const args = z
@@ -169,6 +169,7 @@ export const serverEntry = z.looseObject({
   /** npx only: whether the hub installs and runs the package itself, or npx does. */
   npm: z.optional(npm),
   resilience: z.optional(resilienceEntry),
+  results: z.optional(resultLimits),
   ...networkEntry,
   groups: z.optional(z.array(rule.name).check(z.maxLength(limits.GROUP_ENTRIES_MAX))),
 });
@@ -195,6 +196,8 @@ export const groupEntry = z.looseObject({
   approve: z.optional(approvalRule),
   /** How long a call waits for that. */
   approval_timeout_ms: z.optional(approvalTimeout),
+  /** In place of those of its servers. */
+  results: z.optional(resultLimits),
 });
 
 export type GroupEntry = z.infer<typeof groupEntry>;

@@ -1,7 +1,7 @@
 // The config in normal form, produced by normalize.ts from both spellings. `${NAME}` and secret references are not resolved
 // yet: that happens when a server starts.
 
-import type { ApprovalRule } from "./call-rules.ts";
+import type { ApprovalRule, ResultLimits } from "./call-rules.ts";
 import type { CallLogEntry } from "./call-log.ts";
 import type { HubLimits } from "./hub-limits.ts";
 import type { ErrorBody } from "../../errors.ts";
@@ -95,6 +95,8 @@ export interface ServerConfig {
   readonly npm?: NpmMode;
   /** Restarts, retries and limits, as far as the user sets them. */
   readonly resilience?: ResilienceEntry;
+  /** How large results may be. */
+  readonly results?: ResultLimits;
   /** Proxy and TLS of a remote server; for a local one, whether it inherits the hub's proxy variables. */
   readonly network?: NetworkConfig;
   /** Groups that contain this server although they do not list it. */
@@ -124,6 +126,8 @@ export interface GroupConfig {
   readonly approve?: ApprovalRule;
   /** How long a call waits for that. */
   readonly approvalTimeoutMs?: number;
+  /** How large results may be. Undefined: as the servers' entries say. */
+  readonly results?: ResultLimits;
 }
 
 /** A group in the file that is not valid. */

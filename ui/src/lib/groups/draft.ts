@@ -43,7 +43,10 @@ export function toDraft(group: GroupView): GroupDraft {
 }
 
 /** What is saved. `group`: has the settings that this page does not show. */
-export function toEntry(draft: GroupDraft, { name_asker, always, approval_timeout_ms }: GroupView): GroupInput {
+export function toEntry(
+  draft: GroupDraft,
+  { name_asker, always, approval_timeout_ms, results }: GroupView,
+): GroupInput {
   const access = parseAccess(draft.access);
   return {
     servers: [...draft.servers],
@@ -52,6 +55,7 @@ export function toEntry(draft: GroupDraft, { name_asker, always, approval_timeou
     ...(access === undefined ? {} : { access }),
     ...(draft.exposure === "auto" ? {} : { exposure: draft.exposure }),
     ...(draft.approve === "never" ? {} : { approve: draft.approve }),
+    ...(results === null ? {} : { results }),
     ...(approval_timeout_ms === null ? {} : { approval_timeout_ms }),
     ...(name_asker === null ? {} : { name_asker }),
     ...(always.length === 0 ? {} : { always }),

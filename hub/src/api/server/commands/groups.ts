@@ -71,6 +71,7 @@ export class GroupCommands {
       always,
       approve,
       approvalTimeoutMs,
+      results,
       ...rest
     } = declared ?? UNDECLARED;
     noFieldsLeft(rest);
@@ -88,6 +89,7 @@ export class GroupCommands {
       always: [...(always ?? [])],
       approve: approve ?? null,
       approval_timeout_ms: approvalTimeoutMs ?? null,
+      results: results ?? null,
       declared: declared !== undefined || invalid !== undefined,
       error: invalid?.error ?? null,
       path: groupPath(name),

@@ -3,11 +3,12 @@
 import type { ServerRequest } from "../../../calls/call.ts";
 import { withExposedUris } from "../../../calls/exposed-uris.ts";
 import { refusedArgument, withFixedArguments } from "../../../calls/fixed-arguments.ts";
+import { KeptResults } from "../../../calls/results/kept-results.ts";
 import { givenName, type ExposedTool, type Group } from "../../../catalog/group.ts";
 import type { Listing } from "../../../catalog/listing.ts";
 import { NO_GROUP } from "../../../catalog/membership.ts";
 import { MAX_NAME_LENGTH } from "../../../catalog/repair.ts";
-import type { ApprovalNeeded } from "../../../catalog/tool-rules.ts";
+import type { ToolRules } from "../../../catalog/tool-rules.ts";
 import { TokenCounts } from "../../../catalog/tokens.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../../../errors.ts";
@@ -160,7 +161,7 @@ export class ToolCommands {
         throw noTool(server.name, tool, server.listing?.tools ?? []);
       }
       const rules = this.#managed.hub.catalog.rulesOnServer(server.name, tool);
-      return { server: server.name, tool, definition, approval: rules?.approval };
+      return { server: server.name, tool, definition, rules };
     });
     return this.#call({ group: NO_GROUP, params: toParams(tool, args), ...target }, options);
   }
@@ -193,7 +194,7 @@ export class ToolCommands {
         exposed: givenName(target),
         params: override === undefined ? params : withFixedArguments(override, params),
         definition: override?.definition ?? definition,
-        approval: rules?.approval,
+        rules,
       },
       options,
     );
@@ -202,6 +203,7 @@ export class ToolCommands {
 
   async readResource(name: string, exposed: string, options: RequestOptions = {}): Promise<Raw> {
     const group = this.#group(name);
+    if (KeptResults.owns(exposed)) return this.#managed.hub.calls.results.read(exposed, keeperOf(options));
     const { server, uri } = group.resolveResource(exposed);
     return this.#request(group, server, { method: "resources/read", params: { uri } }, options);
   }
@@ -232,7 +234,7 @@ export class ToolCommands {
   }
 
   async #call(call: ServerCall, options: RequestOptions): Promise<CallOutcome> {
-    const { group, server, tool, exposed, params, definition, approval } = call;
+    const { group, server, tool, exposed, params, definition, rules } = call;
     const startedAt = performance.now();
     const reply = await this.#managed.hub.calls.callTool({
       method: "tools/call",
@@ -242,14 +244,29 @@ export class ToolCommands {
       server,
       name: tool,
       exposed,
-      approval,
+      approval: rules?.approval,
       client: options.client,
       responder: NO_CLIENT,
       workflowId: options.workflowId,
       ...toServerRequest(options),
     });
     const durationMs = performance.now() - startedAt;
-    return { reply: reply.ok ? { ok: true, result: withContent(reply.result) } : reply, durationMs };
+    return {
+      reply: reply.ok ? { ok: true, result: this.#limited(withContent(reply.result), call, options) } : reply,
+      durationMs,
+    };
+  }
+
+  /** A result that is too large is cut, and its caller can read the rest. */
+  #limited(result: Raw, { rules, definition }: ServerCall, options: RequestOptions): Raw {
+    const maxBytes = rules?.maxResultBytes;
+    if (maxBytes === undefined) return result;
+    const owner = keeperOf(options);
+    return this.#managed.hub.calls.results.limit(result, {
+      maxBytes,
+      owner,
+      outputSchema: definition?.["outputSchema"],
+    });
   }
 
   async #request(
@@ -274,6 +291,11 @@ export class ToolCommands {
   #group(name: string): Group {
     return this.#managed.hub.catalog.groupOrSuggest(name);
   }
+}
+
+/** Who may read what was cut from a result: only who called, through the API. */
+function keeperOf({ principal = LOCAL.principal() }: RequestOptions): string {
+  return JSON.stringify([principal, "api"]);
 }
 
 const NO_LISTING: Listing = { tools: [], resources: [], templates: [], prompts: [] };
@@ -312,7 +334,7 @@ interface ServerCall {
   readonly exposed?: string | undefined;
   readonly params: RawParams | undefined;
   readonly definition: JsonObject | undefined;
-  readonly approval: ApprovalNeeded | undefined;
+  readonly rules: ToolRules | undefined;
 }
 
 /** Keeps the bytes of the arguments, so that numbers which JavaScript cannot represent reach the server unchanged. */

@@ -36,7 +36,19 @@ export const asIs: Hide = (secret) => secret;
  */
 export function toEntry(server: ServerConfig, hide: Hide, known = NO_SECRETS): Entry {
   const { id, name, enabled, description, source, transport, env, allowEnv, config, timeouts, ...others } = server;
-  const { auth, isolation, era, npm, resilience, network, groups, writtenAs: _, invalid: __, ...rest } = others;
+  const {
+    auth,
+    isolation,
+    era,
+    npm,
+    resilience,
+    results,
+    network,
+    groups,
+    writtenAs: _,
+    invalid: __,
+    ...rest
+  } = others;
   noFieldsLeft(rest);
   const masking = { hide, secrets: known.with(secretValues(server)) };
   const variables = Object.entries(env).map(([key, entry]) => [key, toVariable(key, entry, masking)]);
@@ -56,6 +68,7 @@ export function toEntry(server: ServerConfig, hide: Hide, known = NO_SECRETS): E
     era,
     npm,
     resilience,
+    results,
     ...toNetworkFields(network, hide),
     groups: groups.length === 0 ? undefined : [...groups],
   });

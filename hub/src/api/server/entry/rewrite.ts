@@ -36,6 +36,7 @@ const PART_OF = {
   era: "era",
   npm: "npm",
   resilience: "resilience",
+  results: "results",
   proxy: "network",
   tls: "network",
   ca: "network",
