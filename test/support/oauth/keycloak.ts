@@ -54,8 +54,22 @@ function succeeds(command: string, words: string[]): Promise<boolean> {
   );
 }
 
+export interface Keycloak extends Issuer {
+  /** Adds a realm of users of the hub, set up as docs/access.md says. Returns its issuer. */
+  addTeam(team: Team): Promise<string>;
+}
+
+export interface Team {
+  /** The address of the group that its tokens are for. */
+  readonly audience: string;
+  /** Where people come back to after a sign-in to the hub. */
+  readonly callback: string;
+  /** The secret of the hub's own client, `hub`. */
+  readonly secret: string;
+}
+
 /** A realm with one user and one public client, whose tokens are for the protected servers that are named. */
-export async function startKeycloak(clientId: string, resource: string): Promise<Issuer> {
+export async function startKeycloak(clientId: string, resource: string): Promise<Keycloak> {
   const front = await Front.open([
     [/\/\.well-known\//, "metadata"],
     [/^\/realms\/test\/protocol\/openid-connect\/auth$/, "authorize"],
@@ -85,6 +99,7 @@ export async function startKeycloak(clientId: string, resource: string): Promise
       const form = await browser.open(url, until);
       return until?.(new URL(form.url)) === true ? form : browser.submit(form, ALICE, until);
     },
+    addTeam: (team) => addTeam(front.url, team),
     close: async () => {
       await front.close();
       await program.close();
@@ -92,24 +107,109 @@ export async function startKeycloak(clientId: string, resource: string): Promise
   };
 }
 
-async function createRealm(url: string, clientId: string, resource: string): Promise<void> {
-  const grant = { grant_type: "password", client_id: "admin-cli", ...ADMIN };
-  const signedIn = await fetch(`${url}/realms/master/protocol/openid-connect/token`, {
+type Manage = (method: string, path: string, body?: object) => Promise<unknown>;
+
+/** Requests of its administrator. */
+async function openAdmin(url: string): Promise<Manage> {
+  const { access_token: token } = await passwordGrant(`${url}/realms/master`, "admin-cli", ADMIN);
+  return async (method, path, body) => {
+    const response = await fetch(`${url}/admin/realms${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === "" ? undefined : JSON.parse(text);
+  };
+}
+
+interface Password {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** What a program gets that knows the password of a person. */
+export async function passwordGrant(
+  issuer: string,
+  clientId: string,
+  password: Password = ALICE,
+  scope?: string,
+): Promise<{ readonly access_token: string; readonly id_token?: string }> {
+  const response = await fetch(`${issuer}/protocol/openid-connect/token`, {
     method: "POST",
-    body: new URLSearchParams(grant),
+    body: new URLSearchParams({
+      grant_type: "password",
+      client_id: clientId,
+      username: password.username,
+      password: password.password,
+      ...(scope === undefined ? {} : { scope }),
+    }),
   });
-  const { access_token: token } = (await signedIn.json()) as { access_token: string };
-  const audience = {
+  if (!response.ok) throw new Error(`No token: ${response.status} ${await response.text()}`);
+  return (await response.json()) as { access_token: string };
+}
+
+const PERSON = {
+  username: ALICE.username,
+  enabled: true,
+  email: "alice@example.com",
+  emailVerified: true,
+  firstName: "Alice",
+  lastName: "Example",
+  credentials: [{ type: "password", value: ALICE.password }],
+};
+
+function audienceMapper(audience: string) {
+  return {
     name: "audience",
     protocol: "openid-connect",
     protocolMapper: "oidc-audience-mapper",
-    config: { "included.custom.audience": resource, "access.token.claim": "true" },
+    config: { "included.custom.audience": audience, "access.token.claim": "true" },
   };
+}
+
+async function addTeam(url: string, { audience, callback, secret }: Team): Promise<string> {
+  const manage = await openAdmin(url);
+  await manage("POST", "", {
+    realm: "team",
+    enabled: true,
+    sslRequired: "none",
+    roles: { realm: [{ name: "hub-operator" }] },
+    groups: [{ name: "eng" }],
+    users: [{ ...PERSON, groups: ["/eng"], realmRoles: ["hub-operator"] }],
+    clients: [
+      { clientId: "agent", publicClient: true, directAccessGrantsEnabled: true, redirectUris: [] },
+      { clientId: "hub", secret, redirectUris: [callback] },
+    ],
+  });
+  const groups = {
+    name: "groups",
+    protocol: "openid-connect",
+    protocolMapper: "oidc-group-membership-mapper",
+    config: { "claim.name": "groups", "full.path": "false", "access.token.claim": "true", "id.token.claim": "true" },
+  };
+  await manage("POST", "/team/client-scopes", {
+    name: "mcp",
+    protocol: "openid-connect",
+    attributes: { "include.in.token.scope": "true" },
+    protocolMappers: [audienceMapper(audience), groups],
+  });
+  const scopes = (await manage("GET", "/team/client-scopes")) as { id: string; name: string }[];
+  const scope = scopes.find(({ name }) => name === "mcp")?.id;
+  for (const client of (await manage("GET", "/team/clients")) as { id: string; clientId: string }[]) {
+    if (!["agent", "hub"].includes(client.clientId)) continue;
+    await manage("PUT", `/team/clients/${client.id}/optional-client-scopes/${scope}`);
+  }
+  return `${url}/realms/team`;
+}
+
+async function createRealm(url: string, clientId: string, resource: string): Promise<void> {
   const scope = {
     name: "mcp",
     protocol: "openid-connect",
     attributes: { "include.in.token.scope": "true" },
-    protocolMappers: [audience],
+    protocolMappers: [audienceMapper(resource)],
   };
   const realm = {
     realm: "test",
@@ -128,22 +228,9 @@ async function createRealm(url: string, clientId: string, resource: string): Pro
         defaultClientScopes: [],
       },
     ],
-    users: [
-      {
-        username: ALICE.username,
-        enabled: true,
-        email: "alice@example.com",
-        emailVerified: true,
-        firstName: "Alice",
-        lastName: "Example",
-        credentials: [{ type: "password", value: ALICE.password }],
-      },
-    ],
+    users: [PERSON],
   };
-  const created = await fetch(`${url}/admin/realms`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(realm),
-  });
-  if (!created.ok) throw new Error(`The realm was not created: ${created.status} ${await created.text()}`);
+  await (
+    await openAdmin(url)
+  )("POST", "", realm);
 }

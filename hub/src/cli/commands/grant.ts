@@ -6,7 +6,7 @@ import type { Register } from "../command.ts";
 import { withAccess } from "../hub-access/hub-access.ts";
 import type { GlobalOptions } from "../io.ts";
 import { HubError } from "../../errors.ts";
-import { parseDuration, span } from "../terminal/times.ts";
+import { parseDays, span } from "../terminal/times.ts";
 
 interface AddOptions extends GlobalOptions {
   readonly group: readonly string[];
@@ -16,7 +16,6 @@ interface AddOptions extends GlobalOptions {
 }
 
 const ID_CHARS = 8;
-const DAY_MS = 86_400_000;
 
 export const grantCommand: Register = (program, { io }) => {
   const grant = program.command("grant").description("give, see and end the access of OAuth clients: add, ls, rm");
@@ -36,7 +35,7 @@ export const grantCommand: Register = (program, { io }) => {
           name,
           groups: [...group],
           ...(readOnly === true ? { read_only: true } : {}),
-          ...(expires === undefined ? {} : { expires_in_days: parseDuration(expires, "expires") / DAY_MS }),
+          ...(expires === undefined ? {} : { expires_in_days: parseDays(expires, "expires") }),
           ...(key === undefined ? {} : { public_key: key }),
         });
         if (out.json) return out.data(made);

@@ -5,7 +5,7 @@ import type { AccessToken } from "../../api/schemas/token.ts";
 import type { Register } from "../command.ts";
 import { withAccess } from "../hub-access/hub-access.ts";
 import type { GlobalOptions } from "../io.ts";
-import { parseDuration, span } from "../terminal/times.ts";
+import { parseDays, span } from "../terminal/times.ts";
 
 interface AddOptions extends GlobalOptions {
   readonly group?: readonly string[];
@@ -15,7 +15,6 @@ interface AddOptions extends GlobalOptions {
   readonly role?: string;
 }
 
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const ROLES = ["user", "operator", "admin"] as const;
 
@@ -84,7 +83,7 @@ function roleOf(text: string): (typeof ROLES)[number] {
 }
 
 function daysOf(text: string): number | null {
-  return text === "never" ? null : parseDuration(text, "expires") / DAY_MS;
+  return text === "never" ? null : parseDays(text, "expires");
 }
 
 function allows({ groups, read_only, expires_at }: AccessToken): string {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { clock, duration, parseDuration, parseSince, seconds, span } from "./times.ts";
+import { clock, duration, parseDays, parseDuration, parseSince, seconds, span } from "./times.ts";
 
 it.each([
   [0, "0.0s"],
@@ -55,4 +55,11 @@ it("since is a duration before now, or a date", () => {
   expect(parseSince("2026-01-31T12:00:00Z", "since").toISOString()).toBe("2026-01-31T12:00:00.000Z");
   expect(() => parseSince("2026-99-99", "since")).toThrow();
   expect(() => parseSince("yesterday", "since")).toThrow();
+});
+
+it("a validity is more than nothing", () => {
+  expect([parseDays("36h", "expires"), parseDays("30d", "expires")]).toEqual([1.5, 30]);
+  expect(() => parseDays("0d", "expires")).toThrow(
+    expect.objectContaining({ kind: "InvalidArgument", field: "expires" }),
+  );
 });

@@ -55,6 +55,13 @@ export function parseDuration(text: string, field: string): number {
   });
 }
 
+/** How long something is valid, in days. */
+export function parseDays(text: string, field: string): number {
+  const ms = parseDuration(text, field);
+  if (ms > 0) return ms / DAY;
+  throw new HubError("InvalidArgument", `"${text}" is over at once`, { field, hint: "Use 12h, 30d or 365d" });
+}
+
 /** A duration before now, or a date and time. @example parseSince("1h", "since", now) */
 export function parseSince(text: string, field: string, now: number = Date.now()): Date {
   if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
