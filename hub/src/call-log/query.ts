@@ -34,15 +34,15 @@ const FILTERS: { readonly [K in FilterName]: Filter<NonNullable<CallQuery[K]>> }
   workflowId: equals("workflowId"),
   outcome: equals("outcome"),
   success: {
-    sql: "(outcome = 'ok') = ?",
+    sql: "(outcome = 'ok') = (? = 1)",
     value: Number,
     matches: (call, wanted) => (call.outcome === "ok") === wanted,
   },
-  since: { sql: "at >= ?", value: Number, matches: (call, wanted) => call.at >= wanted },
-  until: { sql: "at < ?", value: Number, matches: (call, wanted) => call.at < wanted },
+  since: { sql: "at >= ?", value: Math.ceil, matches: (call, wanted) => call.at >= wanted },
+  until: { sql: "at < ?", value: Math.ceil, matches: (call, wanted) => call.at < wanted },
   slowerThanMs: {
     sql: "duration_us > ?",
-    value: (wanted) => wanted * 1000,
+    value: (wanted) => Math.floor(wanted * 1000),
     matches: (call, wanted) => call.durationUs > wanted * 1000,
   },
 };

@@ -2,6 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { append, entry, LogFolder } from "../../../test/support/calls.ts";
+import { openStores, usePostgres, type PgStores } from "../../../test/support/pg-stores.ts";
+import { PgCallLog } from "../database/call-log/pg-call-log.ts";
 import { Redactor } from "../redaction/redactor.ts";
 import { MemoryCallLog } from "./memory-call-log.ts";
 import type { CallLog, CallQuery } from "./port.ts";
@@ -14,17 +16,28 @@ let log: CallLog;
 beforeEach(async () => {
   folder = await LogFolder.create();
 });
+const postgres = usePostgres();
+let stores: PgStores | undefined;
+
+async function database(): Promise<CallLog> {
+  stores = await openStores(postgres?.() ?? expect.unreachable());
+  return new PgCallLog(stores.address, folder.dir, { redactor: new Redactor(), durability: "shared" });
+}
+
 afterEach(async () => {
   await log.close();
+  await stores?.close();
+  stores = undefined;
   await folder.remove();
 });
 
-describe.each<[string, () => CallLog]>([
+describe.each<[string, () => CallLog | Promise<CallLog>]>([
   ["MemoryCallLog", () => new MemoryCallLog({ redactor: new Redactor() })],
   ["SqliteCallLog", () => folder.open()],
+  ...(postgres === undefined ? [] : [["PgCallLog", database] satisfies [string, () => Promise<CallLog>]]),
 ])("%s", (_, open) => {
-  beforeEach(() => {
-    log = open();
+  beforeEach(async () => {
+    log = await open();
   });
 
   const found = async (query: CallQuery) => (await log.summaries(query)).items.map(({ id }) => id);

@@ -2,6 +2,8 @@
 
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { CallLogOptions } from "../call-log/journal/journaled-call-log.ts";
+import type { CallLog } from "../call-log/port.ts";
 import type { ConfigStore } from "../config/files/config-store.ts";
 import { toHubError } from "../errors.ts";
 import type { Row } from "../identity/columns.ts";
@@ -9,6 +11,7 @@ import type { IdentityTable } from "../identity/tables.ts";
 import type { KeptText } from "../lib/files/kept-text.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { ListingStore } from "../servers/resilience/listing-store.ts";
+import { PgCallLog, type Durability } from "./call-log/pg-call-log.ts";
 import { Changes } from "./changes.ts";
 import { Database } from "./database.ts";
 import { importIdentityTables, readIdentityTable } from "./identity-transfer.ts";
@@ -59,6 +62,7 @@ export interface ClusterDatabase {
     readonly openIssuer: () => Promise<PgIssuer>;
     readonly close: () => Promise<void>;
   };
+  readonly openCallLog: (data: string, options: CallLogOptions & { readonly durability: Durability }) => CallLog;
   readonly listings: ListingStore;
   readonly kept: (name: "eras" | "entry times") => KeptText;
   /** The same in all replicas: what one of them has sealed, the others can open. */
@@ -106,6 +110,7 @@ export async function openClusterDatabase(options: ClusterDatabaseOptions): Prom
     personalSecrets: new PgSecrets(db, key, "user"),
     logins: new PgLogins(db, key),
     identity,
+    openCallLog: (data, log) => new PgCallLog(address, data, log),
     listings: new PgListings(db),
     kept: (name) => keptInDatabase(db, name),
     sealingKeys: {

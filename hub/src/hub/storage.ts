@@ -75,7 +75,10 @@ export async function openStorage(options: HubOptions, { entry: settings }: Read
       options.logins ?? (isGiven ? new MemoryLogins() : (database?.logins ?? new LoginFiles(paths.data, { key }))),
     identity: database?.identity ?? sqliteIdentity(data),
     database,
-    openCallLog: (log) => options.callLog?.(log.redactor) ?? new SqliteCallLog(join(paths.data, "calls.db"), log),
+    openCallLog: (log) =>
+      options.callLog?.(log.redactor) ??
+      database?.openCallLog(paths.data, { ...log, durability: settings.database?.durability ?? "shared" }) ??
+      new SqliteCallLog(join(paths.data, "calls.db"), log),
   };
 }
 

@@ -6,6 +6,7 @@ import { toStorable, type Database, type SqlRow, type SqlValue } from "@plugboar
 import { COLUMNS, joinCall, readEnd, readStart, sizeBytes, toCallRow, toSummary } from "../call-record.ts";
 import type { CallHead, CallPayload, StoredCall } from "../call-record.ts";
 import type { CallLogUsage, CallPage, CallQuery, CallSummaryPage, Retention } from "../port.ts";
+import { AlreadyIngested, type JournalMark } from "../journal/call-store.ts";
 import { PREVIEW_SOURCE } from "../preview.ts";
 import { conditions, parseBounds, toCursor } from "../query.ts";
 import { searchText } from "./call-search.ts";
@@ -32,16 +33,6 @@ const HEAD_NAMES = KEYS.map((key) => COLUMNS[key].name).join(", ");
 const SELECT_HEAD = KEYS.map((key) => `${COLUMNS[key].name} AS "${key}"`).join(", ");
 const INSERT_CALL = insertSql("call", `id, ${HEAD_NAMES}, checksum`);
 const INSERT_PAYLOAD = insertSql("payload", "call, params, result");
-
-/** The first `to` bytes of a journal are ingested, after `from` were before. */
-export interface JournalMark {
-  readonly journal: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Another process has ingested the same part of a journal. */
-export class AlreadyIngested extends Error {}
 
 export class CallTable {
   readonly #db: Database;

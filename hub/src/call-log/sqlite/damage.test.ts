@@ -8,7 +8,7 @@ import { Redactor } from "../../redaction/redactor.ts";
 import { connect } from "@plugboard/shared/sqlite/driver";
 import { captureEnd, captureStart, joinCall, readEnd, readStart, type StoredCall } from "../call-record.ts";
 import { DEFAULT_RETENTION } from "./sqlite-call-log.ts";
-import { CallStore } from "./store.ts";
+import { SqliteCallStore } from "./store.ts";
 import { scaled, testSeed } from "../../../../test/support/scale.ts";
 
 const MUTATIONS = scaled(60, 1000);
@@ -151,7 +151,7 @@ describe("a damaged database", () => {
         await writeFile(join(mutated, "calls.db"), mutate(bytes, random));
         const warnings: string[] = [];
         let degraded: string | undefined;
-        const store = new CallStore(join(mutated, "calls.db"), {
+        const store = new SqliteCallStore(join(mutated, "calls.db"), {
           retention: DEFAULT_RETENTION,
           onWarning: (message) => warnings.push(message),
           onDegraded: (reason) => (degraded = reason),
@@ -194,7 +194,7 @@ function toStored(tool: string): StoredCall {
 }
 
 /** The number of calls, after several kinds of queries; 0 if the file turns out to be damaged. */
-async function readAll(log: Pick<CallStore, "query">): Promise<number> {
+async function readAll(log: Pick<SqliteCallStore, "query">): Promise<number> {
   try {
     await log.query({ tool: "after" });
     await log.query({ success: false, slowerThanMs: 1 });

@@ -11,7 +11,8 @@ import type { Retention } from "../port.ts";
 import type { CallSeries, SeriesQuery } from "../series.ts";
 import type { CallStatsQuery, ServerStats } from "../stats.ts";
 import { countCalls, findNeighbours, readSeries, readStats } from "./call-search.ts";
-import { AlreadyIngested, CallTable, scrub, type JournalMark } from "./call-table.ts";
+import { AlreadyIngested, type CallStore, type CallStoreOptions, type JournalMark } from "../journal/call-store.ts";
+import { CallTable, scrub } from "./call-table.ts";
 import { openLog } from "./open-log.ts";
 import { setAside } from "./quarantine.ts";
 
@@ -19,14 +20,6 @@ import { setAside } from "./quarantine.ts";
 const BUSY_MS = 1000;
 const BUSY_PAUSE_MS = 10;
 const PRUNE_EVERY_MS = 600_000;
-
-export interface CallStoreOptions {
-  readonly retention: Retention;
-  /** Receives warnings for users: a damaged file, the start and the end of a failure. */
-  readonly onWarning: (message: string) => void;
-  /** Why the database cannot be written; undefined when it can be again. */
-  readonly onDegraded: (reason: string | undefined) => void;
-}
 
 interface OpenFile {
   readonly db: Database;
@@ -36,7 +29,7 @@ interface OpenFile {
   isClosed: boolean;
 }
 
-export class CallStore {
+export class SqliteCallStore implements CallStore {
   readonly #path: string;
   readonly #options: CallStoreOptions;
   readonly #pruneTimer: NodeJS.Timeout;

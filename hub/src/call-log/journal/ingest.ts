@@ -8,7 +8,7 @@ import { errorCode } from "@plugboard/shared/error-code";
 import { joinCall, readEnd, readStart, type StoredCall, type StoredStart } from "../call-record.ts";
 import { UNKNOWN_OUTCOME } from "../port.ts";
 import { closedName, isWriterAlive, parseJournalName, parseLine, type JournalFile } from "./journal.ts";
-import type { CallStore } from "./store.ts";
+import type { CallStore } from "./call-store.ts";
 
 /** Read and committed at once. A line is at most about 75 KB long. */
 const READ_BYTES = 1 << 20;
@@ -97,7 +97,7 @@ export class Ingest {
   async #ingestFile(file: JournalFile, reading: Reading, state: FileState): Promise<void> {
     const { store, folder } = this.#options;
     const { name } = file;
-    const position = reading.positions.get(name) ?? { read: 0, done: store.doneOf(name) };
+    const position = reading.positions.get(name) ?? { read: 0, done: await store.doneOf(name) };
     reading.positions.set(name, position);
     const commit = async (calls: readonly StoredCall[], to: number) => {
       await store.insert(calls, { journal: name, from: position.done, to });
@@ -127,7 +127,7 @@ export class Ingest {
     if (state === "growing") return;
     store.sync();
     rmSync(join(folder, file.file), { force: true });
-    store.forgetJournal(name);
+    await store.forgetJournal(name);
     reading.positions.delete(name);
   }
 

@@ -16,8 +16,8 @@ declare const PLUGBOARD_BUILD_ID: string | undefined;
 export const BUILD_ID = typeof PLUGBOARD_BUILD_ID === "undefined" ? undefined : PLUGBOARD_BUILD_ID;
 
 export interface WorkerSettings {
-  /** The database. */
-  readonly path: string;
+  /** Of the database, as the worker's program understands it. */
+  readonly address: unknown;
   /** The folder of the journals. */
   readonly folder: string;
   readonly writer: string;
@@ -72,14 +72,20 @@ export interface WorkerHandlers {
   onWarning(message: string): void;
 }
 
+/** The programs of the thread, one for each kind of database: as tsc compiles them, and bundled. */
+const WORKERS = {
+  sqlite: { compiled: "../sqlite/worker.js", bundled: "dist/bundle/call-worker.js" },
+  postgres: { compiled: "../../database/call-log/worker.js", bundled: "dist/bundle/pg-call-worker.js" },
+} as const;
+export type WorkerName = keyof typeof WORKERS;
+
 /**
  * The program of the thread. Modules compiled by tsc use the one from the same compilation, so that `tsc -b` alone never combines
  * a new main thread with the worker of an old bundle. Sources run only in tests, which bundle first.
  */
-export function workerFile(moduleUrl: string): URL | string {
-  return moduleUrl.endsWith("/call-log/sqlite/worker-client.js")
-    ? new URL("worker.js", moduleUrl)
-    : packagePath("dist/bundle/call-worker.js");
+export function workerFile(moduleUrl: string, name: WorkerName): URL | string {
+  const { compiled, bundled } = WORKERS[name];
+  return moduleUrl.endsWith("/call-log/journal/worker-client.js") ? new URL(compiled, moduleUrl) : packagePath(bundled);
 }
 
 interface Pending {
@@ -88,6 +94,7 @@ interface Pending {
 }
 
 export class WorkerClient {
+  readonly #name: WorkerName;
   #settings: WorkerSettings;
   readonly #handlers: WorkerHandlers;
   readonly #idleMs: number;
@@ -101,7 +108,8 @@ export class WorkerClient {
   #announced = 0;
   #ingested = 0;
 
-  constructor(settings: WorkerSettings, handlers: WorkerHandlers, idleMs = IDLE_MS) {
+  constructor(name: WorkerName, settings: WorkerSettings, handlers: WorkerHandlers, idleMs = IDLE_MS) {
+    this.#name = name;
     this.#settings = settings;
     this.#handlers = handlers;
     this.#idleMs = idleMs;
@@ -164,7 +172,10 @@ export class WorkerClient {
     // Loaded with the first thread: the start of a hub does not need it.
     const threads = process.getBuiltinModule("node:worker_threads");
     const workerData: WorkerData = { ...this.#settings, buildId: BUILD_ID };
-    const worker = new threads.Worker(workerFile(import.meta.url), { workerData, name: "plugboard call log" });
+    const worker = new threads.Worker(workerFile(import.meta.url, this.#name), {
+      workerData,
+      name: "plugboard call log",
+    });
     // The thread alone keeps no process alive.
     worker.unref();
     worker.on("message", (message: FromWorker) => this.#onMessage(message));
