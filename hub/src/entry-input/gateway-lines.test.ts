@@ -38,6 +38,11 @@ describe("CF-11 a command line of a gateway says the same as its config file", (
       "uvx mcp-proxy --port=8080 -e KEY v --cwd /srv -- uvx mcp-server-time --utc",
       { time: { command: "uvx", args: ["mcp-server-time", "--utc"], env: { KEY: "v" }, cwd: "/srv" } },
     ],
+    [
+      "supergateway",
+      "supergateway --stdio 'A=1 B=2 uvx mcp-server-time'",
+      { time: { stdio: "A=1 B=2 uvx mcp-server-time" } },
+    ],
     ["mcp-proxy", "mcp-proxy uvx mcp-server-fetch", { fetch: { command: "uvx", args: ["mcp-server-fetch"], env: {} } }],
     [
       "mcp-proxy",

@@ -165,7 +165,8 @@ function readMcpProxy(words: readonly string[]): GatewayLine {
 }
 
 function nameOfLine(line: string): string {
-  const [command = "", ...args] = splitWords(line);
+  const words = splitWords(line);
+  const [command = "", ...args] = words.slice(words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word)));
   return nameOfCommand(command, args);
 }
 

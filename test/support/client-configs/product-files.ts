@@ -154,6 +154,7 @@ export const PRODUCT_FILES = {
     oauth2Bearer: MARKER,
     mcpServers: {
       notes: { stdio: "npx -y notes --dir 'my notes'", env: { LEVEL: "${env:LEVEL}" }, cwd: "/srv", tools: ["find"] },
+      assigned: { stdio: "API_KEY=" + MARKER + " LEVEL=2 uvx server" },
       piped: { stdio: "cat x | server", disabled: true },
       both: {
         mcpServers: {

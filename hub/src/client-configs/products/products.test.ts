@@ -234,6 +234,11 @@ describe("CF-11 the config of another hub or gateway is translated", () => {
         cwd: "/srv",
         env: { LEVEL: "${LEVEL}" },
       },
+      assigned: {
+        command: "uvx",
+        args: ["server"],
+        env: { API_KEY: { secretRef: "assigned-API_KEY" }, LEVEL: "2" },
+      },
       piped: { command: "sh", args: ["-c", "cat x | server"], enabled: false },
       "both-notes": { command: "uvx", args: ["other"] },
       tickets: {

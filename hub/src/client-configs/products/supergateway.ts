@@ -114,13 +114,13 @@ function toServer(name: string, server: Source, defaults: Config): ProductServer
   const headers = server.headers ?? defaults.headers;
   const bearer = server.oauth2Bearer ?? defaults.oauth2Bearer;
   const tools = server.tools ?? defaults.tools;
-  const program = stdio ? fromShell(stdio) : { entry: compact({ command, args }), notes: [] };
+  const program = stdio ? fromShell(stdio) : { entry: compact({ command, args }), env: {}, notes: [] };
   return {
     name,
     entry: compact({
       ...program.entry,
       cwd,
-      env,
+      env: { ...program.env, ...env },
       url: url ?? undefined,
       headers: url ? { ...headers, ...(bearer ? { Authorization: `Bearer ${bearer}` } : {}) } : undefined,
       type: url ? ((type ?? transportType) === "sse" ? "sse" : "http") : undefined,
@@ -137,15 +137,18 @@ function toServer(name: string, server: Source, defaults: Config): ProductServer
 }
 
 /** What only a shell can do. */
-const SHELL = /[|&;<>()$`*?~]|^\s*[A-Za-z_][A-Za-z0-9_]*=/;
+const SHELL = /[|&;<>()$`*?~]/;
 
-function fromShell(line: string): { entry: JsonObject; notes: string[] } {
-  if (!SHELL.test(line)) {
-    const [command = "", ...args] = splitWords(line);
-    return { entry: { command, args }, notes: [] };
+/** Variables before the program belong to its environment. */
+function fromShell(line: string): { entry: JsonObject; env: Readonly<Record<string, string>>; notes: string[] } {
+  if (SHELL.test(line)) {
+    const note = 'runs in a shell, as before: variables that it uses must be listed in its "env"';
+    return { entry: { command: "sh", args: ["-c", line] }, env: {}, notes: [note] };
   }
-  return {
-    entry: { command: "sh", args: ["-c", line] },
-    notes: ['runs in a shell, as before: variables that it uses must be listed in its "env"'],
-  };
+  const words = splitWords(line);
+  const at = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
+  const [command = "", ...args] = at < 0 ? [] : words.slice(at);
+  const env: Record<string, string> = {};
+  for (const word of words.slice(0, Math.max(0, at))) env[word.split("=", 1)[0] ?? ""] = word.replace(/^\w+=/, "");
+  return { entry: { command, args }, env, notes: [] };
 }
