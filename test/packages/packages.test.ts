@@ -3,7 +3,7 @@
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publint } from "publint";
@@ -11,6 +11,7 @@ import { formatMessage } from "publint/utils";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { onLines, Messages } from "../support/streams.ts";
+import { startDocker, type DockerEngine } from "../support/docker.ts";
 import { typeErrors } from "../support/typescript.ts";
 import { Published, type Tarball } from "./published.ts";
 
@@ -180,5 +181,53 @@ describe("installed into an empty folder", () => {
     expect((await published.run("npx", ["--no-install", "plugboard-chat", "--version"])).stdout).toMatch(
       /\d+\.\d+\.\d+/,
     );
+  });
+});
+
+describe("the container image", () => {
+  let docker: DockerEngine | { readonly missing: string };
+  const names = { network: "--network=none", container: "hub" };
+
+  beforeAll(async () => {
+    docker = await startDocker();
+  });
+  afterAll(async () => {
+    if ("close" in docker) await docker.close();
+  });
+
+  it("runs the hub as another user than root, on a read-only disk, and is healthy", async ({ skip }) => {
+    if ("missing" in docker) return skip(docker.missing);
+    const engine = docker;
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await engine.docker(...args);
+      expect([args[0], code, code === 0 ? "" : stderr]).toEqual([args[0], 0, ""]);
+      return stdout.trim();
+    };
+    const base = await engine.importNode();
+    // What the first stage makes, from the packages of this test: no registry is needed.
+    const dockerfile = await readFile(join(ROOT, "deploy/Dockerfile"), "utf8");
+    const [, last = ""] = dockerfile.split(/^FROM \$\{BASE\}$/m);
+    const stages = `ARG BASE\nFROM scratch AS build\nCOPY project /app\nCOPY data /data\nFROM \${BASE}\n${last}`;
+    await mkdir(join(published.folder, "data"));
+    await writeFile(join(published.folder, "Dockerfile"), stages);
+    await run("build", "--quiet", "--tag", "plugboard", "--build-arg", `BASE=${base}`, published.folder);
+    const limits = ["--init", "--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
+    await run(
+      "run",
+      "--detach",
+      "--name",
+      names.container,
+      names.network,
+      ...limits,
+      "--health-interval=1s",
+      "plugboard",
+    );
+    const health = () => run("inspect", "--format", "{{.State.Health.Status}}", names.container);
+    await expect.poll(health, { timeout: 60_000, interval: 500 }).toBe("healthy");
+    expect(await run("exec", names.container, "plugboard", "call", "now", "timezone=Asia/Tokyo")).toContain("Tokyo");
+    const who = "console.log(process.getuid(), require('fs').statSync('/data').uid)";
+    expect(await run("exec", names.container, "node", "-e", who)).toBe("10001 10001");
+    await run("stop", "--time=30", names.container);
+    expect(await run("inspect", "--format", "{{.State.ExitCode}}", names.container)).toBe("0");
   });
 });

@@ -45,15 +45,23 @@ export class DockerEngine {
 
   /** An image of the everything server, built from local files. Its entry point is the server. */
   async importEverything(): Promise<string> {
-    const image = "plugboard-test/everything:1";
     const main = join("/", "node_modules", EVERYTHING, "dist/index.js");
     const node = realpathSync(process.execPath);
-    const system = [node, ...(await librariesOf(node))].map((path) => path.slice(1));
-    const tar = spawn("tar", ["-chf", "-", "-C", "/", ...system, "-C", CHECKOUT, ...packageFolders(EVERYTHING)], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
     const entry = `ENTRYPOINT ${JSON.stringify([node, main])}`;
-    const load = spawn("docker", ["import", "--change", entry, "-", image], {
+    const files = [...(await withLibraries([node])), "-C", CHECKOUT, ...packageFolders(EVERYTHING)];
+    return this.#import("plugboard-test/everything:1", files, ["--change", entry]);
+  }
+
+  /** An image in which Node runs, built from local files: what `node:20-slim` is for the hub. */
+  async importNode(): Promise<string> {
+    const programs = ["/usr/bin/env", "/bin/sh", "/bin/sleep", process.execPath];
+    return this.#import("plugboard-test/node:1", await withLibraries(programs), []);
+  }
+
+  /** `files`: arguments of tar, below the root folder. */
+  async #import(image: string, files: readonly string[], options: readonly string[]): Promise<string> {
+    const tar = spawn("tar", ["-chf", "-", "-C", "/", ...files], { stdio: ["ignore", "pipe", "inherit"] });
+    const load = spawn("docker", ["import", ...options, "-", image], {
       stdio: ["pipe", "ignore", "inherit"],
       env: { ...process.env, ...this.env },
     });
@@ -92,6 +100,12 @@ export async function startDocker(): Promise<DockerEngine | { readonly missing: 
     return { missing: `dockerd does not run on this machine:\n${lastLines}` };
   }
   return new DockerEngine(folder, daemon);
+}
+
+/** Paths below the root folder. */
+async function withLibraries(programs: readonly string[]): Promise<string[]> {
+  const libraries = await Promise.all(programs.map(librariesOf));
+  return [...new Set([...programs, ...libraries.flat()])].map((path) => path.slice(1));
 }
 
 const socketIn = (folder: string) => `unix://${folder}/d.sock`;
