@@ -52,6 +52,20 @@ describe("docs/README.md", () => {
   });
 });
 
+describe("docs/tour.md", () => {
+  it("is what the recording shows: npm run screenshots records it again", () => {
+    const commands = [...read("docs/tour.md").matchAll(/^\$ (.*)$/gm)].map((match) => match[1] ?? "");
+    const [, ...events] = read("docs/images/tour.cast").trimEnd().split("\n");
+    const shown = events.map((line) => String((JSON.parse(line) as unknown[])[2])).join("");
+    const typed = shown
+      .split("$ \u001b[0m")
+      .slice(1)
+      .map((text) => text.split("\r\n", 1)[0]);
+    expect(typed).toEqual(commands);
+    expect(shown).not.toMatch(/pbt_\w{5}/);
+  });
+});
+
 describe("every page", () => {
   const pages = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))

@@ -100,7 +100,7 @@ const SERVER_ADVICE: Advice = {
 const FILE_ADVICE: Advice = {
   max_concurrent_requests: '"limits": { "max_calls": … } in mcp_server.json',
   queue_size: '"limits": { "max_queued_calls": … } in mcp_server.json',
-  registries: "the hub has registries of its own: plugboard search, docs/registry.md",
+  registries: "the hub has its own registries: plugboard search (docs/registry.md)",
   tls: '"tls" in hub.json',
   trusted_proxies: '"trusted_proxies" in hub.json',
   server_edition: '"auth" in hub.json (docs/access.md)',
