@@ -242,6 +242,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "Inputs are validated at every edge; sizes, depths and counts are bounded.",
     provenBy: "test/http/http-front.test.ts",
   },
+  "SE-6": {
+    means: "A tool that changes after it was approved is flagged, and can be withheld until it is approved again.",
+    provenBy: "test/approval/approval.test.ts",
+  },
   "AU-1": {
     means:
       "A remote server that asks for OAuth can be used: discovery, registration, PKCE, resource indicators, scopes with step-up, refresh, logout.",
@@ -387,6 +391,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "Command and flag injection through the config is refused.",
     provenBy: "hub/src/config/parse/risks.test.ts",
   },
+  T09: {
+    means: "What an import or an edit would run is not run before a person has approved it.",
+    provenBy: "test/approval/approval.test.ts",
+  },
   T10: {
     means: "The hub's own environment does not leak to child processes.",
     provenBy: "hub/src/servers/process/process.test.ts",
@@ -425,7 +433,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "A flood of notifications is slowed down and bounded.",
     provenBy: "hub/src/protocol/connect/read-limiter.test.ts",
   },
-  T27: { means: "A tool that changes after it was seen is noticed.", provenBy: "hub/src/catalog/tool-changes.test.ts" },
+  T27: {
+    means: "A tool that changes after it was approved is noticed, and withheld where that is wanted.",
+    provenBy: "hub/src/approval/pins.test.ts",
+  },
   T28: { means: "Every exposed name maps to exactly one tool.", provenBy: "hub/src/catalog/names.test.ts" },
   T29: { means: "Hidden text in tool metadata is flagged.", provenBy: "hub/src/lib/hidden-text.test.ts" },
   T30: { means: "Foreign text in the web interface cannot run as a script.", provenBy: "test/ui/files.test.ts" },

@@ -61,6 +61,8 @@ export const ERRORS = {
   Conflict: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   Locked: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   PortInUse: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
+  // A person has to look at what a server runs, or at what a tool has become.
+  ApprovalRequired: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   ServerDisabled: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   ClientRefused: { code: "CONFLICT", http: 409, rpc: -31409, exit: 7 },
   PayloadTooLarge: { code: "PAYLOAD_TOO_LARGE", http: 413, rpc: -31413, exit: 1 },

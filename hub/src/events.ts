@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import type { PendingApproval } from "./calls/approval/waiting-call.ts";
 import type { Outcome } from "./call-log/outcome.ts";
 import type { Catalog } from "./catalog/catalog.ts";
-import type { ToolChange } from "./catalog/tool-changes.ts";
+import type { ToolChange } from "./approval/tool-changes.ts";
 import type { ConfigChanges } from "./config/edit/diff.ts";
 import type { ErrorBody } from "./errors.ts";
 import type { Breaker } from "./servers/resilience/breaker.ts";
@@ -57,8 +57,10 @@ interface HubEventMap {
   "server.circuit": [{ readonly server: string; readonly breaker: Breaker }];
   /** A server reports the status of a task. */
   "server.task": [{ readonly server: string; readonly notification: NotificationMessage }];
-  /** Definitions of known tools changed. */
+  /** Tools are no longer as they were approved, or new. */
   "server.tools": [{ readonly server: string; readonly changes: readonly ToolChange[] }];
+  /** A person has approved what a server runs, or some of its tools. */
+  "server.approved": [{ readonly server: string; readonly by: string; readonly tools?: readonly string[] | undefined }];
   /** A login at a server begins, ends, or is renewed. */
   login: [LoginEvent];
   "catalog.changed": [{ readonly catalog: Catalog; readonly previous: Catalog }];

@@ -75,6 +75,7 @@ const SERVERS = {
   isolation: { command, isolation: "per-call" },
   era: { command, era: "legacy" },
   npm: { command: "npx", args: ["-y", "some-mcp"], npm: "npx" },
+  pins: { command, pins: "block" },
   resilience: { command, resilience: { restart: false } },
   results: { command, results: { max_bytes: 20_000 } },
   proxy: { url, proxy: "http://proxy.example:3128" },

@@ -50,6 +50,7 @@ it("the client loads neither the framework nor the server", () => {
       "client/request.ts",
       "client/registry-client.ts",
       "client/secrets-client.ts",
+      "client/server-approvals-client.ts",
       "client/servers-client.ts",
       "client/tokens-client.ts",
       "client/users-client.ts",

@@ -27,6 +27,7 @@ export const AUDIT_ACTIONS = [
   "secret.rotate_key",
   "secret.delete",
   "secret.set",
+  "server.approve",
   "server.control",
   "session.end",
   "token.create",

@@ -12,7 +12,9 @@ import type { Membership } from "./membership.ts";
 import { DEFAULT_MAX_NAME_LENGTH, MIN_MAX_NAME_LENGTH } from "./names.ts";
 import { quote } from "./quote.ts";
 import { strictest, type ToolRules } from "./tool-rules.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import { ToolFilter } from "./tool-filter.ts";
+import { findOrders, isDistinctive, ToolFlags } from "./tool-flags.ts";
 import { misfits } from "./tool-settings-check.ts";
 
 interface CatalogOptions {
@@ -33,11 +35,17 @@ export class Catalog {
   /** Built on demand: only the web interface uses them. */
   readonly #servers = new Map<string, Group>();
 
+  /** Servers by the names of their tools. Built on demand. */
+  #owners: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly #flags: ToolFlags;
+
   private constructor(
     groups: ReadonlyMap<string, Group>,
     members: ReadonlyMap<string, Member>,
     warnings: readonly string[],
+    flags: ToolFlags,
   ) {
+    this.#flags = flags;
     this.#groups = groups;
     this.#members = members;
     this.groupNames = [...groups.keys()];
@@ -71,7 +79,7 @@ export class Catalog {
       groups.set(membership.name, new Group(membership, own, { maxNameLength, wasSearched }));
       allWarnings.push(...membershipWarnings(membership, own));
     }
-    return new Catalog(groups, members, allWarnings);
+    return new Catalog(groups, members, allWarnings, previous === undefined ? new ToolFlags() : previous.#flags);
   }
 
   /** No name: the group `default`. The error mentions no other group: an MCP client may know only its own. */
@@ -104,6 +112,19 @@ export class Catalog {
     return approval === undefined && maxResultBytes === undefined ? undefined : { approval, maxResultBytes };
   }
 
+  /** What is suspicious about the texts of a tool of a server. */
+  flagsOf(server: string, definition: JsonObject): string[] {
+    const ownerOf = (name: string) => {
+      const owners = this.#toolOwners.get(name) ?? [];
+      return owners.includes(server) ? undefined : owners[0];
+    };
+    return [...this.#flags.of(definition), ...findOrders(definition, ownerOf)];
+  }
+
+  get #toolOwners(): ReadonlyMap<string, readonly string[]> {
+    return (this.#owners ??= findOwners(this.#members.values()));
+  }
+
   /** For the management API: the error also suggests similar names. */
   groupOrSuggest(name: string = DEFAULT_GROUP): Group {
     const group = this.#groups.get(name);
@@ -115,6 +136,17 @@ export class Catalog {
 export function groupNotFound(name: string, hint?: string): HubError {
   const detail = `There is no group ${quote(name)}`;
   return new HubError("GroupNotFound", "Group not found", { detail, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Of tools whose names are no plain words. */
+function findOwners(members: Iterable<Member>): Map<string, string[]> {
+  const owners = new Map<string, string[]>();
+  for (const { server, offers } of members) {
+    for (const { own } of offers.tools) {
+      if (isDistinctive(own)) owners.set(own, [...(owners.get(own) ?? []), server]);
+    }
+  }
+  return owners;
 }
 
 function repeatWarnings(members: Iterable<Member>): string[] {

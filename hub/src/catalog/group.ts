@@ -280,7 +280,7 @@ function requireEmpty(_rest: Readonly<Record<string, never>>): void {}
 
 function withExposedPages(tools: readonly Offer[], mapping: ReadonlyMap<string, string>): readonly Offer[] {
   if (mapping.size === 0) return tools;
-  return tools.map(({ own, definition }) => ({ own, definition: rewriteUiResource(definition, mapping) }));
+  return tools.map((tool) => ({ ...tool, definition: rewriteUiResource(tool.definition, mapping) }));
 }
 
 function toTool({ server, own, exposed, definition, override, rules }: NamedOffer): ExposedTool {

@@ -35,4 +35,12 @@ export interface Listed {
 export interface ServerListing {
   readonly listing: Listing;
   readonly available: boolean;
+  /** Tools that are withheld until a person approves them. */
+  readonly withheld?: Withheld;
 }
+
+/** By the name of the tool: why it is withheld. */
+export type Withheld = ReadonlyMap<string, WithheldReason>;
+
+/** `unknown`: what was approved cannot be read. */
+export type WithheldReason = "added" | "changed" | "unknown";

@@ -22,7 +22,8 @@ export function createMember({ name, enabled, results }: ServerConfig, listed: S
   const base = { server: name, maxResultBytes: maxResultBytes(results) };
   if (!enabled) return { ...base, state: "disabled", offers: NO_OFFERS };
   if (listed === undefined) return { ...base, state: "unlisted", offers: NO_OFFERS };
-  return { ...base, state: listed.available ? "running" : "down", offers: readOffers(listed.listing) };
+  const { listing, withheld, available } = listed;
+  return { ...base, state: available ? "running" : "down", offers: readOffers(listing, withheld) };
 }
 
 /** Has no listing, so an unknown name may belong to it. */

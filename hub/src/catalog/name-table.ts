@@ -9,6 +9,7 @@ import type { NameForm } from "./names.ts";
 import type { Offer } from "./offers.ts";
 import { quote } from "./quote.ts";
 import type { ToolRules } from "./tool-rules.ts";
+import { withheldError } from "./withheld.ts";
 import { overridden, type GroupToolSettings, type ToolOverride } from "./tool-settings.ts";
 
 /** An offer of a server under the name that clients see; the definition carries that name. */
@@ -75,11 +76,20 @@ export class NameTable {
       const definition = exposed === own ? shown : renamed(own, shown, { exposed, isChosen: given !== undefined });
       if (options.hides?.(definition) === true) continue;
       const rules = options.rules?.({ server, own, definition: offer.definition, override });
-      const named = { server, own, exposed, definition, override, rules };
+      const { withheld } = offer;
+      const named = {
+        server,
+        own,
+        exposed,
+        definition,
+        override,
+        rules,
+        ...(withheld === undefined ? {} : { withheld }),
+      };
       const slot = { member, offer: named };
       this.#slots.set(exposed, slot);
       if (options.form.verbatim !== true) this.#slots.set(`${server}:${own}`, slot);
-      if (member.state === "running") available.push(named);
+      if (member.state === "running" && withheld === undefined) available.push(named);
     }
     this.available = available;
   }
@@ -92,6 +102,7 @@ export class NameTable {
   /** Also for a server that is down: the call then fails and is recorded. */
   resolve(name: string): NamedOffer {
     const known = this.#slots.get(name)?.offer ?? this.#former.get(name);
+    if (known?.withheld !== undefined) throw withheldError(known.server, known.own, known.withheld);
     if (known !== undefined) return known;
     // The table has all names of servers with a listing, so only a server without one can own this name.
     const owner = this.#members.find((member) => isUnknown(member) && this.#mayOwn(member, name));

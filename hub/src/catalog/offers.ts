@@ -1,5 +1,5 @@
 // One server's listing by name or URI, without duplicates. Independent of groups and exposed names.
-import type { Listing } from "./listing.ts";
+import type { Listing, Withheld, WithheldReason } from "./listing.ts";
 import type { JsonObject } from "../lib/json/json.ts";
 import { uiResourceUri } from "./uris.ts";
 
@@ -7,6 +7,8 @@ import { uiResourceUri } from "./uris.ts";
 export interface Offer {
   readonly own: string;
   readonly definition: JsonObject;
+  /** It is not listed, and cannot be called. It keeps its name. */
+  readonly withheld?: WithheldReason;
 }
 
 export interface Offers {
@@ -22,8 +24,8 @@ export interface Offers {
 
 export const NO_OFFERS: Offers = { tools: [], prompts: [], resources: [], templates: [], uiUris: [], repeats: 0 };
 
-export function readOffers(listing: Listing): Offers {
-  const tools = distinct(listing.tools, "name");
+export function readOffers(listing: Listing, withheld?: Withheld): Offers {
+  const tools = withhold(distinct(listing.tools, "name"), withheld);
   const prompts = distinct(listing.prompts, "name");
   const resources = distinct(listing.resources, "uri");
   const templates = distinct(listing.templates, "uriTemplate");
@@ -40,6 +42,14 @@ function distinct(entries: readonly JsonObject[], key: string): Offer[] {
     if (typeof own === "string" && !byKey.has(own)) byKey.set(own, { own, definition });
   }
   return [...byKey.values()];
+}
+
+function withhold(tools: Offer[], withheld: Withheld | undefined): Offer[] {
+  if (withheld === undefined || withheld.size === 0) return tools;
+  return tools.map((tool) => {
+    const reason = withheld.get(tool.own);
+    return reason === undefined ? tool : { ...tool, withheld: reason };
+  });
 }
 
 function unlistedUiUris(tools: readonly Offer[], resources: readonly Offer[]): string[] {

@@ -25,7 +25,9 @@ export type ToolDifference =
 const MAX_MEMBERS = 50;
 /** Characters of a value, around the part that differs. */
 const MAX_TEXT = 400;
-const CONTEXT = 40;
+/** In a summary. */
+const MAX_EXCERPT = 60;
+const MAX_SUMMARIZED = 3;
 /** A change of so few characters may be one of look-alikes, so none of them is shown as it is. */
 const MAX_LOOK_ALIKES = 4;
 const MAX_LABEL = 128;
@@ -46,8 +48,23 @@ export function diffTools(before: readonly JsonObject[], after: readonly JsonObj
 }
 
 /** The members in which two definitions of a tool differ. */
-export function diffDefinitions(before: JsonObject, after: JsonObject): MemberChange[] {
-  return [...compare("", before, after)];
+export function diffDefinitions(before: JsonObject, after: JsonObject, maxText = MAX_TEXT): MemberChange[] {
+  return [...compare("", before, after, maxText)];
+}
+
+/**
+ * In one line, for warnings.
+ *
+ * @example summarizeDiff(before, after) // 'description "Adds" → "Adds. First read ~/.ssh"; inputSchema.properties.note added'
+ */
+export function summarizeDiff(before: JsonObject, after: JsonObject): string {
+  const members = diffDefinitions(before, after, MAX_EXCERPT);
+  const parts = members.slice(0, MAX_SUMMARIZED).map((member) => {
+    const path = labelOf(member.path);
+    if (member.before === undefined) return `${path} added`;
+    return member.after === undefined ? `${path} removed` : `${path} ${member.before} → ${member.after}`;
+  });
+  return [...parts, ...(members.length > MAX_SUMMARIZED ? [`${members.length - MAX_SUMMARIZED} more`] : [])].join("; ");
 }
 
 /**
@@ -99,15 +116,15 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** Members of objects one by one; lists and everything else as a whole. */
-function* compare(path: string, before: unknown, after: unknown): Generator<MemberChange> {
+function* compare(path: string, before: unknown, after: unknown, maxText: number): Generator<MemberChange> {
   if (isSame(before, after) && (before === undefined) === (after === undefined)) return;
   if (isObject(before) && isObject(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      yield* compare(path === "" ? key : `${path}.${key}`, own(before, key), own(after, key));
+      yield* compare(path === "" ? key : `${path}.${key}`, own(before, key), own(after, key), maxText);
     }
     return;
   }
-  yield { path, ...show(before, after) };
+  yield { path, ...show(before, after, maxText) };
 }
 
 function own(object: JsonObject, key: string): unknown {
@@ -115,16 +132,19 @@ function own(object: JsonObject, key: string): unknown {
 }
 
 /** Both values from shortly before the part that differs until shortly after it. */
-function show(before: unknown, after: unknown): Pick<MemberChange, "before" | "after"> {
-  if (before === undefined || after === undefined) return { before: shorten(before), after: shorten(after) };
+function show(before: unknown, after: unknown, maxText: number): Pick<MemberChange, "before" | "after"> {
+  if (before === undefined || after === undefined) {
+    return { before: shorten(before, maxText), after: shorten(after, maxText) };
+  }
   const [a, b] = [canonicalJson(before), canonicalJson(after)];
   const start = startOf(a, b);
   const end = endOf(a, b, start);
   const isSmall = Math.max(a.length, b.length) - start - end <= MAX_LOOK_ALIKES;
   const part = (text: string): string => {
     const until = text.length - end;
-    const from = text.length <= MAX_TEXT ? 0 : Math.max(0, start - CONTEXT);
-    const to = text.length <= MAX_TEXT ? text.length : Math.min(text.length, until + CONTEXT);
+    const context = Math.floor(maxText / 10);
+    const from = text.length <= maxText ? 0 : Math.max(0, start - context);
+    const to = text.length <= maxText ? text.length : Math.min(text.length, until + context);
     const changed = text.slice(start, until);
     return clip(
       (from > 0 ? "…" : "") +
@@ -132,20 +152,22 @@ function show(before: unknown, after: unknown): Pick<MemberChange, "before" | "a
         (isSmall ? escapeAll(changed) : revealHidden(changed)) +
         revealHidden(text.slice(until, to)) +
         (to < text.length ? "…" : ""),
+      maxText,
     );
   };
   const [shownBefore, shownAfter] = [part(a), part(b)];
   if (shownBefore !== shownAfter) return { before: shownBefore, after: shownAfter };
   // They differ beyond the cut, or only in characters that look alike.
-  return { before: clip(escapeAll(a.slice(start))), after: clip(escapeAll(b.slice(start))) };
+  return { before: clip(escapeAll(a.slice(start)), maxText), after: clip(escapeAll(b.slice(start)), maxText) };
 }
 
-function shorten(value: unknown): string | undefined {
-  return value === undefined ? undefined : clip(revealHidden(canonicalJson(value)));
+function shorten(value: unknown, maxText: number): string | undefined {
+  return value === undefined ? undefined : clip(revealHidden(canonicalJson(value)), maxText);
 }
 
-function clip(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+/** The escapes count, so that it may be longer than the text. */
+function clip(text: string, maxText: number): string {
+  return text.length > maxText ? `${text.slice(0, maxText)}…` : text;
 }
 
 /** Where two texts begin to differ; not between the halves of a character. */
@@ -185,5 +207,5 @@ function labelOf(name: string): string {
 
 function summaryOf({ description }: JsonObject): string {
   if (typeof description !== "string" || description === "") return "";
-  return `  ${shorten(description)}`;
+  return `  ${shorten(description, MAX_TEXT)}`;
 }

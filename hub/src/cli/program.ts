@@ -36,6 +36,7 @@ import { openCommand } from "./commands/open.ts";
 import { addOptions, GLOBAL_OPTIONS } from "./options.ts";
 import { printError } from "./terminal/output.ts";
 import { overview } from "./commands/overview.ts";
+import { pinsCommand } from "./commands/pins.ts";
 import { promptCommand } from "./commands/prompt.ts";
 import { readCommand } from "./commands/read.ts";
 import { registryCommand } from "./commands/registry.ts";
@@ -87,6 +88,7 @@ const COMMANDS: Readonly<Record<string, readonly Register[]>> = {
     enableCommand,
     disableCommand,
     testCommand,
+    pinsCommand,
     updateCommand,
     logsCommand,
     authCommand,

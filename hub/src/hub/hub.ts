@@ -6,6 +6,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
+import type { ServerApprovals } from "../approval/server-approvals.ts";
 import type { AccessTokens } from "../auth/access-tokens.ts";
 import type { AuditLog } from "../auth/audit.ts";
 import type { Issuer } from "../auth/issuer/issuer.ts";
@@ -30,9 +31,11 @@ import { createEdges, type HubEdges } from "./edges.ts";
 import { HubLoginPages } from "./login-pages.ts";
 import { createApprovals } from "./approvals.ts";
 import { openAuthenticator, openIdentity, type Identity } from "./access.ts";
+import { createServerApprovals } from "./server-approvals.ts";
 import { createIssuer } from "./issuer.ts";
 import { createSupervisor } from "./servers.ts";
 import {
+  approvalsPath,
   npmWarnings,
   openHubState,
   openSessionFile,
@@ -119,6 +122,8 @@ export class Hub {
   readonly configuration: LiveConfig;
   readonly callLog: CallLog;
   readonly latency = new Latency();
+  /** What may run, and which tools are as they were approved. */
+  readonly serverApprovals: ServerApprovals;
   readonly secrets: SecretStore;
   readonly personalSecrets: PersonalSecrets;
   readonly logins: Logins;
@@ -192,7 +197,16 @@ export class Hub {
       lookup,
       path: variables["PATH"],
     });
+    this.serverApprovals = createServerApprovals({
+      folder: options.store === undefined ? approvalsPath(paths) : undefined,
+      events,
+      redact: (text) => redactor.redactText(text),
+      supervisor: () => this.supervisor,
+      onChange: () => this.#catalog.scheduleRebuild(),
+      onWarning: (message) => this.#warn(message),
+    });
     this.supervisor = createSupervisor({
+      approvals: this.serverApprovals,
       variables,
       configFolder: options.store === undefined ? paths.config : undefined,
       secrets: this.secrets,
@@ -267,6 +281,8 @@ export class Hub {
       times: state.times,
       offersDemo: options.offersDemo ?? true,
       onChange: (changes) => {
+        // At once: a server of the same name may follow.
+        for (const server of changes.removed) this.serverApprovals.removed(server);
         this.#catalog.rebuild();
         if (changes.callLog) this.callLog.retain(toRetention(this.configuration.current.callLog));
       },
@@ -310,7 +326,11 @@ export class Hub {
     const isInMemory = options.store !== undefined;
     const state = await openHubState({ paths, variables, isInMemory, database: storage.database, onWarning });
     const hub = new Hub(options, { storage, config, state, tracing, settings });
-    await hub.history.load();
+    await Promise.all([hub.history.load(), hub.serverApprovals.load()]);
+    await hub.serverApprovals.adopt(
+      hub.configuration.current.servers,
+      async (server) => (await state.listings?.find(server)) !== undefined,
+    );
     for (const message of early) hub.#warn(message);
     warn = (message) => hub.#warn(message);
     return hub;
@@ -482,6 +502,11 @@ export class Hub {
     return endpoint;
   }
 
+  /** From now on, changes of the config files and of approvals by other processes take effect. */
+  async watch(): Promise<void> {
+    await Promise.all([this.configuration.watch(), this.serverApprovals.watch()]);
+  }
+
   /** Starts every enabled server; resolves when each is up or has failed. */
   start(): Promise<void> {
     this.configuration.run();
@@ -522,6 +547,7 @@ export class Hub {
     await Promise.all([
       saveHubState(this.#state),
       this.history.close(),
+      this.serverApprovals.close(),
       this.#edges?.saved(),
       this.#identity.close(),
       this.#pruning,

@@ -18,6 +18,7 @@ type Given =
   | "watchdog"
   | "instance"
   | "redactor"
+  | "approvals"
   | "authorizationFor";
 
 export interface HubServersOptions extends Pick<ServerContext, Given> {
@@ -53,7 +54,6 @@ export function createSupervisor(options: HubServersOptions): Supervisor {
       onCircuit: ({ name }, breaker) => events.emit("server.circuit", { server: name, breaker }),
       onFlood: ({ name, resilience }) => events.emit("warning", { message: floodWarning(name, resilience) }),
       onTaskNotification: ({ name }, notification) => events.emit("server.task", { server: name, notification }),
-      onToolChanges: ({ name }, changes) => events.emit("server.tools", { server: name, changes }),
       onWarning: ({ name }, message) => events.emit("warning", { server: name, message }),
       onLog: ({ name }, line) => events.emit("server.log", { server: name, ...line }),
     },

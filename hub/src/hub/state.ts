@@ -1,5 +1,6 @@
 // The hub's persistent state in the data folder: opened before the hub is built, saved when it stops.
 
+import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Retention } from "../call-log/port.ts";
@@ -69,6 +70,11 @@ export async function saveHubState({ eras, listings, packages, taskIds, times }:
 export function openSessionFile(paths: HubPaths, url: string, onWarning: HubStateOptions["onWarning"]): SessionFile {
   const path = join(paths.data, "sessions", `${fileNameOf(url)}.ndjson`);
   return new SessionFile({ path, maxAgeMs: IDLE_MS + RECORD_MS, onWarning });
+}
+
+/** One folder per config folder: hubs with different ones may share a data folder. */
+export function approvalsPath(paths: HubPaths): string {
+  return join(paths.data, "approvals", createHash("sha256").update(paths.config).digest("hex").slice(0, 12));
 }
 
 /** The file of the browsers that are signed in, for the same reason one per address. */

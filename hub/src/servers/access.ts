@@ -1,9 +1,11 @@
 // Requests to one managed server: limits them, picks the connection (the main one or an instance), waits for a start in progress,
 // and forwards them. lifecycle.ts starts and stops the server.
 
+import { withheldError } from "../catalog/withheld.ts";
 import { HubError, toHubError } from "../errors.ts";
+import { isObject } from "../lib/json/json.ts";
 import type { Reply } from "../protocol/rpc/jsonrpc.ts";
-import type { ForwardRequest } from "./connection/upstream.ts";
+import type { ForwardRequest, Upstream } from "./connection/upstream.ts";
 import type { OnUpdate } from "./connection/upstream-subscriptions.ts";
 import { instanceKey, type Caller } from "./instances/caller.ts";
 import type { HeldConnection } from "./instances/instance.ts";
@@ -132,9 +134,21 @@ export class Access {
     return { ...request, leftMs: timeLeft(this.#state.requestMs(request), startedAt) };
   }
 
-  #connect(request: ForwardRequest, startedAt: number) {
+  async #connect(request: ForwardRequest, startedAt: number): Promise<Upstream> {
     const limited = this.#withTimeLeft(request, startedAt);
-    return this.#parts.lifecycle.connect(limited, this.#state.requestMs(limited));
+    const upstream = await this.#parts.lifecycle.connect(limited, this.#state.requestMs(limited));
+    this.#requireApproved(request);
+    return upstream;
+  }
+
+  /** The server has started for this request, maybe with other tools than those that the caller was shown. */
+  #requireApproved({ method, params, replace }: ForwardRequest): void {
+    if (method !== "tools/call") return;
+    const { config, context } = this.#state;
+    const name = String(replace?.["name"] ?? (isObject(params?.value) ? params.value["name"] : undefined));
+    const { tools = [] } = this.#parts.offer.listing ?? {};
+    const reason = context.approvals?.withheld(config, tools)?.get(name);
+    if (reason !== undefined) throw withheldError(config.name, name, reason);
   }
 
   /** The main connection shows that the server works at all. That its own login is missing says nothing about the caller's. */

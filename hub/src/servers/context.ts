@@ -13,11 +13,24 @@ import type { InstancePool } from "./instances/instance-pool.ts";
 import type { Redactor } from "./server-redaction.ts";
 import type { OnlyClient } from "./connection/upstream.ts";
 import type { ServerConfig } from "../config/schema/types.ts";
+import type { Withheld } from "../catalog/listing.ts";
+import type { HubError } from "../errors.ts";
+import type { JsonObject } from "../lib/json/json.ts";
 import type { Authorization } from "../protocol/connect/authorization.ts";
 
 /** A program that uses the servers directly, without a hub and its clients, and only their tools. */
 export interface SoleClient extends Identity, OnlyClient {
   readonly isProgram: true;
+}
+
+/** What people have approved: which servers may run, and their tools. */
+export interface ServerApprovals {
+  /** Why a server may not run; undefined if it may. */
+  refusal(config: ServerConfig): HubError | undefined;
+  /** A server has listed its tools. */
+  listed(config: ServerConfig, tools: readonly JsonObject[]): void;
+  /** The tools that must not be used; undefined if there are none. */
+  withheld(config: ServerConfig, tools: readonly JsonObject[]): Withheld | undefined;
 }
 
 export interface ServerContext {
@@ -38,6 +51,8 @@ export interface ServerContext {
   /** Without it npm packages are left to npx. */
   readonly packages?: Packages;
   readonly redactor: Redactor;
+  /** Without it, everything counts as approved. */
+  readonly approvals?: ServerApprovals;
   /** Bounds the instances of all servers together. */
   readonly instancePool?: InstancePool;
   /** Set if the servers belong to a program without a hub. */

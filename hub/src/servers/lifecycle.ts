@@ -14,6 +14,7 @@ import { Health } from "./resilience/health.ts";
 import { IdleTimer } from "./resilience/idle-timer.ts";
 import { Restarts, type NextTry } from "./resilience/restarts.ts";
 import type { ServerState } from "./server-state.ts";
+import { errorOf, isWaitingForApproval, type Status } from "./status.ts";
 
 /** A caller that retries waits no longer than this. */
 const SOON_MS = 2000;
@@ -100,6 +101,8 @@ export class Lifecycle {
 
   /** Offers the listing of the hub's last run until the server runs or has failed to start. */
   async offerCached(): Promise<void> {
+    const { context, config } = this.#state;
+    if (context.approvals?.refusal(config) !== undefined) return;
     const stopCount = this.#main.stopCount;
     await this.#parts.offer.load();
     // Stopped in the meantime, or its start has ended already.
@@ -178,6 +181,13 @@ export class Lifecycle {
     if (this.#state.status.state === "unauthenticated") void this.#main.start().catch(() => undefined);
   }
 
+  /** A person may have approved what it runs. */
+  approvalChanged(): void {
+    const { status } = this.#state;
+    // The status has the result.
+    if (isWaitingForApproval(status)) void this.#main.start().catch(() => undefined);
+  }
+
   /** A person has logged in at the server. */
   loggedIn(): void {
     const { state } = this.#state.status;
@@ -197,7 +207,8 @@ export class Lifecycle {
   /** Why it cannot be called now. `reason`: the failure that the caller has just met. */
   unavailable(reason?: string): HubError {
     const { status, config } = this.#state;
-    if (status.state === "unauthenticated") return fromErrorBody(status.error);
+    const error = errorOf(status);
+    if (error !== null && needsPersonFirst(status)) return fromErrorBody(error);
     if (config.invalid !== undefined) return fromErrorBody(config.invalid);
     const state = this.#main.isStopping ? "being stopped" : status.state;
     const why = reason ?? (status.state === "error" ? status.error.message : undefined);
@@ -316,7 +327,12 @@ export class Lifecycle {
   }
 }
 
+/** To log in, or to approve what it runs. */
+function needsPersonFirst(status: Status): boolean {
+  return status.state === "unauthenticated" || isWaitingForApproval(status);
+}
+
 /** The user has to change something before it can work. */
-function needsUser({ code }: Pick<HubError, "code">): boolean {
-  return code === "VALIDATION_ERROR" || code === "NOT_FOUND";
+function needsUser({ code, kind }: Pick<HubError, "code" | "kind">): boolean {
+  return code === "VALIDATION_ERROR" || code === "NOT_FOUND" || kind === "ApprovalRequired";
 }

@@ -2,8 +2,6 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Listed, Listing } from "../catalog/listing.ts";
-import { quote } from "../catalog/quote.ts";
-import { SeenTools } from "../catalog/tool-changes.ts";
 import type { ServerInfo } from "./connection/handshake.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerWarnings } from "./warnings.ts";
@@ -12,7 +10,6 @@ export class Offer {
   readonly #state: ServerState;
   readonly warnings: ServerWarnings;
   #listing: Listing | undefined;
-  #seen = new SeenTools();
   #loading: Promise<void> | undefined;
   /** The server's description of itself when it was last connected. */
   info: ServerInfo | undefined;
@@ -41,8 +38,9 @@ export class Offer {
     if (known === undefined || this.#listing !== undefined) return;
     this.#listing = known.listing;
     this.info = known.introduction;
-    this.#seen = new SeenTools(known.seen);
     this.warnings.listed(known.warnings);
+    // Also before it has started: what it lists then is compared with this.
+    context.approvals?.listed(config, known.listing.tools);
   }
 
   equals(listing: Listing): boolean {
@@ -50,20 +48,16 @@ export class Offer {
   }
 
   /** Takes over a listing as it was just read. */
-  update({ listing, warnings }: Listed): void {
-    const { context, config, events, redact } = this.#state;
-    const changes = this.#seen.update(listing.tools, this.#listing?.tools);
+  update({ listing, warnings, isPartial }: Listed): void {
+    const { context, config, redact } = this.#state;
     this.#listing = listing;
     this.warnings.listed(warnings.map(redact));
-    for (const { tool, summary } of changes) {
-      this.warnings.changed(tool, redact(`Tool ${quote(tool)} changed since it was last seen: ${summary}`));
-    }
-    if (changes.length > 0) events.onToolChanges(changes);
+    // Tools that could not be read are not gone.
+    if (!isPartial) context.approvals?.listed(config, listing.tools);
     context.listings?.save(config, {
       listing,
       introduction: this.info,
       warnings: this.warnings.ofListing,
-      seen: this.#seen.toJSON(),
     });
   }
 }

@@ -3,7 +3,6 @@
 
 import { isolationOf, isPerUser } from "../config/parse/per-user.ts";
 import type { Isolation, ServerConfig } from "../config/schema/types.ts";
-import type { ToolChange } from "../catalog/tool-changes.ts";
 import type { NotificationMessage } from "../protocol/rpc/jsonrpc.ts";
 import type { ForwardRequest, Upstream } from "./connection/upstream.ts";
 import type { ServerContext } from "./context.ts";
@@ -30,7 +29,6 @@ export interface ServerEvents {
   onLog(line: LogLine): void;
   onTaskNotification(notification: NotificationMessage): void;
   onWarning(message: string): void;
-  onToolChanges(changes: readonly ToolChange[]): void;
   onCircuit(breaker: Breaker): void;
   onFlood(): void;
 }

@@ -2,7 +2,6 @@
 // requests to it (access.ts).
 
 import type { Listing } from "../catalog/listing.ts";
-import type { ToolChange } from "../catalog/tool-changes.ts";
 import type { ServerConfig } from "../config/schema/types.ts";
 import { HubError, type ErrorKind } from "../errors.ts";
 import type { NotificationMessage, Reply } from "../protocol/rpc/jsonrpc.ts";
@@ -39,8 +38,6 @@ export interface ServerObserver {
   onTaskNotification?(server: ManagedServer, notification: NotificationMessage): void;
   /** A warning about a server that works. Each message once. */
   onWarning?(server: ManagedServer, message: string): void;
-  /** Tools that it offered before have changed. */
-  onToolChanges?(server: ManagedServer, changes: readonly ToolChange[]): void;
   onCircuit?(server: ManagedServer, breaker: Breaker): void;
   /** It exceeds its message rate, and is read more slowly. */
   onFlood?(server: ManagedServer): void;
@@ -112,6 +109,11 @@ export class ManagedServer {
   /** A person has logged in: it is connected if it was not. */
   loggedIn(): void {
     this.#lifecycle.loggedIn();
+  }
+
+  /** A person has approved it, or some of its tools: it is started if it waited for that. */
+  approvalChanged(): void {
+    this.#lifecycle.approvalChanged();
   }
 
   /** Takes over changes that need no restart: description, groups, resilience. */
@@ -310,7 +312,6 @@ function eventsOf(server: ManagedServer, observer: ServerObserver): ServerEvents
     onLog: (line) => observer.onLog?.(server, line),
     onTaskNotification: (notification) => observer.onTaskNotification?.(server, notification),
     onWarning: (message) => observer.onWarning?.(server, message),
-    onToolChanges: (changes) => observer.onToolChanges?.(server, changes),
     onCircuit: (breaker) => observer.onCircuit?.(server, breaker),
     onFlood: () => observer.onFlood?.(server),
   };

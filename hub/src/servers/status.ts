@@ -67,6 +67,11 @@ export function errorOf(status: Status): ErrorBody | null {
   return "error" in status ? status.error : null;
 }
 
+/** A person has to see what it would run. */
+export function isWaitingForApproval(status: Status): boolean {
+  return errorOf(status)?.kind === "ApprovalRequired";
+}
+
 /** Enabled but not working. */
 export function isBroken(state: string): boolean {
   return state === "error" || state === "disconnected" || state === "unauthenticated";

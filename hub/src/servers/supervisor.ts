@@ -77,7 +77,6 @@ export class Supervisor {
         if (isRemoved || this.#has(server)) observer.onStatus(server);
       },
       onWarning: (server, message) => this.#has(server) && observer.onWarning?.(server, message),
-      onToolChanges: (server, changes) => this.#has(server) && observer.onToolChanges?.(server, changes),
       onLog: (server, line) => this.#has(server) && observer.onLog?.(server, line),
       onCircuit: (server, breaker) => this.#has(server) && observer.onCircuit?.(server, breaker),
     };
@@ -184,9 +183,12 @@ export class Supervisor {
   /** The listings for the catalog. */
   listings(): Map<string, ServerListing> {
     const listings = new Map<string, ServerListing>();
-    for (const name of this.#servers.keys()) {
+    const { approvals } = this.#context;
+    for (const [name, { config }] of this.#servers) {
       const { listing, isOffered } = this.answering(name);
-      if (listing !== undefined) listings.set(name, { listing, available: isOffered });
+      if (listing === undefined) continue;
+      const withheld = approvals?.withheld(config, listing.tools);
+      listings.set(name, { listing, available: isOffered, ...(withheld === undefined ? {} : { withheld }) });
     }
     return listings;
   }
@@ -200,8 +202,13 @@ export class Supervisor {
     };
     const resilience = { ...config.resilience, restart: false, health_check_ms: 0 as const };
     const { authorizationFor } = this.#context;
-    // A test writes no cache, and changes no login of the server that it is a new version of.
-    const { listings: _, ...context } = {
+    // A test writes no cache, pins no tools, and changes no login of the server that it is a new version of. Whoever asks for it has
+    // seen what it runs.
+    const {
+      listings: _,
+      approvals: __,
+      ...context
+    } = {
       ...this.#context,
       ...(authorizationFor && {
         authorizationFor: (each: ServerConfig, url: URL, own: object = {}) =>

@@ -1,17 +1,12 @@
-// Warnings about a server that works: problems of its lists, a failed refresh, changed tools. Each is reported once.
+// Warnings about a server that works: problems of its lists, a failed refresh. Each is reported once.
 
-import { evictOldest } from "@plugboard/shared/evict";
-
-/** Bounds of the kept warnings. */
-const MAX_CHANGES = 20;
+/** Bound of the kept warnings. */
 const MAX_REPORTED = 500;
 
 export class ServerWarnings {
   readonly #report: (message: string) => void;
   #listing: readonly string[] = [];
   #failure: string | undefined;
-  /** By tool, the newest last. */
-  readonly #changes = new Map<string, string>();
   readonly #reported = new Set<string>();
 
   constructor(report: (message: string) => void) {
@@ -19,7 +14,7 @@ export class ServerWarnings {
   }
 
   get all(): readonly string[] {
-    return [...(this.#failure === undefined ? [] : [this.#failure]), ...this.#changes.values(), ...this.#listing];
+    return [...(this.#failure === undefined ? [] : [this.#failure]), ...this.#listing];
   }
 
   get ofListing(): readonly string[] {
@@ -36,14 +31,6 @@ export class ServerWarnings {
   /** A refresh of the lists failed. */
   failed(warning: string): void {
     this.#failure = warning;
-    this.#add(warning);
-  }
-
-  /** A tool has changed. Stays until it changes again. */
-  changed(tool: string, warning: string): void {
-    this.#changes.delete(tool);
-    this.#changes.set(tool, warning);
-    evictOldest(this.#changes, MAX_CHANGES);
     this.#add(warning);
   }
 

@@ -2,6 +2,7 @@
 // Imports only types from the server side.
 
 import type { JsonObject } from "../../lib/json/json.ts";
+import { ApprovalsClient } from "./approvals-client.ts";
 import { CallsClient } from "./calls-client.ts";
 import { ChatsClient } from "./chats-client.ts";
 import { ConfigClient } from "./config-client.ts";
@@ -14,8 +15,8 @@ import { type EditOptions, groupPath, ifMatch, serverPath } from "./request-part
 import { readEvents, type ReceivedEvent } from "./received-events.ts";
 import { RegistryClient } from "./registry-client.ts";
 import { SecretsClient } from "./secrets-client.ts";
+import { ServerApprovalsClient } from "./server-approvals-client.ts";
 import { ServersClient } from "./servers-client.ts";
-import { ApprovalsClient } from "./approvals-client.ts";
 import { GrantsClient } from "./grants-client.ts";
 import { TokensClient } from "./tokens-client.ts";
 import { AuditClient, UsersClient } from "./users-client.ts";
@@ -83,6 +84,8 @@ export class HubClient {
   readonly tokens: TokensClient;
   readonly users: UsersClient;
   readonly audit: AuditClient;
+  /** Approvals of servers and of their tools. */
+  readonly serverApprovals: ServerApprovalsClient;
   readonly #hub: Connection;
 
   constructor(options: ConnectionOptions) {
@@ -102,6 +105,7 @@ export class HubClient {
     this.tokens = new TokensClient(this.#hub);
     this.users = new UsersClient(this.#hub);
     this.audit = new AuditClient(this.#hub);
+    this.serverApprovals = new ServerApprovalsClient(this.#hub);
   }
 
   status(): Promise<HubStatus> {

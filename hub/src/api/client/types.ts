@@ -14,6 +14,7 @@ export type { InFolder, MachineClient } from "./machine-client.ts";
 export type { ReceivedEvent } from "./received-events.ts";
 export type { EditOptions } from "./request-parts.ts";
 export type { SecretsClient } from "./secrets-client.ts";
+export type { ServerApprovalsClient } from "./server-approvals-client.ts";
 export type { LogFilter, ServersClient } from "./servers-client.ts";
 export type { TokensClient } from "./tokens-client.ts";
 export type { AuditClient, AuditFilter, UsersClient } from "./users-client.ts";
@@ -62,6 +63,7 @@ export type { Login, LoginAttempt, LoginInput, Logout, TakenLogin } from "../sch
 export type { AccessRequestView, ClientGrant } from "../schemas/oauth.ts";
 export type { ParsedServers } from "../schemas/parse.ts";
 export type { Logs, PackageUpdate, Server, StatusChange, TestResult, Usage } from "../schemas/server.ts";
+export type { Approval, ApprovalDetail, ApprovalInput } from "../schemas/server-approval.ts";
 export type { Session } from "../schemas/session.ts";
 export type { Settings, SettingsPatch } from "../schemas/settings.ts";
 export type { HubStatus } from "../schemas/status.ts";

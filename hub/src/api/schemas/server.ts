@@ -5,6 +5,7 @@ import { authFields } from "../../config/schema/auth.ts";
 import { resultLimits } from "../../config/schema/call-rules.ts";
 import { resilienceEntry } from "../../config/schema/resilience.ts";
 import { serverEntry as fileEntry } from "../../config/schema/schema.ts";
+import { approval, pinPolicy } from "./server-approval.ts";
 import { component, describe } from "./docs.ts";
 import { errorBody } from "./error.ts";
 import { json } from "./json.ts";
@@ -44,6 +45,7 @@ const serverConfig = component(
     isolation: z.optional(z.enum(["shared", "per-session", "per-principal", "per-call"])),
     era: z.optional(z.enum(["modern", "legacy"])),
     npm: z.optional(z.enum(["managed", "npx"])),
+    pins: z.optional(pinPolicy),
     resilience: z.optional(resilienceEntry),
     results: z.optional(resultLimits),
     proxy: z.optional(z.union([z.string(), z.boolean()])),
@@ -109,6 +111,7 @@ export const server = component(
       "Position of its package in the installation queue, while it is queued or installed",
     ),
     circuit: describe(z.enum(["closed", "open", "half-open"]), "State of the circuit breaker"),
+    approval: describe(approval, "Whether it may run, and which of its tools are not as they were approved"),
     next_try: describe(
       z.nullable(z.object({ at: z.string(), tries: z.int(), crash_loop: z.boolean() })),
       "When the next automatic restart is due, and how many have failed",

@@ -13,9 +13,23 @@ const toolShape = {
   title: z.optional(z.string()),
   output_schema: z.optional(json),
   annotations: z.optional(json),
+  warnings: describe(
+    z.optional(z.array(z.string())),
+    "What is suspicious about its texts: invisible characters, comments, commands to the model. Absent: nothing",
+  ),
 };
 
-export const tool = component("MCPTool", z.object(toolShape));
+export const tool = component(
+  "MCPTool",
+  z.object({
+    ...toolShape,
+    approval: describe(
+      z.optional(z.enum(["added", "changed"])),
+      "It is not as it was approved: new, or changed since. Absent: it is",
+    ),
+    withheld: describe(z.optional(z.boolean()), "It is not listed and cannot be called until it is approved"),
+  }),
+);
 export type Tool = z.infer<typeof tool>;
 
 export const groupTool = component(

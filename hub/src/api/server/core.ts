@@ -1,5 +1,6 @@
 // The parts of a hub that the management API works with.
 
+import type { ServerApprovals } from "../../approval/server-approvals.ts";
 import type { AccessTokens } from "../../auth/access-tokens.ts";
 import type { AuditLog } from "../../auth/audit.ts";
 import type { RequestRates } from "../../auth/request-rates.ts";
@@ -25,6 +26,7 @@ export interface Core {
   readonly supervisor: Supervisor;
   readonly configuration: LiveConfig;
   readonly calls: Calls;
+  readonly serverApprovals: ServerApprovals;
   readonly secrets: SecretStore;
   readonly personalSecrets: PersonalSecrets;
   readonly logins: Logins;

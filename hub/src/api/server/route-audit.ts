@@ -43,6 +43,10 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   updateServer: server("config.edit", "replaced"),
   patchServer: server("config.edit", "changed"),
   deleteServer: server("config.edit", "removed"),
+  approveServer: ({ params, body }) => {
+    const tools = isObject(body) && Array.isArray(body["tools"]) ? `tools ${body["tools"].join(", ")}` : "all of it";
+    return [{ action: "server.approve", object: `server ${text(params, "id") ?? "?"}`, detail: tools }];
+  },
   enableServer: server("config.edit", "enabled"),
   disableServer: server("config.edit", "disabled"),
   changeChatAccess: server("config.edit", "changed the access to chats"),

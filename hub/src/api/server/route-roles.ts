@@ -13,6 +13,8 @@ const OPERATOR: ReadonlySet<string> = new Set([
   "stopServer",
   "restartServer",
   "testSavedServer",
+  "listServerApprovals",
+  "getServerApproval",
   "getServerLogs",
   "getServerHistory",
   "getServerUsage",

@@ -20,6 +20,7 @@ import { LoginCommands } from "./commands/logins.ts";
 import { ParseCommands } from "./commands/parsing.ts";
 import { RegistryCommands } from "./commands/registry.ts";
 import { SecretCommands } from "./commands/secrets.ts";
+import { ServerApprovalCommands } from "./commands/server-approvals.ts";
 import { ServerCommands } from "./commands/servers.ts";
 import { SettingsCommands } from "./commands/settings.ts";
 import { StatsCommands } from "./commands/stats.ts";
@@ -49,6 +50,7 @@ import { loginRoutes } from "./routes/logins.ts";
 import { recordRoutes } from "./routes/records.ts";
 import { registryRoutes } from "./routes/registry.ts";
 import { secretRoutes } from "./routes/secrets.ts";
+import { serverApprovalRoutes } from "./routes/server-approvals.ts";
 import { serverRoutes } from "./routes/servers.ts";
 import { settingsRoutes } from "./routes/settings.ts";
 import { statusRoutes } from "./routes/status.ts";
@@ -70,6 +72,7 @@ export function createRoutes(managed: Managed, streams: EventStreams, browser: B
   return [
     ...statusRoutes(managed, streams),
     ...serverRoutes(servers, new ParseCommands(managed)),
+    ...serverApprovalRoutes(new ServerApprovalCommands(managed)),
     ...lifecycleRoutes(new LifecycleCommands(managed, servers)),
     ...loginRoutes(logins),
     ...connectionRoutes(new ConnectionCommands(managed)),

@@ -1,6 +1,7 @@
 // Converts managed servers, tools and resources into the shapes of the API.
 
 import { basename } from "node:path/posix";
+import { findFlags } from "../../catalog/tool-flags.ts";
 import type { TokenCounts } from "../../catalog/tokens.ts";
 import { personalSecretsOf } from "../../config/parse/per-user.ts";
 import { secretRefsOf } from "../../config/parse/secret-refs.ts";
@@ -15,6 +16,7 @@ import { errorOf } from "../../servers/status.ts";
 import { isObject, type JsonObject } from "../../lib/json/json.ts";
 import { toShown } from "./entry/entry.ts";
 import type { KnownSecrets } from "./entry/known-secrets.ts";
+import type { Approval } from "../schemas/server-approval.ts";
 import type { Login } from "../schemas/login.ts";
 import type { Server, TestResult } from "../schemas/server.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../schemas/tool.ts";
@@ -31,12 +33,15 @@ export interface ServerContext {
   /** Hidden if an entry repeats them. */
   readonly secrets: KnownSecrets;
   readonly tokens: TokenCounts;
+  /** A tool of the server as it is shown. */
+  readonly toolOf: (definition: JsonObject) => Tool;
+  readonly approval: Approval;
   /** Calls of the last 24 hours. */
   readonly recent: Figures24h;
 }
 
 export function toServer(server: ManagedServer, context: ServerContext): Server {
-  const { times, groups, warnings, login, logins, secrets, tokens, recent } = context;
+  const { times, groups, warnings, login, logins, secrets, tokens, toolOf, approval, recent } = context;
   const { config, status, listing, isOffered, info: hello, pid, instances, circuit, nextTry, package: inUse } = server;
   const { transport } = config;
   const personal = config.invalid === undefined ? personalSecretsOf(config) : [];
@@ -44,7 +49,7 @@ export function toServer(server: ManagedServer, context: ServerContext): Server 
   return {
     config: toShown(config, secrets),
     status: status.state,
-    tools: (offered?.tools ?? []).map(toTool),
+    tools: (offered?.tools ?? []).map(toolOf),
     resources: (offered?.resources ?? []).map(toResource),
     tool_count: offered?.tools.length ?? 0,
     resource_count: offered?.resources.length ?? 0,
@@ -59,6 +64,7 @@ export function toServer(server: ManagedServer, context: ServerContext): Server 
     stage: status.state === "starting" ? status.stage : null,
     install: server.installPosition ?? null,
     circuit: circuit.breaker.state,
+    approval,
     next_try:
       nextTry === undefined
         ? null
@@ -117,7 +123,8 @@ function toPackage({ installedAt, ...inUse }: PackageInUse): NonNullable<Server[
   return { ...inUse, installed_at: installedAt };
 }
 
-export function toTool(definition: JsonObject): Tool {
+/** `marks`: what the hub says about it. */
+export function toTool(definition: JsonObject, marks: Pick<Tool, "warnings" | "approval" | "withheld"> = {}): Tool {
   const { name, title, description, inputSchema, outputSchema, annotations } = definition;
   return {
     name: String(name),
@@ -126,7 +133,13 @@ export function toTool(definition: JsonObject): Tool {
     ...(typeof title === "string" ? { title } : {}),
     ...(isObject(outputSchema) ? { output_schema: { ...outputSchema } } : {}),
     ...(isObject(annotations) ? { annotations: { ...annotations } } : {}),
+    ...marks,
   };
+}
+
+/** Only a tool with warnings has the member. */
+export function withFlags(warnings: readonly string[]): Pick<Tool, "warnings"> {
+  return warnings.length === 0 ? {} : { warnings: [...warnings] };
 }
 
 export function toResource(definition: JsonObject): Resource {
@@ -170,5 +183,9 @@ export function toTemplate(definition: JsonObject): ResourceTemplate {
 }
 
 export function toTestResult({ tools, resources, ...outcome }: TestOutcome): TestResult {
-  return { ...outcome, tools: tools.map(toTool), resources: resources.map(toResource) };
+  return {
+    ...outcome,
+    tools: tools.map((tool) => toTool(tool, withFlags(findFlags(tool)))),
+    resources: resources.map(toResource),
+  };
 }

@@ -1,39 +1,33 @@
-// `plugboard approve`: signs in the browser that shows a code, so that its person can let an OAuth client use the hub.
+// `plugboard approve`: approves what a server runs and its tools, or signs in the browser that shows a code.
 
-import type { AccessRequestView } from "../../api/schemas/oauth.ts";
 import type { Register } from "../command.ts";
-import { withAccess } from "../hub-access/hub-access.ts";
+import { withAccess, type Access } from "../hub-access/hub-access.ts";
+import { approveServer, showWaiting } from "../approve/approve-server.ts";
+import { signInBrowser } from "../approve/sign-in-browser.ts";
 import type { GlobalOptions } from "../io.ts";
-import { askYes, canAsk } from "../terminal/ask.ts";
+
+/** As the page of an OAuth client shows it. */
+const CODE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/i;
 
 export const approveCommand: Register = (program, { io }) => {
   program
     .command("approve")
-    .description("sign in the browser that shows a code; asks first on a terminal, unless -y is given")
-    .argument("<code>", "as the page shows it, like 7QF2-MKPX")
-    .action(async (code: string, options: GlobalOptions) => {
-      await withAccess(io, options, async ({ api, out }) => {
-        const asked = await api.grants.request(code);
-        if (!out.json) out.note(describe(asked));
-        const question = "Do you see this code in your own browser, for a program that you are connecting right now?";
-        if (canAsk(io, options) && !(await askYes(io, question, { enter: false }))) {
-          return out.note("Nothing was approved");
-        }
-        const approved = await api.grants.approve(code);
-        out.changed("Signed in: go on in the browser", approved);
+    .description("approve what a server runs and its tools, or sign in the browser that shows a code")
+    .argument("[what]", "a server, or a code like 7QF2-MKPX; without it: what waits for an approval")
+    .argument("[tools...]", "only these tools of the server")
+    .action(async (what: string | undefined, tools: string[], options: GlobalOptions) => {
+      await withAccess(io, options, async (access) => {
+        if (what === undefined) return showWaiting(access);
+        if (tools.length === 0 && (await isCode(access, what))) return signInBrowser(io, access, what, options);
+        return approveServer(io, access, { name: what, tools }, options);
       });
     });
 };
 
-function describe({
-  client_name: name,
-  redirect_host: host,
-  is_this_computer: isLocal,
-  address,
-  group,
-}: AccessRequestView) {
-  const who = name === null ? "A program that gives no name" : `A program that calls itself "${name}"`;
-  const where = isLocal ? `a program on the computer of the browser (${host})` : host;
-  const what = group === null ? "groups of this hub" : `the group ${group}`;
-  return `${who} wants to use ${what}.\nThe access goes to ${where}. The browser is at ${address}.`;
+/** A server may have a name like a code. */
+async function isCode({ api }: Access, what: string): Promise<boolean> {
+  if (!CODE.test(what)) return false;
+  return (await api.servers.list({ view: "summary" })).every(
+    ({ config }) => config.name !== what && config.id !== what,
+  );
 }

@@ -176,6 +176,9 @@ const WORKS = "works (not running)";
 /** Unauthenticated, and a person can end that. */
 const NEEDS_LOGIN = "needs login";
 
+/** In error, until a person has seen what it runs. */
+const NEEDS_APPROVAL = "needs approval";
+
 const MARKS: Readonly<Record<string, readonly [mark: string, color: Exclude<keyof Palette, "series">]>> = {
   running: ["●", "good"],
   [WORKS]: ["✔", "good"],
@@ -184,6 +187,7 @@ const MARKS: Readonly<Record<string, readonly [mark: string, color: Exclude<keyo
   disconnected: ["✖", "bad"],
   unauthenticated: ["!", "bad"],
   [NEEDS_LOGIN]: ["!", "bad"],
+  [NEEDS_APPROVAL]: ["!", "bad"],
   stopped: ["○", "faint"],
   disabled: ["○", "faint"],
 };
@@ -195,7 +199,14 @@ export function statusCell(
   isHubRunning = true,
 ): Cell {
   const isLogin = status === "unauthenticated" && error !== null && isLoginError(error);
-  const shown = isLogin ? NEEDS_LOGIN : status === "running" && !isHubRunning ? WORKS : status;
+  const isApproval = error?.kind === "ApprovalRequired";
+  const shown = isLogin
+    ? NEEDS_LOGIN
+    : isApproval
+      ? NEEDS_APPROVAL
+      : status === "running" && !isHubRunning
+        ? WORKS
+        : status;
   const [mark, paint] = MARKS[shown] ?? ["?", "doubtful"];
   return terminal ? { text: `${mark} ${shown}`, paint: color[paint] } : shown;
 }

@@ -1,20 +1,23 @@
 // `plugboard tools`: lists the tools of a server by its own names, or those of a group as its clients see them.
 
 import type { Server } from "../../api/schemas/server.ts";
-import type { GroupTool } from "../../api/schemas/tool.ts";
+import type { GroupTool, Tool } from "../../api/schemas/tool.ts";
 import { withAccess, type Access } from "../hub-access/hub-access.ts";
 import { notRunning, requireEnabled } from "../input/unavailable.ts";
 import type { GlobalOptions } from "../io.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Register } from "../command.ts";
 import { signature } from "../../search/signature.ts";
-import { count, firstLine } from "../terminal/text.ts";
+import { count, firstLine, oneLine } from "../terminal/text.ts";
 import { approximate, tokensOf } from "../terminal/tokens.ts";
 
 interface ToolsOptions extends GlobalOptions {
   readonly group?: string;
   readonly schema?: boolean;
 }
+
+/** Only the tools of a server may be withheld: those of a group are what clients get. */
+type ShownTool = GroupTool & Pick<Tool, "approval" | "withheld">;
 
 /** Share of a line for signatures; the rest is for descriptions. */
 const SIGNATURE_SHARE = 0.6;
@@ -48,7 +51,7 @@ async function ofGroup(access: Access, { group = "default" }: ToolsOptions): Pro
 }
 
 /** For a server its own tool names, as used by `plugboard call server.tool`; for a group the exposed names. */
-async function ofServer(access: Access, id: string, { group }: ToolsOptions): Promise<GroupTool[]> {
+async function ofServer(access: Access, id: string, { group }: ToolsOptions): Promise<ShownTool[]> {
   const { api } = access;
   const { name } = (await api.servers.get(id)).config;
   if (group !== undefined) await api.groups.get(group);
@@ -72,7 +75,7 @@ function requireUp(server: Server): void {
   if (server.status !== "running" && server.tools.length === 0) throw notRunning(server);
 }
 
-function print(out: Output, shown: readonly GroupTool[]): void {
+function print(out: Output, shown: readonly ShownTool[]): void {
   const room = out.width === undefined ? undefined : Math.floor(out.width * SIGNATURE_SHARE);
   const rows = shown.map((tool) => [
     signature(tool.name, tool.input_schema, room),
@@ -81,6 +84,14 @@ function print(out: Output, shown: readonly GroupTool[]): void {
   ]);
   out.table([["TOOL", "TOKENS", "DESCRIPTION"], ...rows], { right: [1] });
   out.print(`${count(shown.length, "tool")}, ${approximate(tokensOf(shown))} tokens of context`);
+  for (const tool of shown) for (const flag of flagsOf(tool)) out.print(`!  ${oneLine(tool.name)} ${oneLine(flag)}`);
+}
+
+/** What a person should know about a tool before a model uses it. */
+function flagsOf({ approval, withheld, warnings = [], server }: ShownTool): readonly string[] {
+  if (approval === undefined) return warnings;
+  const what = approval === "added" ? "is new since the approval" : "changed since it was approved";
+  return [`${what}${withheld === true ? ", and is withheld" : ""}: plugboard pins ${server}`, ...warnings];
 }
 
 /** Has MCP's spelling (inputSchema) beside the API's: the output is often pasted into an MCP client. */

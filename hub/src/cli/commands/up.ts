@@ -88,7 +88,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
         io.stderr.write(`warning: commands cannot find this hub: ${toHubError(thrown).message}\n`);
       },
     );
-    await steps.wait("the watch on the config folder", hub.configuration.watch());
+    await steps.wait("the watch on the config folder", hub.watch());
     await steps.waitAtMost(RECORD_MS, "the run file", recorded);
     if (options.json === true)
       printJson(io, { pid: process.pid, url, mcp_url: `${hub.publicUrl ?? url}/mcp`, api_url: `${url}/api/v1` });

@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ServerApprovalsClient } from "../../api/client/server-approvals-client.ts";
 import type { CallsClient } from "../../api/client/calls-client.ts";
 import type { HubClient } from "../../api/client/client.ts";
 import type { ConfigClient } from "../../api/client/config-client.ts";
@@ -50,6 +51,7 @@ export type Api = Pick<HubClient, "settings" | "changeSettings"> & {
   readonly users: Pick<UsersClient, keyof UsersClient>;
   readonly audit: Pick<AuditClient, keyof AuditClient>;
   readonly grants: Pick<GrantsClient, keyof GrantsClient>;
+  readonly serverApprovals: Pick<ServerApprovalsClient, keyof ServerApprovalsClient>;
   readonly logins: Pick<LoginsClient, keyof LoginsClient>;
   readonly config: Pick<ConfigClient, "get">;
   readonly calls: Pick<CallsClient, "stats">;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toCallResult } from "../../api/server/call-result.ts";
+import { ServerApprovalCommands } from "../../api/server/commands/server-approvals.ts";
 import { ConfigCommands } from "../../api/server/commands/config.ts";
 import { GroupCommands } from "../../api/server/commands/groups.ts";
 import { LifecycleCommands } from "../../api/server/commands/lifecycle.ts";
@@ -142,6 +143,7 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
   const registry = new RegistryCommands(managed, { servers, secrets });
   const tokens = new TokenCommands(managed);
   const oauth = new OAuthCommands(managed);
+  const approvals = new ServerApprovalCommands(managed);
   const logins = new LoginCommands(managed);
   const connections = new ConnectionCommands(managed);
   const config = new ConfigCommands(managed);
@@ -209,6 +211,12 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
       revoke: (id) => oauth.revoke(id, context.by),
       request: async (code) => oauth.request(code),
       approve: (code) => noted("approveAccessRequest", {}, () => oauth.approve(code, context.by)),
+    },
+    serverApprovals: {
+      list: async () => approvals.list(),
+      get: (id) => approvals.get(id),
+      approve: (id, input) =>
+        noted("approveServer", { params: { id }, body: input }, () => approvals.approve(id, input ?? {}, OWNER)),
     },
     logins: {
       begin: (id, input) => noted("beginLogin", { params: { id } }, () => logins.begin(id, OWNER_RIGHTS, input)),

@@ -27,7 +27,7 @@ export function serveOwnHub(io: Io, options: StdioOptions, output: Writable): Pr
     });
     const settled = Promise.race([hub.start(), patience]).finally(() => clearTimeout(timer));
     // If the config cannot be watched, edits take effect at the next start.
-    await hub.configuration.watch().catch((thrown: unknown) => {
+    await hub.watch().catch((thrown: unknown) => {
       log.say("warn", `config changes will not be noticed: ${toHubError(thrown).message}`);
     });
     const service = hub.endpoint(options.group, { settled, exposure: exposureOf(options) });

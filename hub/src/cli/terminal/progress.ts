@@ -143,8 +143,9 @@ export function describe({ status, stage, install, error, tools, since }: Omit<S
 /** The same, with the command for a server that needs a login. */
 export function describeWithFix(server: Omit<Startup, "name" | "kind">): string {
   const { error } = server;
-  const isLogin = error !== undefined && error !== null && isLoginError(error) && error.hint !== undefined;
-  return isLogin ? `${firstLine(error.message)}: ${error.hint}` : describe(server);
+  const isForPerson =
+    error !== undefined && error !== null && (isLoginError(error) || error.kind === "ApprovalRequired");
+  return isForPerson && error.hint !== undefined ? `${firstLine(error.message)}: ${error.hint}` : describe(server);
 }
 
 /** @example stageInWords("installing", { position: 3, total: 48 }) // "installing, 3 of 48" */

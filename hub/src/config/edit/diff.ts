@@ -36,6 +36,7 @@ const RESTARTS: Readonly<Record<keyof ServerConfig, boolean>> = {
   isolation: true,
   era: true,
   npm: true,
+  pins: false,
   network: true,
   invalid: true,
   allowEnv: true,

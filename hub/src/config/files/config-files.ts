@@ -74,7 +74,7 @@ export class ConfigFiles extends TextConfig {
   }
 
   async watch(onChange: () => void): Promise<() => void> {
-    const watch = await FolderWatch.open(this.#folder, [SERVER_FILE, GROUP_FILE], onChange);
+    const watch = await FolderWatch.open(this.#folder, (name) => name === SERVER_FILE || name === GROUP_FILE, onChange);
     return () => watch.close();
   }
 

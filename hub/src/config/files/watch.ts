@@ -1,4 +1,4 @@
-// Watches the config folder for changed files.
+// Watches a folder for changed files.
 
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -20,13 +20,13 @@ export class FolderWatch {
   }
 
   /** Watches the folder, not the files: a watch on a file does not survive a save by rename. */
-  static async open(folder: string, names: readonly string[], onChange: () => void): Promise<FolderWatch> {
+  static async open(folder: string, isWatched: (name: string) => boolean, onChange: () => void): Promise<FolderWatch> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const self = new FolderWatch(onChange);
     self.#watcher = watch(folder, { persistent: false }, (_, name) => {
-      if (name === null || names.includes(name)) self.#schedule();
+      if (name === null || isWatched(name)) self.#schedule();
     });
-    // The folder was removed: stop watching and keep the current config.
+    // The folder was removed: stop watching and keep what was read.
     self.#watcher.on("error", () => self.close());
     return self;
   }

@@ -38,6 +38,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     isolation,
     era,
     npm,
+    pins,
     groups = [],
   } = parsed;
   const allowEnv = parsed.allowEnv ?? parsed.allow_env ?? [];
@@ -64,6 +65,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     isolation: isolation === "auto" ? undefined : isolation,
     era: era === "auto" ? undefined : era,
     npm,
+    pins,
     resilience: parsed.resilience,
     results: parsed.results,
     network,

@@ -14,12 +14,17 @@ const ENV_RISKS =
   /^(?:LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_.*|NODE_OPTIONS|PYTHONSTARTUP|BASH_ENV|GIT_SSH_COMMAND|NPM_CONFIG_.*)$/i;
 const CONTAINERS = /^(?:docker|podman|nerdctl)$/;
 
+/** Whether a variable can make a program run other code. */
+export function runsOtherCode(variable: string): boolean {
+  return ENV_RISKS.test(variable);
+}
+
 /** The risks of a server, each once. */
 export function findRisks({ env, transport }: ServerConfig): Risk[] {
   const risks = new Map<string, Risk>();
   const add = (field: string, reason: string) => risks.set(reason, { field, reason });
   for (const name of Object.keys(env)) {
-    if (ENV_RISKS.test(name)) add(`env.${name}`, `the variable ${name} can make a program run other code`);
+    if (runsOtherCode(name)) add(`env.${name}`, `the variable ${name} can make a program run other code`);
   }
   if (transport.type !== "stdio") return [...risks.values()];
   const { args } = transport;

@@ -14,10 +14,13 @@ export function toSource(source: ServerEntry["source"]): Source {
   if (parts?.registry !== undefined) return inRegistry(parts.registry.trim(), parts);
   if (type === OFFICIAL || parts?.Official) return inRegistry(OFFICIAL, parts?.Official ?? parts ?? {});
   if (type === SMITHERY || parts?.Smithery) return inRegistry(SMITHERY, parts?.Smithery ?? parts ?? {});
+  if (type === "import" && parts?.client) {
+    return { type: "import", client: parts.client, scope: parts.scope ?? "user" };
+  }
   // Other clients write arbitrary strings here ("custom"). Only this hub writes objects, so those are validated.
   const isManual = type === "manual" || (parts !== undefined && Object.hasOwn(parts, "Manual"));
   if (parts === undefined || isManual) return { type: "manual" };
-  throw invalid("Source type must be official, smithery or manual, or name a registry", "source.type");
+  throw invalid("Source type must be official, smithery, import or manual, or name a registry", "source.type");
 }
 
 interface Names {
@@ -50,12 +53,13 @@ export function isExactVersion(version: string): boolean {
   return /\d/.test(version) && !/^[~^<>=*!]|[\s|,*]|\.[xX](?:\.|$)/.test(version);
 }
 
-/** The registry of a source, and what the server is called there; undefined: a person wrote the entry. */
+/** The registry of a source, and what the server is called there; undefined: it comes from no registry. */
 export function registryOf(
   source: Source,
 ): { readonly registry: string; readonly name: string; readonly version?: string } | undefined {
   switch (source.type) {
     case "manual":
+    case "import":
       return undefined;
     case "smithery":
       return { registry: SMITHERY, name: source.qualifiedName };

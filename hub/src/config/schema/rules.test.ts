@@ -150,7 +150,7 @@ describe("CF-7 rejected entries", () => {
     [{ ...ok, timeouts: { start_ms: 1.5 } }, "timeouts.start_ms", /whole number/],
     [{ ...ok, groups: ["a b"] }, "groups.0", /may only contain letters/],
     [{ ...ok, source: { type: "official", name: "n" } }, "source", /needs a name and a version/],
-    [{ ...ok, source: { type: "other" } }, "source.type", /official, smithery or manual/],
+    [{ ...ok, source: { type: "other" } }, "source.type", /official, smithery, import or manual/],
     [{ ...ok, source: { type: "official", name: "n", version: "latest" } }, "source.version", /exact version/],
     [{ ...ok, source: { registry: "company", name: "n", version: "^1.2.0" } }, "source.version", /exact version/],
     [{ ...ok, source: { registry: "company" } }, "source.name", /needs a name/],

@@ -96,6 +96,8 @@ const sourceFields = z.looseObject({
   version: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
   qualifiedName: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
   qualified_name: z.optional(z.string().check(z.maxLength(limits.PATH_MAX))),
+  client: z.optional(z.string().check(z.maxLength(limits.NAME_MAX))),
+  scope: z.optional(z.enum(["user", "project"])),
 });
 
 const source = z.union([
@@ -122,6 +124,8 @@ const isolation = z.enum(["auto", "shared", "per-session", "per-principal", "per
 const era = z.enum(["auto", "modern", "legacy"], { error: 'era must be "auto", "modern" or "legacy"' });
 
 const npm = z.enum(["managed", "npx"], { error: 'npm must be "managed" or "npx"' });
+
+const pins = z.enum(["warn", "block", "off"], { error: 'pins must be "warn", "block" or "off"' });
 
 /** All fields except the name, which may also be the key of the entry. */
 export const serverEntry = z.looseObject({
@@ -168,6 +172,8 @@ export const serverEntry = z.looseObject({
   era: z.optional(era),
   /** npx only: whether the hub installs and runs the package itself, or npx does. */
   npm: z.optional(npm),
+  /** What happens to tools that changed since they were approved. */
+  pins: z.optional(pins),
   resilience: z.optional(resilienceEntry),
   results: z.optional(resultLimits),
   ...networkEntry,

@@ -58,7 +58,12 @@ export type Source =
   | { readonly type: "smithery"; readonly qualifiedName: string }
   /** Any other registry: by its name in hub.json, or its address. */
   | { readonly type: "registry"; readonly registry: string; readonly name: string; readonly version?: string }
+  /** From the file of another client, or of a project. */
+  | { readonly type: "import"; readonly client: string; readonly scope: "user" | "project" }
   | { readonly type: "manual" };
+
+/** What happens to a tool that is not as it was approved: nothing, a warning, or it is withheld until it is approved. */
+export type PinPolicy = "off" | "warn" | "block";
 
 export interface ServerConfig {
   /** The `id` of the entry, else its name. */
@@ -93,6 +98,8 @@ export interface ServerConfig {
   readonly era?: EraChoice;
   /** npx servers only. */
   readonly npm?: NpmMode;
+  /** Undefined: `warn` for entries written by hand, `block` for those from elsewhere. */
+  readonly pins?: PinPolicy;
   /** Restarts, retries and limits, as far as the user sets them. */
   readonly resilience?: ResilienceEntry;
   /** How large results may be. */

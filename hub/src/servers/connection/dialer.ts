@@ -60,6 +60,7 @@ export class Dialer {
   /** Rejects with the reason. Nothing of the attempt is left then. */
   async open({ owner, ready, onPackage, principal: given, ...role }: Dialing): Promise<Upstream> {
     const { config, context } = this.#state;
+    this.#requireApproval();
     const { signal } = role;
     const limits = this.#limits;
     const clock = new StartClock(limits);
@@ -103,6 +104,13 @@ export class Dialer {
     }
   }
 
+  /** Here, since whatever runs or connects to a server goes through this class. */
+  #requireApproval(): void {
+    const { config, context } = this.#state;
+    const refusal = context.approvals?.refusal(config);
+    if (refusal !== undefined) throw refusal;
+  }
+
   #lister(): Promise<string> {
     const { config, context } = this.#state;
     const owner = LOCAL.credentialsOf();
@@ -112,6 +120,8 @@ export class Dialer {
   /** Installs the newest version that the entry allows. The next start runs it. */
   async renewPackage(packages: Packages, signal: AbortSignal): Promise<Renewal> {
     const { config, context } = this.#state;
+    // An install runs the scripts of packages.
+    this.#requireApproval();
     const resolved = await resolveServer(config, { ...context, principal: await this.#lister() });
     const packaged = this.#packagedOf(resolved);
     if (packaged === undefined) throw new HubError("InvalidArgument", "Only a server that is a package can be updated");

@@ -5,6 +5,7 @@ import { ListingReport } from "../../catalog/listing-report.ts";
 import type { Listed, Listing } from "../../catalog/listing.ts";
 import { KEYS, repairEntry, type EntryKind } from "../../catalog/repair.ts";
 import { HubError } from "../../errors.ts";
+import { findFlags } from "../../catalog/tool-flags.ts";
 import { findHidden } from "../../lib/hidden-text.ts";
 import { isObject, type JsonObject } from "../../lib/json/json.ts";
 import { RPC, rpcErrorIn, type Reply } from "../../protocol/rpc/jsonrpc.ts";
@@ -141,13 +142,15 @@ function usable(kind: EntryKind, entry: unknown, index: number, report: ListingR
     return [];
   }
   for (const fault of repaired.faults) report.repaired(kind, name, fault);
-  const hidden = findHidden(textOf(repaired.entry));
-  if (hidden.length > 0) report.noted(kind, name, `has invisible text: ${hidden.slice(0, MAX_HIDDEN).join(" ")}`);
+  for (const flag of kind === "tools" ? findFlags(repaired.entry) : hiddenText(repaired.entry)) {
+    report.noted(kind, name, flag);
+  }
   return [repaired.entry];
 }
 
-/** Everything of an entry that a model may read. */
-function textOf({ name, title, description, inputSchema, arguments: args, annotations }: JsonObject): string {
+/** Of prompts and resources, which people choose: invisible text only. */
+function hiddenText({ name, title, description, arguments: args, annotations }: JsonObject): string[] {
   const parts = [name, title, description].filter((part) => typeof part === "string");
-  return [...parts, JSON.stringify([inputSchema, args, annotations])].join("\n");
+  const hidden = findHidden([...parts, JSON.stringify([args, annotations])].join("\n"));
+  return hidden.length === 0 ? [] : [`has invisible text: ${hidden.slice(0, MAX_HIDDEN).join(" ")}`];
 }

@@ -29,7 +29,6 @@ const offers = (...tools: string[]): CachedListing => ({
   },
   introduction: undefined,
   warnings: ["careful"],
-  seen: { a: "1" },
 });
 
 it("a saved listing is found by its entry in the next run", async () => {
@@ -67,9 +66,8 @@ it("a file of an earlier version, or an edited one, is repaired", async () => {
   const [name = ""] = await readdir(folder);
   const tools = [{ name: "x", description: null }, { name: 7 }];
   await writeFile(join(folder, name), JSON.stringify({ tools, resources: [], templates: [], prompts: [] }));
-  const { listing, seen } = (await memory.find(entry("a"))) ?? {};
+  const { listing } = (await memory.find(entry("a"))) ?? {};
   expect(listing?.tools).toEqual([{ name: "x", inputSchema: { type: "object" } }]);
-  expect(seen).toEqual({});
 });
 
 it("the number of files is bounded, the oldest go first, and large listings are not kept", async () => {

@@ -1,5 +1,5 @@
 // Caches the listings of servers. Their tools are listed while they start, or before they run at all if they
-// are started on demand, and a tool that changed between two runs is noticed.
+// are started on demand.
 
 import { createHash } from "node:crypto";
 import { parseJson } from "@plugboard/shared/lenient";
@@ -24,7 +24,6 @@ const introductionSchema = z.object({
 const file = z.extend(listingSchema, {
   introduction: z.optional(introductionSchema),
   warnings: z.optional(z.array(z.string())),
-  seen: z.optional(z.record(z.string(), z.string())),
 });
 
 /** One server. */
@@ -33,8 +32,6 @@ export interface CachedListing {
   readonly introduction: ServerInfo | undefined;
   /** Problems of its lists when they were read. */
   readonly warnings: readonly string[];
-  /** Fingerprints of all tools that it has offered. */
-  readonly seen: Readonly<Record<string, string>>;
 }
 
 type Entry = Pick<ServerConfig, "name" | "transport" | "auth" | "env">;
@@ -62,18 +59,18 @@ export class ListingCache {
     if (text === undefined) return undefined;
     const known = file.safeParse(parseJson(text));
     if (!known.success) return this.#damaged(entry);
-    const { introduction, warnings = [], seen = {}, ...listing } = known.data;
+    const { introduction, warnings = [], ...listing } = known.data;
     const serverIntroduction = introduction && {
       ...introduction,
       serverInfo: introduction.serverInfo,
       instructions: introduction.instructions,
     };
-    return { listing: repairListing(listing), introduction: serverIntroduction, warnings, seen };
+    return { listing: repairListing(listing), introduction: serverIntroduction, warnings };
   }
 
-  save(entry: Entry, { listing, introduction, warnings, seen }: CachedListing): void {
+  save(entry: Entry, { listing, introduction, warnings }: CachedListing): void {
     const key = listingKey(entry);
-    const text = JSON.stringify({ ...listing, introduction, warnings, seen });
+    const text = JSON.stringify({ ...listing, introduction, warnings });
     if (this.#written.get(key) === digest(text)) return;
     this.#saving = this.#saving
       .then(async () => {

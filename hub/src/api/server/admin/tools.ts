@@ -7,6 +7,7 @@ import { rawParams } from "../../../protocol/rpc/jsonrpc.ts";
 import type { IncomingRequest } from "../../../protocol/serve/service.ts";
 import { toCallResult } from "../call-result.ts";
 import { OWNER_RIGHTS } from "../commands/on-behalf.ts";
+import { ServerApprovalCommands } from "../commands/server-approvals.ts";
 import { LoginCommands } from "../commands/logins.ts";
 import { LifecycleCommands } from "../commands/lifecycle.ts";
 import { RegistryCommands } from "../commands/registry.ts";
@@ -39,6 +40,7 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
   const stats = new StatsCommands(managed);
   const logins = new LoginCommands(managed);
   const registry = new RegistryCommands(managed, { servers, secrets: new SecretCommands(managed) });
+  const approvals = new ServerApprovalCommands(managed);
   return [
     tool(
       "list_mcp_servers",
@@ -76,6 +78,12 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       run: (args) => lifecycle.stop(text(args, "id")),
       operation: "stopServer",
     }),
+    tool(
+      "get_mcp_approval",
+      "What a server runs, and how its tools differ from those that were approved. A person has to approve it: plugboard approve",
+      ID,
+      { run: (args) => approvals.get(text(args, "id")), reads: true },
+    ),
     tool("test_mcp_server", "Test an entry without saving it", CONFIG, {
       run: (args) => servers.test(args["config"]),
       operation: "testServer",

@@ -21,7 +21,9 @@ import { restoreMasked } from "../entry/restore.ts";
 import { othersOf, rewriteEntry } from "../entry/rewrite.ts";
 import type { Server, TestResult } from "../../schemas/server.ts";
 import type { Figures24h, RecentCalls } from "../recent-calls.ts";
+import { toolsOf } from "../tool-marks.ts";
 import { toServer, toTestResult } from "../view.ts";
+import { summarize } from "./server-approvals.ts";
 import { loginOf, loginsAt } from "./logins.ts";
 
 export interface ServerCommandsOptions {
@@ -105,8 +107,10 @@ export class ServerCommands {
   }
 
   async testSaved(id: string, options?: TestOptions): Promise<TestResult> {
-    const { supervisor } = this.#managed.hub;
+    const { supervisor, serverApprovals } = this.#managed.hub;
     const { config } = supervisor.get(id);
+    const refusal = serverApprovals.refusal(config);
+    if (refusal !== undefined) throw refusal;
     return toTestResult(await supervisor.test(config, options));
   }
 
@@ -146,10 +150,13 @@ export class ServerCommands {
     const { catalog, configuration } = this.#managed.hub;
     const groups = catalog.groupNames.filter((group) => catalog.group(group).servers.includes(server.name));
     const times = configuration.timesOf(server.config.id);
+    const { toolOf, warnings: changes } = toolsOf(this.#managed.hub, server);
     const shown = toServer(server, {
       times,
       groups,
-      warnings: configuration.warningsOf(server.config),
+      warnings: [...configuration.warningsOf(server.config), ...changes],
+      toolOf,
+      approval: summarize(this.#managed.hub.serverApprovals, server),
       login,
       logins,
       secrets,

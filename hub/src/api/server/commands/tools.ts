@@ -9,6 +9,7 @@ import type { Listing } from "../../../catalog/listing.ts";
 import { NO_GROUP } from "../../../catalog/membership.ts";
 import { MAX_NAME_LENGTH } from "../../../catalog/repair.ts";
 import type { ToolRules } from "../../../catalog/tool-rules.ts";
+import { withheldError } from "../../../catalog/withheld.ts";
 import { TokenCounts } from "../../../catalog/tokens.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../../../errors.ts";
@@ -30,7 +31,8 @@ import {
   type ToolDetail,
   type ToolIndex,
 } from "../../schemas/tool.ts";
-import { toPrompt, toTemplate, toTool } from "../view.ts";
+import { toolsOf } from "../tool-marks.ts";
+import { toPrompt, toTemplate, toTool, withFlags } from "../view.ts";
 
 export interface RequestOptions {
   /** Name of the client, for the call log. */
@@ -75,7 +77,8 @@ export class ToolCommands {
   }
 
   ofServer(id: string): Tool[] {
-    return this.#listing(id).tools.map(toTool);
+    const { tools } = this.#listing(id);
+    return tools.map(toolsOf(this.#managed.hub, this.#managed.hub.supervisor.get(id)).toolOf);
   }
 
   /** One tool by its name on the server. */
@@ -83,7 +86,8 @@ export class ToolCommands {
     const { tools } = this.#listing(id);
     const definition = tools.find((tool) => tool["name"] === name);
     if (definition === undefined) throw noTool(this.#managed.hub.supervisor.get(id).name, name, tools);
-    return { ...toTool(definition), tokens: this.#tokens.of(definition) };
+    const { toolOf } = toolsOf(this.#managed.hub, this.#managed.hub.supervisor.get(id));
+    return { ...toolOf(definition), tokens: this.#tokens.of(definition) };
   }
 
   promptsOf(id: string): Prompt[] {
@@ -97,7 +101,7 @@ export class ToolCommands {
   /** One tool by its name in the group, or `server:tool`. */
   inGroup(group: string, exposed: string): GroupToolDetail {
     const { server, tool, definition } = this.#group(group).resolveTool(exposed);
-    return { ...toTool(definition), server, tool, tokens: this.#tokens.of(definition) };
+    return { ...this.#shown(server, definition), server, tool, tokens: this.#tokens.of(definition) };
   }
 
   /** The tools of all servers, under their own names. */
@@ -139,11 +143,19 @@ export class ToolCommands {
   ofGroup(group: string, { view = "full" }: { view?: "full" | "summary" } = {}): GroupTool[] {
     if (view === "summary") {
       return this.#group(group).tools.map(({ server, tool, definition }) => {
-        const { output_schema: _, annotations: __, ...shown } = toTool({ ...definition, inputSchema: undefined });
-        return { ...shown, server, tool };
+        const { output_schema: _, annotations: __, ...shown } = this.#shown(server, definition);
+        return { ...shown, input_schema: {}, server, tool };
       });
     }
-    return this.#group(group).tools.map(({ server, tool, definition }) => ({ ...toTool(definition), server, tool }));
+    return this.#group(group).tools.map(({ server, tool, definition }) => ({
+      ...this.#shown(server, definition),
+      server,
+      tool,
+    }));
+  }
+
+  #shown(server: string, definition: JsonObject): Tool {
+    return toTool(definition, withFlags(this.#managed.hub.catalog.flagsOf(server, definition)));
   }
 
   /** By the name on the server. */
@@ -160,6 +172,8 @@ export class ToolCommands {
       if (server.isOffered && definition === undefined) {
         throw noTool(server.name, tool, server.listing?.tools ?? []);
       }
+      const reason = this.#managed.hub.serverApprovals.withheld(server.config, server.listing?.tools ?? [])?.get(tool);
+      if (reason !== undefined) throw withheldError(server.name, tool, reason);
       const rules = this.#managed.hub.catalog.rulesOnServer(server.name, tool);
       return { server: server.name, tool, definition, rules };
     });

@@ -35,6 +35,7 @@ const PART_OF = {
   isolation: "isolation",
   era: "era",
   npm: "npm",
+  pins: "pins",
   resilience: "resilience",
   results: "results",
   proxy: "network",

@@ -27,6 +27,9 @@ export function collect({ events, calls }: Pick<Core, "events" | "calls">, log: 
     log.append("server.circuit", server, { server, circuit: breaker.state }),
   );
   events.on("server.tools", ({ server, changes }) => log.append("server.tools", server, { server, changed: changes }));
+  events.on("server.approved", ({ server, by, tools = null }) =>
+    log.append("server.approved", server, { server, by, tools }),
+  );
   events.on("server.log", (line) => log.appendLazily("server.log", line.server, line, describeLine));
   events.on("call.started", (call) => log.send("call.started", call.server, call, describeStart));
   events.on("session.opened", (client) =>

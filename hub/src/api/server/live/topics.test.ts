@@ -6,6 +6,7 @@ const ALL = [
   "server.status",
   "server.circuit",
   "server.tools",
+  "server.approved",
   "server.log",
   "catalog.changed",
   "call.started",
@@ -32,10 +33,13 @@ const ALL = [
 describe("topics", () => {
   it.each<[string | undefined, string[]]>([
     [undefined, ALL],
-    ["server", ["server.status", "server.circuit", "server.tools"]],
+    ["server", ["server.status", "server.circuit", "server.tools", "server.approved"]],
     ["config", ["config.reloaded", "config.rejected", "group.changed", "secret.changed"]],
     ["config.rejected", ["config.rejected"]],
-    ["server, call", ["server.status", "server.circuit", "server.tools", "call.started", "call.finished"]],
+    [
+      "server, call",
+      ["server.status", "server.circuit", "server.tools", "server.approved", "call.started", "call.finished"],
+    ],
     ["log,server.log", ["server.log"]],
   ])("%s are %j", (topics, events) => expect([...parseTopics(topics)]).toEqual(events));
 

@@ -3,7 +3,7 @@
 import { HubError } from "../../../errors.ts";
 
 const TOPICS = {
-  server: ["server.status", "server.circuit", "server.tools"],
+  server: ["server.status", "server.circuit", "server.tools", "server.approved"],
   log: ["server.log"],
   catalog: ["catalog.changed"],
   call: ["call.started", "call.finished"],
