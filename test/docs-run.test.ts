@@ -72,6 +72,7 @@ const NOT_RUN = [
   "docs/migrate/metamcp.md: it needs the database of MetaMCP; hub/src/client-configs/products/products.test.ts imports such a file",
   "docs/scale.md: it needs PostgreSQL; test/cluster/replicas.test.ts does the same",
   "docs/registry.md: it is not one of the files that `config validate` reads; test/registry/registries.test.ts uses such entries",
+  "docs/registry.md: it needs the registry; test/registry/source-only.test.ts does the same with one of its own",
   "docs/registry.md: it needs the secret; test/registry/add.test.ts sends one like it",
   "docs/stability.md: it needs the program sqlite3; test/packages/project-files.test.ts reads the view",
   "docs/telemetry.md: it needs a collector, and runs until it is stopped; test/calls/traces.test.ts does that",

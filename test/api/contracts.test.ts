@@ -126,14 +126,14 @@ describe("saving through the API", () => {
       { message: "Missing required credentials", field: "env.API_KEY" },
     ],
     [
-      "a Smithery source",
-      { source: { Smithery: { qualified_name: "@a/b" } } },
-      { field: "source", message: expect.stringContaining("Smithery") },
+      "RG-1 MC-NT4 a source whose registry requires a variable",
+      { source: { registry: "curated", name: "exa" } },
+      { message: "Missing required credentials: EXA_API_KEY" },
     ],
     [
-      "an official source",
-      { source: { Official: { name: "io.github.x/y", version: "1" } } },
-      { field: "source", hint: expect.stringContaining("package") },
+      "RG-1 a source that its registry does not have",
+      { source: { registry: "curated", name: "nosuch" } },
+      { field: "source", message: "curated has no server nosuch" },
     ],
   ])("%s is refused, and not saved", async (_, entry, problem) => {
     const before = await file();

@@ -279,6 +279,7 @@ export class Hub {
       variables,
       secrets: this.secrets,
       times: state.times,
+      completions: state.completions,
       offersDemo: options.offersDemo ?? true,
       onChange: (changes) => {
         // At once: a server of the same name may follow.
@@ -291,6 +292,10 @@ export class Hub {
         logLevels.forget(server);
         this.logins.removed(server);
       },
+    });
+    state.completions.connect({
+      registries: this.registries,
+      onChange: () => void this.configuration.reload().catch(() => undefined), // reported by event
     });
     this.configuration.open(config);
     const { supervisor } = this;
@@ -512,6 +517,7 @@ export class Hub {
     this.configuration.run();
     this.callLog.recover();
     this.logins.run();
+    this.#state.completions.run();
     const settled = this.supervisor.startAll();
     // The next start removes what cannot be removed now.
     this.#pruning = this.#state.packages?.prune(this.configuration.current.servers).catch(() => undefined);
@@ -537,7 +543,7 @@ export class Hub {
       this.#listeners?.close(),
       this.#loginPages?.close(),
       this.supervisor.shutdownAll(),
-      this.configuration.close(),
+      this.#state.completions.close().then(() => this.configuration.close()),
       this.#state.packages?.end(),
     ]);
     this.#sessions?.close();

@@ -15,6 +15,8 @@ import { TaskIds } from "../mcp/tasks/task-ids.ts";
 import { IDLE_MS, RECORD_MS } from "../protocol/serve/http-session.ts";
 import { EraMemory } from "../servers/connection/era-memory.ts";
 import { Packages } from "../servers/npm/packages.ts";
+import { Completions } from "../registry/completions.ts";
+import { runnableKinds } from "../registry/registries.ts";
 import { ListingCache } from "../servers/resilience/listing-cache.ts";
 import { ListingFiles } from "../servers/resilience/listing-files.ts";
 
@@ -24,6 +26,7 @@ export interface HubState {
   readonly packages: Packages | undefined;
   readonly taskIds: TaskIds;
   readonly times: EntryTimes;
+  readonly completions: Completions;
 }
 
 export interface HubStateOptions {
@@ -40,25 +43,31 @@ export interface HubStateOptions {
 const NPM_VARIABLE = "PLUGBOARD_NPM";
 
 export async function openHubState(options: HubStateOptions): Promise<HubState> {
-  const { paths, isInMemory, database, onWarning } = options;
+  const { paths, variables, isInMemory, database, onWarning } = options;
+  const runnable = await runnableKinds(variables["PATH"]);
   if (isInMemory) {
-    const [eras, times] = await Promise.all([EraMemory.open(undefined, onWarning), EntryTimes.open(undefined)]);
-    return { eras, listings: undefined, packages: undefined, taskIds: new TaskIds(), times };
+    const [eras, times, completions] = await Promise.all([
+      EraMemory.open(undefined, onWarning),
+      EntryTimes.open(undefined),
+      Completions.open({ kept: undefined, runnable }),
+    ]);
+    return { eras, listings: undefined, packages: undefined, taskIds: new TaskIds(), times, completions };
   }
   await mkdir(paths.data, { recursive: true, mode: 0o700 });
   const listings = new ListingCache(database?.listings ?? new ListingFiles(join(paths.data, "listings")), {
     onWarning,
   });
-  const [eras, packages, taskIds, times] = await Promise.all([
+  const [eras, packages, taskIds, times, completions] = await Promise.all([
     EraMemory.open(database?.kept("eras") ?? keptFile(join(paths.data, "eras.json")), onWarning),
     openPackages(options),
     database === undefined
       ? TaskIds.open(join(paths.data, "task-ids.key"), onWarning)
       : new TaskIds(database.sealingKeys.taskIds),
     EntryTimes.open(database?.kept("entry times") ?? keptFile(join(paths.data, entryTimesFile(paths.config)))),
+    Completions.open({ kept: keptFile(join(paths.data, "registry-servers.json")), runnable }),
     sweepTemps(paths),
   ]);
-  return { eras, listings, packages, taskIds, times };
+  return { eras, listings, packages, taskIds, times, completions };
 }
 
 /** Resolves when everything is on disk. */

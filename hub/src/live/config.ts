@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { findUndeclaredVariables, requireDeclaredVariables, undeclaredWarning } from "../config/parse/allowed-env.ts";
 import { describeChanges, diffConfig, isUnchanged, type ConfigChanges } from "../config/edit/diff.ts";
 import { SERVER_FILE } from "../config/parse/documents.ts";
+import type { Completions } from "../registry/completions.ts";
 import { normalizeServer } from "../config/parse/normalize.ts";
 import type { EntryTime, EntryTimes } from "../config/files/entry-times.ts";
 import type {
@@ -34,6 +35,8 @@ export interface LiveConfigOptions {
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly secrets: Pick<SecretStore, "get">;
   readonly times: EntryTimes;
+  /** Completes entries that name only their source. */
+  readonly completions: Pick<Completions, "complete" | "completed">;
   /** Without a config, the built-in demo server runs. */
   readonly offersDemo: boolean;
   /** Another config is in force. */
@@ -137,14 +140,16 @@ export class LiveConfig {
   }
 
   /** Validates and saves a new server, and starts it if it is enabled. */
-  async createServer(entry: unknown, options?: EditOptions): Promise<ManagedServer> {
+  async createServer(given: unknown, options?: EditOptions): Promise<ManagedServer> {
+    const entry = await this.#options.completions.completed(given);
     const server = normalizeServer(undefined, entry);
     await this.requireResolvable(server, undefined);
     const { name } = await this.#edit((store) => store.createServer(entry, options), options);
     return this.#options.supervisor.get(name);
   }
 
-  async updateServer(name: string, entry: unknown, options?: EditOptions): Promise<ManagedServer> {
+  async updateServer(name: string, given: unknown, options?: EditOptions): Promise<ManagedServer> {
+    const entry = await this.#options.completions.completed(given);
     const { name: known, config: before } = this.#options.supervisor.get(name);
     const after = normalizeServer(known, entry);
     await this.requireResolvable(after, before);
@@ -254,8 +259,10 @@ export class LiveConfig {
     });
   }
 
-  #setCurrent({ config, present, revision, warnings }: LoadedConfig): void {
+  #setCurrent({ config: loaded, present, revision, warnings }: LoadedConfig): void {
     this.#rejected = undefined;
+    const { completions } = this.#options;
+    const config = { ...loaded, servers: loaded.servers.map((server) => completions.complete(server)) };
     const undeclared = config.servers.flatMap((server) =>
       server.invalid === undefined
         ? undeclaredWarning(server.name, findUndeclaredVariables(server, this.#options.variables))

@@ -142,7 +142,11 @@ export class Registries {
     for (const named of await this.#asked(registry)) {
       try {
         const found = await named.registry.get(name, version, signal);
-        return { registry: named.name, ...found, ...draftsOf(found.record, named.name, await this.#runnable()) };
+        return {
+          registry: named.name,
+          ...found,
+          ...draftsOf(found.record, named.name, await runnableKinds(this.#options.path)),
+        };
       } catch (thrown) {
         const error = toHubError(thrown);
         if (error.kind === "Cancelled" || registry !== undefined) throw error;
@@ -165,15 +169,14 @@ export class Registries {
       this.all.map(({ name }) => name),
     );
   }
+}
 
-  /** Looked up each time: a program may be installed while the hub runs. */
-  async #runnable(): Promise<ReadonlySet<OfferKind>> {
-    const { path } = this.#options;
-    const found = await Promise.all(
-      PROGRAMS.map(async ([kind, program]) => ((await findProgram(program, path)) === undefined ? [] : [kind])),
-    );
-    return new Set<OfferKind>([...found.flat(), "remote"]);
-  }
+/** Looked up each time: a program may be installed while the hub runs. */
+export async function runnableKinds(path: string | undefined): Promise<ReadonlySet<OfferKind>> {
+  const found = await Promise.all(
+    PROGRAMS.map(async ([kind, program]) => ((await findProgram(program, path)) === undefined ? [] : [kind])),
+  );
+  return new Set<OfferKind>([...found.flat(), "remote"]);
 }
 
 /** If a registry could not be reached, it may have the server. */

@@ -39,6 +39,7 @@ const RESTARTS: Readonly<Record<keyof ServerConfig, boolean>> = {
   pins: false,
   network: true,
   invalid: true,
+  incomplete: false,
   allowEnv: true,
   id: false,
   name: false,

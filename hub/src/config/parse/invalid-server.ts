@@ -3,6 +3,7 @@
 import type { HubError } from "../../errors.ts";
 import type { NamedEntry } from "./entry-names.ts";
 import { ARGS_MAX, ARG_MAX, URL_MAX } from "../schema/limits.ts";
+import { isSourceOnly } from "./source.ts";
 import { isObject } from "../../lib/json/json.ts";
 import type { ServerConfig, Transport } from "../schema/types.ts";
 
@@ -15,6 +16,7 @@ export function invalidServer({ key, entry, name, writtenAs }: NamedEntry, error
     name,
     ...(writtenAs === undefined ? {} : { writtenAs }),
     invalid: { ...body, hint: hint === undefined ? where : `${hint}\n${where}` },
+    ...(isSourceOnly(written) ? { incomplete: written } : {}),
     enabled: written["enabled"] !== false && written["disabled"] !== true,
     source: { type: "manual" },
     transport: partialTransport(written),

@@ -53,6 +53,7 @@ export function normalizeServer(key: string | undefined, entry: unknown): Server
     // Set by the reader of the file.
     writtenAs: undefined,
     invalid: undefined,
+    incomplete: undefined,
     enabled: enabled && !disabled,
     description: description || undefined,
     source: toSource(parsed.source),

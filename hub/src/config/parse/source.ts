@@ -1,7 +1,7 @@
 // Where an entry comes from: a registry and the name that the server has there, or a person (S0 McpSource).
 
 import { HubError } from "../../errors.ts";
-import type { ServerEntry } from "../schema/schema.ts";
+import { parseWith, sourceEntry, type ServerEntry } from "../schema/schema.ts";
 import type { Source } from "../schema/types.ts";
 
 const OFFICIAL = "official";
@@ -46,6 +46,17 @@ function inRegistry(registry: string, { name, version, qualified_name, qualified
   }
   if (!name) throw invalid("A source in a registry needs a name", "source.name");
   return { type: "registry", registry, name, ...(version === undefined ? {} : { version }) };
+}
+
+/** Whether an entry names a registry, and says nothing else about what is run. */
+export function isSourceOnly(entry: Readonly<Record<string, unknown>>): boolean {
+  const { source, command, url, package: pkg, transport } = entry;
+  if (source == null || command != null || url != null || pkg != null || transport != null) return false;
+  try {
+    return registryOf(toSource(parseWith(sourceEntry, source))) !== undefined;
+  } catch {
+    return false; // reported as invalid
+  }
 }
 
 /** Whether a version names one release for ever, and not a range or a tag that moves. */

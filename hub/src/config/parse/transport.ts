@@ -1,6 +1,7 @@
 // The transport of a server, from both spellings of its entry. servers/process/command-line.ts adds options for the launcher.
 
 import { HubError } from "../../errors.ts";
+import { registryOf, toSource } from "./source.ts";
 import { requireIdentifier } from "../schema/identifier.ts";
 import type { PackageType } from "../schema/identifier.ts";
 import { ARGS_MAX } from "../schema/limits.ts";
@@ -32,25 +33,14 @@ function chooseTransport(entry: ServerEntry): Transport {
   if (command && remote) throw invalid("url", "An entry has either a command or a url, not both");
   if (command) return stdio(entry, { command, args: entry.args ?? [] });
   if (remote) return remote;
-  throw hasRegistrySource(entry) ? registryNotSupported() : transportRequired();
+  throw registryOf(toSource(entry.source)) === undefined ? transportRequired() : onlySource();
 }
 
-/** Whether the entry refers to a registry, which the hub cannot query yet. */
-function hasRegistrySource({ source }: ServerEntry): boolean {
-  const type = (typeof source === "string" ? source : source?.type)?.toLowerCase();
-  const parts = typeof source === "object" ? source : undefined;
-  return type === "official" || type === "smithery" || !!parts?.Official || !!parts?.Smithery;
-}
-
-function registryNotSupported(): HubError {
-  return new HubError(
-    "InvalidConfig",
-    "A source alone is not enough: Smithery and the official registry are not supported yet",
-    {
-      field: "source",
-      hint: 'Add the package and transport from the registry, such as {"type": "npm", "identifier": "…"} with "stdio", or the url',
-    },
-  );
+function onlySource(): HubError {
+  return new HubError("InvalidConfig", "It names only its source, which has to be completed from its registry", {
+    field: "source",
+    hint: "A running hub does that: plugboard start",
+  });
 }
 
 /** `command: "http"`: the url is the first argument. */

@@ -100,7 +100,7 @@ const sourceFields = z.looseObject({
   scope: z.optional(z.enum(["user", "project"])),
 });
 
-const source = z.union([
+export const sourceEntry = z.union([
   z.string(),
   z.extend(sourceFields, {
     type: z.optional(z.string()),
@@ -152,7 +152,7 @@ export const serverEntry = z.looseObject({
   envVars: z.nullish(z.union([envMap, envList])),
   env_vars: z.nullish(z.union([envMap, envList])),
   hardened: z.optional(z.boolean()),
-  source: z.nullish(source),
+  source: z.nullish(sourceEntry),
   /** Arbitrary JSON, passed to the server in MCP_SERVER_CONFIG. */
   config: z.optional(z.unknown()),
   timeout: z.optional(timeoutMs),

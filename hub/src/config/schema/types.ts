@@ -73,6 +73,8 @@ export interface ServerConfig {
   readonly writtenAs?: string;
   /** Why the entry is invalid. An invalid server is listed with this error and never started. */
   readonly invalid?: ErrorBody;
+  /** The entry as written, if it names only its source: its registry completes it. Until then it is invalid. */
+  readonly incomplete?: Readonly<Record<string, unknown>>;
   readonly enabled: boolean;
   readonly description?: string;
   readonly source: Source;

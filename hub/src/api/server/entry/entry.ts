@@ -48,6 +48,7 @@ export function toEntry(server: ServerConfig, hide: Hide, known = NO_SECRETS): E
     groups,
     writtenAs: _,
     invalid: __,
+    incomplete: ___,
     ...rest
   } = others;
   noFieldsLeft(rest);
