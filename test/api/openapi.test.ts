@@ -41,6 +41,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "POST /servers/{id}/stop": { path: "/servers/new/stop" },
   "POST /servers/{id}/restart": { path: "/servers/new/restart" },
   "POST /servers/{id}/update": { path: "/servers/told/update" },
+  "POST /servers/{id}/update/preview": { path: "/servers/told/update/preview" },
   "POST /servers/{id}/disable": { path: "/servers/new/disable" },
   "POST /servers/{id}/enable": { path: "/servers/new/enable" },
   "POST /servers/{id}/test": { path: "/servers/broken/test" },
@@ -133,6 +134,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 const STREAM = "GET /events";
 /** They need a call or a session that goes on, or are a file: test/api/activity.test.ts, calls.test.ts. */
 const LIVE = [
+  "POST /servers/{id}/update/rollback",
   "POST /calls/approvals/{id}/approve",
   "POST /calls/approvals/{id}/deny",
   "GET /calls/export",

@@ -46,6 +46,8 @@ const MATRIX: readonly Row[] = [
   { role: "operator", route: "POST /servers/{id}/stop", path: "/servers/absent/stop" },
   { role: "operator", route: "POST /servers/{id}/restart", path: "/servers/absent/restart" },
   { route: "POST /servers/{id}/update", path: "/servers/absent/update" },
+  { route: "POST /servers/{id}/update/preview", path: "/servers/absent/update/preview" },
+  { route: "POST /servers/{id}/update/rollback", path: "/servers/absent/update/rollback" },
   { route: "POST /servers/{id}/enable", path: "/servers/absent/enable" },
   { route: "POST /servers/{id}/disable", path: "/servers/absent/disable" },
   { role: "operator", route: "POST /servers/{id}/test", path: "/servers/absent/test" },

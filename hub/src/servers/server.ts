@@ -15,7 +15,7 @@ import { openInstance, type InstanceEvents } from "./instances/open-instance.ts"
 import { Router } from "./instances/router.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { QueuePosition } from "./npm/install-queue.ts";
-import type { PackageInUse, Renewal } from "./npm/packages.ts";
+import type { PackageInUse, Renewal, RenewTo } from "./npm/packages.ts";
 import { Offer } from "./offer.ts";
 import type { Breaker, CircuitBreaker } from "./resilience/breaker.ts";
 import { CallLimits } from "./resilience/call-limits.ts";
@@ -213,9 +213,9 @@ export class ManagedServer {
   }
 
   /** Installs the newest version that its entry allows, beside the one that runs. */
-  renewPackage(signal: AbortSignal): Promise<Renewal> {
+  renewPackage(signal: AbortSignal, to: RenewTo = "newest"): Promise<Renewal> {
     const { packages } = this.#state.context;
-    if (packages !== undefined) return this.#dialer.renewPackage(packages, signal);
+    if (packages !== undefined) return this.#dialer.renewPackage(packages, signal, to);
     return Promise.reject(new HubError("InvalidArgument", "This hub has no folder to install packages into"));
   }
 

@@ -1,6 +1,7 @@
 // All managed servers: starts and stops them in parallel, replaces a server while calls run, and tests an unsaved config.
 
 import { basename } from "node:path";
+import { diffTools, type ToolDifference } from "../catalog/tool-diff.ts";
 import type { ServerListing } from "../catalog/listing.ts";
 import type { ServerConfig } from "../config/schema/types.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
@@ -12,6 +13,8 @@ import { Companions } from "./companions.ts";
 import { WatchBudget } from "./connection/upstream-subscriptions.ts";
 import { ManagedServer, type ServerObserver } from "./server.ts";
 import type { ServerContext } from "./context.ts";
+import { withPackagesAside } from "./npm/aside.ts";
+import type { RenewTo } from "./npm/packages.ts";
 import { ServerSubscriptions } from "./server-subscriptions.ts";
 import type { Status } from "./status.ts";
 
@@ -40,6 +43,13 @@ export interface PackageUpdate {
   readonly to: string;
   /** The servers that were restarted. */
   readonly restarted: readonly string[];
+}
+
+export interface UpdatePreview {
+  readonly from: string | undefined;
+  readonly to: string;
+  /** How its tools would change. Compared with no tools if the server has not run yet. */
+  readonly differences: readonly ToolDifference[];
 }
 
 /** For the open calls of a replaced or removed server. */
@@ -194,28 +204,9 @@ export class Supervisor {
   }
 
   /** Starts an unsaved config, reads its lists, and stops it again. */
-  async test(config: ServerConfig, { onStatus, onLog, signal }: TestOptions = {}): Promise<TestResult> {
-    const observer: ServerObserver = {
-      onStatus: ({ status }) => onStatus?.(status),
-      onOffer: () => undefined,
-      onLog: (_server, { text }) => onLog?.(text),
-    };
-    const resilience = { ...config.resilience, restart: false, health_check_ms: 0 as const };
-    const { authorizationFor } = this.#context;
-    // A test writes no cache, pins no tools, and changes no login of the server that it is a new version of. Whoever asks for it has
-    // seen what it runs.
-    const {
-      listings: _,
-      approvals: __,
-      ...context
-    } = {
-      ...this.#context,
-      ...(authorizationFor && {
-        authorizationFor: (each: ServerConfig, url: URL, own: object = {}) =>
-          authorizationFor(each, url, { ...own, isTrial: true }),
-      }),
-    };
-    const server = new ManagedServer({ ...config, resilience, enabled: true }, context, observer);
+  async test(config: ServerConfig, options: TestOptions = {}): Promise<TestResult> {
+    const { signal } = options;
+    const server = this.#toTry(config, options);
     const startedAt = performance.now();
     const latency = () => Math.round(performance.now() - startedAt);
     const cancel = () => void server.stop();
@@ -236,14 +227,65 @@ export class Supervisor {
     }
   }
 
+  /** A server that is no part of this one's, for a while. */
+  #toTry(config: ServerConfig, { onStatus, onLog }: TestOptions, more: Partial<ServerContext> = {}): ManagedServer {
+    const observer: ServerObserver = {
+      onStatus: ({ status }) => onStatus?.(status),
+      onOffer: () => undefined,
+      onLog: (_server, { text }) => onLog?.(text),
+    };
+    const resilience = { ...config.resilience, restart: false, health_check_ms: 0 as const };
+    const { authorizationFor } = this.#context;
+    // A test writes no cache, pins no tools, and changes no login of the server that it is a new version of. Whoever asks for it has
+    // seen what it runs.
+    const {
+      listings: _,
+      approvals: __,
+      ...context
+    } = {
+      ...this.#context,
+      ...(authorizationFor && {
+        authorizationFor: (each: ServerConfig, url: URL, own: object = {}) =>
+          authorizationFor(each, url, { ...own, isTrial: true }),
+      }),
+    };
+    return new ManagedServer({ ...config, resilience, enabled: true }, { ...context, ...more }, observer);
+  }
+
+  /** What the newest allowed version of a server's package offers. It is installed and started aside, and nothing of it is left. */
+  async previewUpdate(name: string, signal: AbortSignal): Promise<UpdatePreview> {
+    const { config, listing } = this.get(name);
+    const { packages } = this.#context;
+    if (packages === undefined) {
+      throw new HubError("InvalidArgument", "This hub has no folder to install packages into");
+    }
+    const from = packages.find(config)?.version;
+    return withPackagesAside(packages.options, async (aside) => {
+      const server = this.#toTry(config, {}, { packages: aside });
+      const cancel = () => void server.stop();
+      try {
+        const { after } = await server.renewPackage(signal);
+        if (after.version === from) return { from, to: after.version, differences: [] };
+        signal.addEventListener("abort", cancel, { once: true });
+        signal.throwIfAborted();
+        await server.start();
+        const differences = diffTools(listing?.tools ?? [], server.listing?.tools ?? []);
+        return { from, to: after.version, differences };
+      } finally {
+        signal.removeEventListener("abort", cancel);
+        await server.retire(0);
+      }
+    });
+  }
+
   /**
-   * Installs the newest allowed version of a server's package, and restarts all servers that share it. Rolls back if one of
+   * Installs the newest allowed version of a server's package, or the one before the last update, and restarts all servers that share it. Rolls back if one of
    * them does not start with the new version.
    */
-  async updatePackage(name: string, signal: AbortSignal): Promise<PackageUpdate> {
+  async updatePackage(name: string, signal: AbortSignal, to: RenewTo = "newest"): Promise<PackageUpdate> {
     const server = this.get(name);
     const { packages } = this.#context;
-    const { key, before, after } = await server.renewPackage(signal);
+    const { key, before, after } = await server.renewPackage(signal, to);
     const update = { from: before?.version, to: after.version };
     if (before?.folder === after.folder) return { ...update, restarted: [] };
     const wereUp = this.servers.filter(({ available }) => available).map((each) => each.name);

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../lib/json/json.ts";
 import type { LogSource, ServerLogLevel } from "../schemas/log.ts";
 import type { ParsedServers } from "../schemas/parse.ts";
-import type { Logs, PackageUpdate, Server, StatusChange, TestResult, Usage } from "../schemas/server.ts";
+import type { Logs, PackageUpdate, UpdatePreview, Server, StatusChange, TestResult, Usage } from "../schemas/server.ts";
 import type { Prompt, ResourceTemplate, Tool, ToolDetail } from "../schemas/tool.ts";
 import type { Connection } from "./connection.ts";
 import { type EditOptions, ifMatch, serverPath } from "./request-parts.ts";
@@ -78,6 +78,16 @@ export class ServersClient {
   /** Installs and runs the current version of its npm package. */
   updatePackage(id: string): Promise<PackageUpdate> {
     return this.#hub.request(`${serverPath(id)}/update`, { method: "POST" });
+  }
+
+  /** What an update would change in its tools. Nothing of the new version is left. */
+  previewUpdate(id: string): Promise<UpdatePreview> {
+    return this.#hub.request(`${serverPath(id)}/update/preview`, { method: "POST" });
+  }
+
+  /** Goes back to the version before the last update. */
+  rollBackPackage(id: string): Promise<PackageUpdate> {
+    return this.#hub.request(`${serverPath(id)}/update/rollback`, { method: "POST" });
   }
 
   /** Tests an entry without saving it. */

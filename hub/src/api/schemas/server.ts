@@ -191,6 +191,18 @@ export const packageUpdate = component(
 );
 export type PackageUpdate = z.infer<typeof packageUpdate>;
 
+export const updatePreview = component(
+  "MCPUpdatePreview",
+  z.object({
+    changed: describe(z.boolean(), "Whether an update would install another version"),
+    from: describe(z.nullable(z.string()), "The version that is installed; null if there is none"),
+    to: z.string(),
+    tools: z.object({ added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) }),
+    diff: describe(z.array(z.string()), "What changes in the tools, as lines for people"),
+  }),
+);
+export type UpdatePreview = z.infer<typeof updatePreview>;
+
 const serverLogLine = component(
   "ServerLogLine",
   z.object({

@@ -54,9 +54,11 @@ export const AUDITED: Readonly<Record<string, Audited>> = {
   stopServer: server("server.control", "stopped"),
   restartServer: server("server.control", "restarted"),
   updateServerPackage: server("server.control", "updated"),
-  // Both run a command.
+  rollBackServerPackage: server("server.control", "went back to the version before"),
+  // They run a command.
   testServer: server("server.control", "tested an entry"),
   testSavedServer: server("server.control", "tested"),
+  previewServerUpdate: server("server.control", "tried an update"),
   createGroup: group("added"),
   setGroup: group("replaced"),
   deleteGroup: group("removed"),

@@ -164,6 +164,8 @@ function toApi(managed: Managed, tools: ToolCommands): Api {
       enable: (id) => noted("enableServer", { params: { id } }, () => lifecycle.enable(id)),
       disable: (id) => noted("disableServer", { params: { id } }, () => lifecycle.disable(id)),
       updatePackage: (id) => lifecycle.update(id, new AbortController().signal),
+      previewUpdate: (id) => lifecycle.previewUpdate(id, new AbortController().signal),
+      rollBackPackage: (id) => lifecycle.rollBack(id, new AbortController().signal),
       test: (entry) => servers.test(entry),
       testSaved: (id) => servers.testSaved(id),
       tools: async (id) => tools.ofServer(id),

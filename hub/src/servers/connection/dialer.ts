@@ -9,7 +9,7 @@ import { watchDownload } from "../process/download-watch.ts";
 import { LOCAL } from "../instances/caller.ts";
 import { launchCommand } from "../process/command-line.ts";
 import { openStdio } from "./link.ts";
-import type { PackageInUse, Packaged, Packages, Preparing, Renewal, LaunchPlan } from "../npm/packages.ts";
+import type { PackageInUse, Packaged, Packages, Preparing, Renewal, RenewTo, LaunchPlan } from "../npm/packages.ts";
 import { openRemote } from "./remote-link.ts";
 import { resolveServer, type ResolvedServer } from "../process/resolve.ts";
 import type { ServerLog } from "../server-log.ts";
@@ -118,7 +118,7 @@ export class Dialer {
   }
 
   /** Installs the newest version that the entry allows. The next start runs it. */
-  async renewPackage(packages: Packages, signal: AbortSignal): Promise<Renewal> {
+  async renewPackage(packages: Packages, signal: AbortSignal, to: RenewTo): Promise<Renewal> {
     const { config, context } = this.#state;
     // An install runs the scripts of packages.
     this.#requireApproval();
@@ -129,7 +129,7 @@ export class Dialer {
     const onStage = (stage: Stage) => clock.enter(stage);
     try {
       const either = AbortSignal.any([signal, clock.signal]);
-      return await packages.renew(packaged, this.#preparing(resolved, { signal: either, onStage }));
+      return await packages.renew(packaged, this.#preparing(resolved, { signal: either, onStage }), to);
     } catch (thrown) {
       throw clock.expired === undefined ? thrown : this.#toStartError(thrown, clock.expired);
     } finally {

@@ -23,6 +23,8 @@ const schema = z.object({
   installed_at: z.string(),
   /** The config folders whose servers use it. */
   owners: z.array(z.string()),
+  /** The version before the last update or rollback. */
+  previous: z.optional(z.string()),
 });
 export type PackageRecord = z.infer<typeof schema>;
 

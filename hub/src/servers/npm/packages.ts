@@ -64,6 +64,9 @@ export interface Renewal {
   readonly after: PackageRecord;
 }
 
+/** Which version a package gets. */
+export type RenewTo = "newest" | "previous";
+
 export interface PackagesOptions {
   readonly folder: string;
   /** The config folder whose servers use the packages. */
@@ -134,18 +137,29 @@ export class Packages {
     }
   }
 
-  /** Installs the version that the spec currently resolves to, beside the previous one, and records it. */
-  async renew(packaged: Packaged, preparing: Preparing): Promise<Renewal> {
+  /** How it was opened. */
+  get options(): PackagesOptions {
+    return this.#options;
+  }
+
+  /**
+   * Installs a version beside the one that is used, and records it: the one that the spec currently resolves to, or the one before the
+   * last update.
+   */
+  async renew(packaged: Packaged, preparing: Preparing, to: RenewTo = "newest"): Promise<Renewal> {
     const managed = await this.#toManaged(packaged, preparing);
     if (managed === undefined) throw notManaged();
     const { call, key } = managed;
     if (call.exact !== undefined) {
+      if (to === "previous") throw isPinned(call);
       const record = await this.#ensure(managed, preparing);
       return { key, before: record, after: record };
     }
     return this.#queued(this.#renewing, key, preparing, async (signal) => {
       const before = await this.#records.read(key);
-      const after = await this.#install(call.spec, managed, { ...preparing, signal, anew: true });
+      const spec = to === "newest" ? call.spec : `${call.name}@${previousOf(before, call)}`;
+      const installed = await this.#install(spec, managed, { ...preparing, signal, anew: true });
+      const after = before === undefined ? installed : { ...installed, previous: before.version };
       const isSame = before?.version === after.version && (await this.#installs.isUsable(before));
       if (!isSame) await this.#commit(key, after);
       else await this.#installs.discard(after.folder);
@@ -224,7 +238,8 @@ export class Packages {
       if (meanwhile !== undefined) return meanwhile;
       const before = await this.#records.read(key);
       const spec = before === undefined ? call.spec : `${call.name}@${before.version}`;
-      const record = await this.#install(spec, managed, { ...preparing, signal, anew: false });
+      const installed = await this.#install(spec, managed, { ...preparing, signal, anew: false });
+      const record = { ...installed, ...(before?.previous === undefined ? {} : { previous: before.previous }) };
       await this.#commit(key, record);
       if (before !== undefined) await this.#installs.removeIfUnused(before.folder);
       return record;
@@ -321,6 +336,19 @@ function fallback(error: HubError, { spec }: NpxCall, { signal, onOutput }: Prep
   onOutput(Buffer.from(`plugboard: ${spec} could not be installed (${error.message}), using npx instead\n`));
   // Without a network npx can only run what is in its cache. Trying the registry again would take another minute.
   return { by: "npx", offline: error.kind === "ConnectionFailed" };
+}
+
+function previousOf(record: PackageRecord | undefined, { name }: NpxCall): string {
+  if (record?.previous !== undefined) return record.previous;
+  throw new HubError("Conflict", `There is no version of ${name} to go back to`, {
+    hint: `The hub has not updated it yet. To run another version, write it into the entry: ${name}@VERSION`,
+  });
+}
+
+function isPinned({ name, spec }: NpxCall): HubError {
+  return new HubError("Conflict", `The entry of the server pins ${spec}`, {
+    hint: `Write another version into the entry: ${name}@VERSION`,
+  });
 }
 
 function notManaged(): HubError {

@@ -1,10 +1,12 @@
 // Starts, stops, enables and disables servers, and reads their logs. A failed start fails the command.
 
 import type { EditOptions } from "../../../config/files/config-store.ts";
+import { renderToolDiff, type ToolDifference } from "../../../catalog/tool-diff.ts";
+import type { RenewTo } from "../../../servers/npm/packages.ts";
 import type { LogFilter } from "../../../servers/server-log.ts";
 import type { ManagedServer } from "../../../servers/server.ts";
 import type { Managed } from "../core.ts";
-import type { Logs, PackageUpdate, Server } from "../../schemas/server.ts";
+import type { Logs, PackageUpdate, Server, UpdatePreview } from "../../schemas/server.ts";
 import { toLogLine } from "../log-view.ts";
 import { following, type Progress } from "../progress.ts";
 import type { ServerCommands } from "./servers.ts";
@@ -69,9 +71,27 @@ export class LifecycleCommands {
   }
 
   /** Installs the current version of its package. */
-  async update(id: string, signal: AbortSignal, progress?: Progress): Promise<PackageUpdate> {
+  update(id: string, signal: AbortSignal, progress?: Progress): Promise<PackageUpdate> {
+    return this.#renew(id, "newest", signal, progress);
+  }
+
+  /** Goes back to the version of its package before the last update. */
+  rollBack(id: string, signal: AbortSignal, progress?: Progress): Promise<PackageUpdate> {
+    return this.#renew(id, "previous", signal, progress);
+  }
+
+  /** What an update would change in the tools. Installs and starts the new version aside, and leaves nothing of it. */
+  async previewUpdate(id: string, signal: AbortSignal): Promise<UpdatePreview> {
+    const { from = null, to, differences } = await this.#managed.hub.supervisor.previewUpdate(id, signal);
+    const named = (change: ToolDifference["change"]) =>
+      differences.filter((each) => each.change === change).map(({ tool }) => tool);
+    const tools = { added: named("added"), changed: named("changed"), removed: named("removed") };
+    return { changed: from !== to, from, to, tools, diff: renderToolDiff(differences) };
+  }
+
+  async #renew(id: string, version: RenewTo, signal: AbortSignal, progress?: Progress): Promise<PackageUpdate> {
     const { supervisor, events } = this.#managed.hub;
-    const run = () => supervisor.updatePackage(id, progress?.signal ?? signal);
+    const run = () => supervisor.updatePackage(id, progress?.signal ?? signal, version);
     const { from = null, to, restarted } = await following(events, supervisor.get(id).name, progress, run);
     const server = await this.#servers.get(id);
     return { changed: from !== to, from, to, restarted: [...restarted], server };

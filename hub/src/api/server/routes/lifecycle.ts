@@ -7,7 +7,7 @@ import { idParam, routesOf, type Route } from "../route.ts";
 import { describe } from "../../schemas/docs.ts";
 import { logLevel, logSource } from "../../schemas/log.ts";
 import { integer, time } from "../../schemas/query.ts";
-import { logs, packageUpdate, server } from "../../schemas/server.ts";
+import { logs, packageUpdate, updatePreview, server } from "../../schemas/server.ts";
 
 const { get, post } = routesOf("servers");
 /** More than the hub keeps. */
@@ -64,6 +64,22 @@ export function lifecycleRoutes(lifecycle: LifecycleCommands): Route[] {
         run: (call) => withProgress(call, (progress) => lifecycle.update(call.params.id, call.signal, progress)),
       },
     ),
+    post(
+      "/servers/{id}/update/preview",
+      "previewServerUpdate",
+      "What an update of a server's npm package would change in its tools; nothing of the new version is left",
+      {
+        params: idParam,
+        answer: updatePreview,
+        run: (call) => lifecycle.previewUpdate(call.params.id, call.signal),
+      },
+    ),
+    post("/servers/{id}/update/rollback", "rollBackServerPackage", "Go back to the version before the last update", {
+      params: idParam,
+      answer: packageUpdate,
+      progress: true,
+      run: (call) => withProgress(call, (progress) => lifecycle.rollBack(call.params.id, call.signal, progress)),
+    }),
     get("/servers/{id}/logs", "getServerLogs", "The last lines of a server's stderr and its last MCP log messages", {
       params: idParam,
       query: logQuery,
