@@ -52,7 +52,7 @@ const NOT_RUN = [
   "README.md: `npm ci` would replace the packages that the tests are using; `npm start` is run below",
   "README.md: it needs a certificate for a public name; test/network/tls.test.ts does the same with one of its own",
   "README.md: it needs the hub above",
-  "README.md: no image can be fetched or built here; test/packages/packages.test.ts runs the image on a base of its own",
+  "README.md: it fetches a base image; test/packages/packages.test.ts runs the image on a base of its own",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/access-tokens.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/issuer.test.ts starts a hub with it",
   "docs/access.md: it is not one of the files that `config validate` reads; test/auth/identity-provider.test.ts starts a hub with such entries",

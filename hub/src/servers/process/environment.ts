@@ -14,6 +14,10 @@ export const START_VARIABLE = "PLUGBOARD_START";
 const HUB_HOME_VARIABLE = "PLUGBOARD_HUB_HOME";
 const EVERYONE = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LC_[A-Z]+|TZ|TMPDIR|PLUGBOARD_CHAT_HOME)$/;
 
+/** What programs on Windows do not start without; names are in any case there. */
+const WINDOWS =
+  /^(PATH|PATHEXT|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|TEMP|TMP|USERPROFILE|USERNAME|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(\(X86\))?|COMMONPROGRAMFILES|NUMBER_OF_PROCESSORS|PROCESSOR_ARCHITECTURE|OS)$/i;
+
 // The address of a proxy may contain a password: a program gets it only if it downloads packages, or if its entry allows it.
 const PROXY = /^((HTTP|HTTPS|ALL|NO)_PROXY|(http|https|all|no)_proxy)$/;
 // Variables that a package runner needs for its registry: proxies, certificates, caches.
@@ -45,8 +49,15 @@ export function clientEnvironment(env: Readonly<Record<string, string>>): Record
 }
 
 /** True for the variables that any program needs to run at all. */
-export function isBasic(name: string): boolean {
-  return EVERYONE.test(name);
+export function isBasic(name: string, platform = process.platform): boolean {
+  return EVERYONE.test(name) || (platform === "win32" && WINDOWS.test(name));
+}
+
+interface ChildOptions {
+  readonly tag: string;
+  readonly launcher: Launcher;
+  readonly proxy?: string | boolean | undefined;
+  readonly platform?: NodeJS.Platform;
 }
 
 /**
@@ -57,15 +68,15 @@ export function isBasic(name: string): boolean {
 export function childEnvironment(
   hubEnv: Environment,
   granted: Readonly<Record<string, string>>,
-  { tag, launcher, proxy }: { tag: string; launcher: Launcher; proxy?: string | boolean | undefined },
+  { tag, launcher, proxy, platform = process.platform }: ChildOptions,
 ): Record<string, string> {
-  const allowed = [EVERYONE, ...BY_LAUNCHER[launcher], ...(proxy === true ? [PROXY] : [])];
+  const allowed = [...BY_LAUNCHER[launcher], ...(proxy === true ? [PROXY] : [])];
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(hubEnv)) {
     // A value that begins with () is a function that an old bash would run.
     if (value === undefined || value.startsWith("()")) continue;
     if (proxy === false && PROXY.test(name)) continue;
-    if (allowed.some((pattern) => pattern.test(name))) env[name] = value;
+    if (isBasic(name, platform) || allowed.some((pattern) => pattern.test(name))) env[name] = value;
   }
   // Under another name: a hub that runs as a server must not use the files of this one.
   const home = hubEnv["PLUGBOARD_HOME"];

@@ -1,5 +1,7 @@
-// Finds and ends what is left of a server: members of its process group, and on Linux helpers outside the group with its tag.
+// Finds and ends what is left of a server: members of its process group, and on Linux helpers outside the group with its tag. Windows
+// has no groups and no signals: the tree of the process is ended at once.
 
+import { spawn } from "node:child_process";
 import { readFile, readdir } from "node:fs/promises";
 import { START_VARIABLE } from "./environment.ts";
 
@@ -7,13 +9,23 @@ import { START_VARIABLE } from "./environment.ts";
 const AT_ONCE = 16;
 
 /** Sends a signal to every member of a group. False if the group is empty. */
-export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
+export function signalGroup(pgid: number, signal: NodeJS.Signals | 0, platform = process.platform): boolean {
   try {
-    return process.kill(-pgid, signal);
+    if (platform !== "win32") return process.kill(-pgid, signal);
+    process.kill(pgid, 0);
+    if (signal !== 0) killTree(pgid);
+    return true;
   } catch {
     // ESRCH: the group is empty. EPERM: on macOS a group of zombies; there is nothing to end in either case.
     return false;
   }
+}
+
+/** The server was asked to end by the end of its stdin: on Windows no other request reaches a program without a window. */
+function killTree(pid: number): void {
+  const killer = spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+  // Whether it worked shows when the process exits.
+  killer.on("error", () => {});
 }
 
 /** Ends helpers that called setsid. Returns how many were found; call it until it returns 0. */

@@ -1,11 +1,11 @@
 // One server process in its own process group, from spawn until all members have exited (LC-4). The watchdog ends it if the
 // hub dies.
 
-import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import crossSpawn from "cross-spawn";
 import { removeContainer } from "./container.ts";
 import type { Container } from "./container.ts";
 import { diagnoseSpawn } from "./diagnose.ts";
@@ -70,11 +70,14 @@ export class ServerProcess {
     try {
       // Before the child: the watchdog finds it by its tag even if the hub dies before the group is registered.
       watchdog.start();
-      const child = spawn(command.command, command.args, {
+      // On Windows it finds npx.cmd for npx, and starts it by a shell with the arguments quoted.
+      const child = crossSpawn.spawn(command.command, command.args, {
         ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
         env: command.env,
-        // A separate group: npx and uvx start the real server as a grandchild, and all of them must end together.
-        detached: true,
+        // A separate group: npx and uvx start the real server as a grandchild, and all of them must end together. On Windows it
+        // would be a separate window.
+        detached: process.platform !== "win32",
+        windowsHide: true,
         stdio: ["pipe", "pipe", "pipe"],
       });
       if (child.pid !== undefined) return new ServerProcess(child, child.pid, { command, watchdog, graceMs, onStderr });

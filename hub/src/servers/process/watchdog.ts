@@ -60,6 +60,22 @@ remove
 wait
 `;
 
+/** For Windows, which has no shell that could: the same commands, but containers are left to the next start of the hub. */
+export const WINDOWS_SCRIPT = `
+const { spawn } = require("node:child_process");
+const pids = new Set();
+const lines = require("node:readline").createInterface({ input: process.stdin });
+lines.on("line", (line) => {
+  const [verb, subject] = line.split(" ");
+  if (verb === "+") pids.add(subject);
+  if (verb === "-") pids.delete(subject);
+  if (verb === ".") process.exit(0);
+});
+lines.on("close", () => {
+  for (const pid of pids) spawn("taskkill", ["/pid", pid, "/T", "/F"], { stdio: "ignore", windowsHide: true }).on("error", () => {});
+});
+`;
+
 export class Watchdog {
   readonly instance: string;
   readonly #watched = new Map<number, Watched>();
@@ -114,15 +130,26 @@ export class Watchdog {
   }
 }
 
+/** No tag in the environment, not even that of an outer hub: the watchdog must outlive all processes that are ended by tag. */
+export function watchdogCommand(instance: string, platform: NodeJS.Platform) {
+  const { PATH = "/usr/bin:/bin", HOME = "/", Path = PATH, SystemRoot = String.raw`C:\Windows` } = hubEnvironment();
+  if (platform === "win32") {
+    const env = { Path, SystemRoot };
+    return { command: process.execPath, args: ["-e", WINDOWS_SCRIPT], env, cwd: SystemRoot };
+  }
+  const args = ["-c", WATCHDOG_SCRIPT, "plugboard-guard", `${TAG_VARIABLE}=${instance}`];
+  return { command: "/bin/sh", args, env: { PATH, HOME }, cwd: "/" };
+}
+
 function spawnShell(instance: string): ChildProcess {
-  const { PATH = "/usr/bin:/bin", HOME = "/" } = hubEnvironment();
-  const shell = spawn("/bin/sh", ["-c", WATCHDOG_SCRIPT, "plugboard-guard", `${TAG_VARIABLE}=${instance}`], {
+  const { command, args, env, cwd } = watchdogCommand(instance, process.platform);
+  const shell = spawn(command, args, {
     // A separate session: no terminal and no signal to the hub's group reaches it.
     detached: true,
+    windowsHide: true,
     stdio: ["pipe", "ignore", "ignore"],
-    // No tag, not even that of an outer hub: the watchdog must outlive all processes that are ended by tag.
-    env: { PATH, HOME },
-    cwd: "/",
+    env,
+    cwd,
   });
   // EPIPE if it was killed: the exit event reports the same.
   shell.stdin?.on("error", () => {});
