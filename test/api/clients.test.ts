@@ -127,6 +127,17 @@ it("a new file is private, and a project has its own", async () => {
   expect(path).toBe(join(folder, CURSOR));
 });
 
+it("plans an import from another hub with notes on what it cannot translate", async () => {
+  const own = await open({});
+  const servers = [{ name: "it", command: "npx", args: ["-y", "it"], isolation: { enabled: true } }];
+  await write(own, ".mcpproxy/mcp_config.json", JSON.stringify({ mcpServers: servers, api_key: "k-secret" }));
+  const plan: ImportPlan = (await own.ask("/clients/import")).json;
+  expect(plan.servers).toMatchObject([{ client: "mcpproxy-go", name: "it", state: "new" }]);
+  expect(plan.servers[0]?.notes.join()).toContain('"isolation": ');
+  expect(plan.notes).toEqual([{ client: "mcpproxy-go", text: expect.stringContaining("API key is not taken over") }]);
+  expect(JSON.stringify(plan)).not.toContain("k-secret");
+});
+
 it("plans an import without credentials, and imports what is chosen", async () => {
   const own = await open({ ...FAR, memory: fixture("echo") });
   const path = await write(own, CURSOR, CURSOR_TEXT.replace('"tickets":', '"memory":'));

@@ -72,6 +72,10 @@ export const importPlan = component(
       z.array(z.object({ client: z.string(), path: z.string(), error: errorBody })),
       "Files that cannot be read",
     ),
+    notes: describe(
+      z.array(z.object({ client: z.string(), text: z.string() })),
+      "Settings of other hubs and gateways that have no equivalent here, and what to do instead",
+    ),
   }),
 );
 export type ImportPlan = z.infer<typeof importPlan>;

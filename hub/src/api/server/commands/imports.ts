@@ -74,6 +74,7 @@ export class ImportCommands {
       broken: files.flatMap(({ file, error }) =>
         error === undefined ? [] : [{ client: file.client.id, path: file.path, error: error.toJSON() }],
       ),
+      notes: [...plan.notes],
     };
   }
 
