@@ -12,6 +12,7 @@ interface NotUsed {
 }
 
 export const ROUTES: Readonly<Record<string, UsedIn | NotUsed>> = {
+  listServerApprovals: { why: "Each server has its own summary" },
   listRegistries: { why: "The commands and the API find servers in registries" },
   searchRegistries: { why: "The commands and the API find servers in registries" },
   getRegistryServer: { why: "The commands and the API find servers in registries" },

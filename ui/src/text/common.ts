@@ -68,6 +68,7 @@ export const states = {
     [stage === null ? "starting" : `starting: ${stage}`, elapsed].filter(Boolean).join(" "),
   testing: "testing",
   paused: (inMs: number | undefined) => (inMs === undefined ? "paused" : `paused, retries in ${duration(inMs)}`),
+  needsApproval: "needs approval",
   needsLogin: "needs login",
   error: "error",
   lost: (inMs: number | undefined) => (inMs === undefined ? "lost" : `lost, retries in ${duration(inMs)}`),

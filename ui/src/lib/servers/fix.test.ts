@@ -27,6 +27,16 @@ it.each<[string, Broken, ReturnType<typeof fixOf>]>([
   ],
   ["a wrong package is edited", { status: "error", error: error("PackageNotFound"), login: null }, { kind: "edit" }],
   [
+    "what a server runs is approved by a person",
+    { status: "error", error: error("ApprovalRequired"), login: null },
+    { kind: "approve" },
+  ],
+  [
+    "withheld tools are approved by a person",
+    { status: "running", error: null, login: null, approval: { withheld: 1 } },
+    { kind: "approve" },
+  ],
+  [
     "all else is tried again",
     { status: "disconnected", error: error("ConnectionFailed"), login: null },
     { kind: "retry" },

@@ -25,10 +25,13 @@ export interface Shown {
   readonly word: string;
 }
 
-export type StateOfServer = Pick<Server, "status" | "stage" | "circuit" | "next_try" | "since">;
+export type StateOfServer = Pick<Server, "status" | "stage" | "circuit" | "next_try" | "since"> & {
+  readonly error?: Server["error"];
+};
 
 /** `now` counts the seconds of a start or to the next try. */
-export function serverState({ status, stage, circuit, next_try: next, since }: StateOfServer, now: number): Shown {
+export function serverState(server: StateOfServer, now: number): Shown {
+  const { status, stage, circuit, next_try: next, since, error } = server;
   const left = next === null ? undefined : Math.max(0, Date.parse(next.at) - now);
   if (status === "running" && circuit === "half-open") return shown("half", "warn", states.testing);
   if (status === "running" && circuit === "open") return shown("dashed", "warn", states.paused(left));
@@ -42,6 +45,7 @@ export function serverState({ status, stage, circuit, next_try: next, since }: S
     case "unauthenticated":
       return shown("triangle", "warn", states.needsLogin);
     case "error":
+      if (error?.kind === "ApprovalRequired") return shown("triangle", "warn", states.needsApproval);
       return shown("cross", "err", states.error);
     case "disconnected":
       return shown("broken", "err", states.lost(left));
@@ -52,8 +56,11 @@ export function serverState({ status, stage, circuit, next_try: next, since }: S
   }
 }
 
+type OnFirstPage = Pick<Server, "status" | "circuit"> & { readonly approval?: Pick<Server["approval"], "withheld"> };
+
 /** Broken, or waiting for a person: it belongs on the first page. */
-export function needsAttention({ status, circuit }: Pick<Server, "status" | "circuit">): boolean {
+export function needsAttention({ status, circuit, approval }: OnFirstPage): boolean {
+  if (status !== "disabled" && (approval?.withheld ?? 0) > 0) return true;
   if (status === "error" || status === "unauthenticated" || status === "disconnected") return true;
   return status === "running" && circuit === "open";
 }
