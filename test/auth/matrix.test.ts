@@ -60,6 +60,9 @@ const doorsOf = (group: string): Readonly<Record<string, Door>> => ({
   [`/mcp/${group} in chunks`]: chunked(`/mcp/${group}`),
   [`/groups/${group}/mcp`]: async (url, headers) =>
     (await post(`${url}/groups/${group}/mcp`, INITIALIZE, headers)).status,
+  [`/groups/${group}/openapi.json`]: get(`/groups/${group}/openapi.json`),
+  [`/groups/${group}/tools/absent`]: async (url, headers) =>
+    (await http(`${url}/groups/${group}/tools/absent`, { method: "POST", headers, body: "x" })).status,
   [`/sse/${group}`]: stream(`/sse/${group}`),
   [`/mcp/${group} over WebSocket`]: webSocket(`/mcp/${group}`),
 });

@@ -56,6 +56,11 @@ export class Authenticator {
     return this.#options.management;
   }
 
+  /** Whether callers of the MCP endpoints need credentials. */
+  get needsToken(): boolean {
+    return !this.#options.isMcpOpen;
+  }
+
   /** Ends the timers of tokens. */
   close(): void {
     this.#options.issuers?.close();

@@ -16,6 +16,7 @@ import type { Group } from "../catalog/group.ts";
 import type { DroppedConnections } from "../http/dropped-connections.ts";
 import type { Edge } from "../http/listener.ts";
 import { HubLoginPages } from "./login-pages.ts";
+import { createGroupRest } from "../mcp/openapi/group-rest.ts";
 import { McpHttp, type McpHttpOptions } from "../mcp/http.ts";
 import { createResourceMetadata } from "../mcp/resource-metadata.ts";
 
@@ -123,6 +124,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
     clientEdges: [
       probes,
       mcp.toEdge(),
+      createGroupRest({ mcp, base: () => hub.publicUrl ?? "", needsToken: authenticator.needsToken }),
       createResourceMetadata(authenticator),
       loginPages.edge,
       ...(hub.issuer === undefined ? [] : [hub.issuer.edge]),

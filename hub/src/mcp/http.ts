@@ -62,6 +62,13 @@ interface GroupServers {
   webSocket: Promise<WebSocketServer> | undefined;
 }
 
+/** A caller that may use a group. */
+export interface Admitted {
+  readonly endpoint: Endpoint;
+  readonly group: Group;
+  readonly requester: Requester | undefined;
+}
+
 /** A group has no such name: names have no spaces. */
 const READ_ONLY = "(read-only)";
 export class McpHttp {
@@ -113,6 +120,17 @@ export class McpHttp {
     const served = this.#find(target, caller, response, source);
     served?.http.handle(request, response, served.requesters.of(caller));
     return true;
+  }
+
+  /** For other protocols: a group with all its tools, for the caller of a request. Rejects as the group's endpoint refuses. */
+  async admit(request: IncomingMessage, group: string): Promise<Admitted> {
+    const { authenticator, limits } = this.#options;
+    const source = addressOf(request);
+    const caller = authenticator.findMcp(request, source) ?? (await authenticator.authenticateMcp(request, source));
+    limits?.take(caller, source);
+    const { endpoint, requesters, group: find } = this.#group(decodeUri(group), "all", caller);
+    const asked = find();
+    return { endpoint, group: caller.readOnly ? asked.readOnly : asked, requester: requesters.of(caller) };
   }
 
   /** Upgrades to a WebSocket. Returns whether the request was for this edge; `response` is used if it is refused. */

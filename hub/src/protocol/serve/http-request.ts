@@ -55,7 +55,7 @@ export function accepts(request: HttpRequest, type: string): boolean {
  * Calls back once with the body, or with undefined as soon as it is too large; never if the client disconnects. The rest of a
  * body that is too large is read and dropped, since closing the connection could lose the response. The listener limits how long.
  */
-function readBody(request: HttpRequest, done: (body: Buffer | undefined) => void): void {
+export function readBody(request: HttpRequest, done: (body: Buffer | undefined) => void): void {
   if ("body" in request) return done(request.body);
   const pieces = new Chunks();
   const onData = (chunk: Buffer) => {
