@@ -76,7 +76,7 @@ export const rustProxy = peer(
       `port = ${port}`,
     ];
     await writeFile(config, `${[proxy, ...backends].flat().join("\n")}\n`);
-    return { command: [program, "--config", config], face: { kind: "http", url: mcpUrl(port) } };
+    return { command: [program, "--config", config], face: { kind: "http", url: mcpUrl(port, "/") } };
   },
   "mcp-proxy (Rust)",
 );
