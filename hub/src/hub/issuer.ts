@@ -64,7 +64,8 @@ function entryOf(event: IssuerEvent): AuditEntry {
   if (what === "client.registered") return { by, action: what, object: event.client, detail: event.name, address };
   const { clientName, client, principal, groups, redirectHost } = event.login;
   const detail = `${clientName} (${client}) for ${principal}: ${groups.join(", ")}`;
-  return { by, action: what, object: redirectHost, detail, address };
+  // Programs with credentials of their own are sent nowhere.
+  return { by, action: what, object: redirectHost === "" ? clientName : redirectHost, detail, address };
 }
 
 async function fetchPublic(url: string, lookup: LookupFunction | undefined): Promise<Response> {
