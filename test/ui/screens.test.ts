@@ -14,6 +14,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   "/servers/:name": "servers/everything",
   "/groups/:name": "groups/dev",
   "/try/:server/:tool": "try/everything/echo",
+  "/registry/:name": "registry/brave-search?registry=curated",
 };
 /** Views of screens that differ from the first one. */
 const MORE = [

@@ -13,10 +13,8 @@ interface NotUsed {
 
 export const ROUTES: Readonly<Record<string, UsedIn | NotUsed>> = {
   listServerApprovals: { why: "Each server has its own summary" },
-  listRegistries: { why: "The commands and the API find servers in registries" },
-  searchRegistries: { why: "The commands and the API find servers in registries" },
-  getRegistryServer: { why: "The commands and the API find servers in registries" },
-  addRegistryServer: { why: "The commands and the API find servers in registries" },
+  searchRegistries: { file: "screens/registry/Registry.svelte" },
+  getRegistryServer: { file: "screens/registry/RegistryServer.svelte" },
   updateServer: { file: "screens/server/config-draft.svelte.ts" },
   startServer: { file: "state/server-actions.ts" },
   stopServer: { file: "state/server-actions.ts" },

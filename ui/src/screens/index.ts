@@ -112,6 +112,13 @@ export const screens: readonly Screen[] = [
   { path: "/audit", title: "Audit", place: "more", parent: "/access", load: () => import("./audit/Audit.svelte") },
   { path: "/secrets", title: "Secrets", place: "bar-2", key: "x", load: () => import("./secrets/Secrets.svelte") },
   { path: "/add", title: "Add server", place: "more", load: () => import("./add/Add.svelte") },
+  { path: "/registry", title: "Registry", place: "more", load: () => import("./registry/Registry.svelte") },
+  {
+    path: "/registry/:name",
+    title: "Server of a registry",
+    parent: "/registry",
+    load: () => import("./registry/RegistryServer.svelte"),
+  },
   { path: "/welcome", title: "Welcome", load: () => import("./welcome/Welcome.svelte") },
   { path: "/chats", title: "Chats", place: "more", load: () => import("./chats/Chats.svelte") },
   { path: "/logs", title: "Logs", place: "more", role: "operator", load: () => import("./logs/Logs.svelte") },
