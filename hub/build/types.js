@@ -1,5 +1,5 @@
-// The types that a published package brings, in one file each: those of its public entry, with what they refer to, and without zod,
-// whose inferred types are written out.
+// The types that a published package brings, in one file each: those of its public entry, with what they refer to, which is exported
+// too, and without zod, whose inferred types are written out.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -23,10 +23,9 @@ const ZOD = 'import * as z from "zod/mini";\n';
 /** Needs what `tsc -b` writes. */
 export async function bundleTypes() {
   for (const { folder, entry, output } of ENTRIES) {
-    const [bundle = ""] = generateDtsBundle(
-      [{ filePath: join(folder, entry), output: { exportReferencedTypes: false, noBanner: true } }],
-      { preferredConfigPath: join(folder, "tsconfig.json") },
-    );
+    const [bundle = ""] = generateDtsBundle([{ filePath: join(folder, entry), output: { noBanner: true } }], {
+      preferredConfigPath: join(folder, "tsconfig.json"),
+    });
     const types = withoutUnused(withoutInference(bundle));
     if (/\bz\./.test(types)) throw new Error(`The types of ${entry} still refer to zod`);
     await mkdir(dirname(join(folder, output)), { recursive: true });

@@ -12,14 +12,15 @@ export type { GroupsClient } from "./groups-client.ts";
 export type { LoginsClient, OnBehalf } from "./logins-client.ts";
 export type { InFolder, MachineClient } from "./machine-client.ts";
 export type { ReceivedEvent } from "./received-events.ts";
+export type { RegistryClient, RegistryQuery } from "./registry-client.ts";
 export type { EditOptions } from "./request-parts.ts";
 export type { SecretsClient } from "./secrets-client.ts";
 export type { ServerApprovalsClient } from "./server-approvals-client.ts";
 export type { LogFilter, ServersClient } from "./servers-client.ts";
 export type { TokensClient } from "./tokens-client.ts";
 export type { AuditClient, AuditFilter, UsersClient } from "./users-client.ts";
-export type { AuditCheck, AuditNote, AuditPage } from "../schemas/audit.ts";
 export type { CallApproval, Denial } from "../schemas/approval.ts";
+export type { AuditCheck, AuditNote, AuditPage } from "../schemas/audit.ts";
 export type {
   ActiveCall,
   Call,
@@ -60,10 +61,11 @@ export type { DoctorReport } from "../schemas/doctor.ts";
 export type { GroupInput, GroupPreview, GroupPreviewInput, GroupView } from "../schemas/group.ts";
 export type { LogLine, LogSource, ServerLogLevel } from "../schemas/log.ts";
 export type { Login, LoginAttempt, LoginInput, Logout, TakenLogin } from "../schemas/login.ts";
-export type { AccessRequestView, ClientGrant } from "../schemas/oauth.ts";
+export type { AccessRequestView, ClientGrant, ClientGrantInput, NewClientGrant } from "../schemas/oauth.ts";
 export type { ParsedServers } from "../schemas/parse.ts";
-export type { Logs, PackageUpdate, Server, StatusChange, TestResult, Usage } from "../schemas/server.ts";
+export type { RegistryAdd, RegistryAdded, RegistrySearch, RegistryServer, RegistryView } from "../schemas/registry.ts";
 export type { Approval, ApprovalDetail, ApprovalInput } from "../schemas/server-approval.ts";
+export type { Logs, PackageUpdate, Server, StatusChange, TestResult, UpdatePreview, Usage } from "../schemas/server.ts";
 export type { Session } from "../schemas/session.ts";
 export type { Settings, SettingsPatch } from "../schemas/settings.ts";
 export type { HubStatus } from "../schemas/status.ts";
