@@ -14,6 +14,8 @@ export interface RunFile {
   readonly listen?: { readonly host?: string; readonly port?: number };
   /** The config folder, as an absolute path. */
   readonly config: string;
+  /** Where the config and the secrets are instead, if replicas of the hub share a database. */
+  readonly database?: string | undefined;
   /** ISO 8601. */
   readonly started_at: string;
 }
@@ -39,10 +41,17 @@ function parseRecord(text: string): RunFile | undefined {
   // Written atomically: a file that is not JSON is not ours.
   const json = parseJson(text);
   if (typeof json !== "object" || json === null) return undefined;
-  const { pid, url, config, started_at, listen } = json as Partial<Record<keyof RunFile, unknown>>;
+  const { pid, url, config, started_at, listen, database } = json as Partial<Record<keyof RunFile, unknown>>;
   const strings = [url, config, started_at].every((value) => typeof value === "string");
   if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0 || !strings) return undefined;
-  return { pid, url: String(url), config: String(config), started_at: String(started_at), listen: readListen(listen) };
+  return {
+    pid,
+    url: String(url),
+    config: String(config),
+    ...(typeof database === "string" ? { database } : {}),
+    started_at: String(started_at),
+    listen: readListen(listen),
+  };
 }
 
 function readListen(listen: unknown): NonNullable<RunFile["listen"]> {

@@ -82,17 +82,35 @@ describe.skipIf(POSTGRES_PROGRAMS === undefined)("SC-2 replicas on PostgreSQL", 
     expect(await until(async () => (await status(second.url)) === 401)).toBeLessThan(SEEN_MS);
   });
 
-  it("a secret set at one is used by the server of the other", async () => {
+  it("a secret set at one is used by the servers of both, and starts those that wait for it", async () => {
     const [{ client }, { client: other }] = both();
+    const states = () =>
+      Promise.all(
+        both().map((each) =>
+          each.client.servers.get("reader").then(
+            ({ status }) => status,
+            () => "none",
+          ),
+        ),
+      );
+    const reach = (state: string) => until(async () => (await states()).every((each) => each === state));
     await client.secrets.set("greeting", "hello from one");
-    await other.servers.create({ name: "reader", ...fixture("given"), env: { KEY: { secretRef: "greeting" } } });
-    await until(async () => (await other.servers.get("reader")).status === "running");
+    const env = { KEY: { secretRef: "greeting", required: true } };
+    await other.servers.create({ name: "reader", ...fixture("given"), env });
+    await reach("running");
     const { content } = await other.callTool({ server: "reader", tool: "given" });
     expect(JSON.stringify(content)).toContain("hello from one");
     const [row] = await cluster.query("select record from plugboard.sealed where name = 'greeting'");
     expect(String(row?.["record"])).not.toContain("hello");
     await client.secrets.delete("greeting", { force: true });
     expect(await other.secrets.list()).toEqual([]);
+    // The outcome is the state.
+    for (const each of both()) await each.client.servers.restart("reader").catch(() => undefined);
+    await reach("error");
+    await client.secrets.set("greeting", "hello again");
+    await reach("running");
+    await client.servers.delete("reader");
+    await client.secrets.delete("greeting");
   });
 
   it("what administrators do at any of them is in one audit log", async () => {

@@ -15,7 +15,7 @@ import { freePort } from "./sockets.ts";
 const run = promisify(execFile);
 const INSTALL = "apt-get install -y --no-install-recommends postgresql";
 const PACKAGES = "/usr/lib/postgresql";
-const USER = "plugboard_test";
+export const TEST_USER = "plugboard_test";
 const READY_MS = 60_000;
 
 /** Undefined where PostgreSQL is not installed: the reason has been printed. */
@@ -38,7 +38,7 @@ export class Postgres {
     const user = unprivileged();
     if (user !== undefined) chownSync(folder, user.uid, user.gid);
     const data = join(folder, "data");
-    const settings = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", `--username=${USER}`];
+    const settings = ["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C", `--username=${TEST_USER}`];
     await run(program("initdb"), ["-D", data, ...settings], { ...user, cwd: folder });
     const port = await freePort();
     const postgres = new Postgres(folder, port, serve(folder, port));
@@ -54,7 +54,7 @@ export class Postgres {
   }
 
   urlOf(database: string): string {
-    return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
+    return `postgres://${TEST_USER}@127.0.0.1:${this.port}/${database}`;
   }
 
   async query(database: string, sql: string): Promise<Record<string, unknown>[]> {
@@ -119,8 +119,8 @@ function program(name: string): string {
   return join(POSTGRES_PROGRAMS ?? "", name);
 }
 
-/** PostgreSQL refuses to run as root. */
-function unprivileged(): { readonly uid: number; readonly gid: number } | undefined {
+/** PostgreSQL and PgBouncer refuse to run as root. */
+export function unprivileged(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const entry = readFileSync("/etc/passwd", "utf8")
     .split("\n")

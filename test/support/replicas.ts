@@ -43,10 +43,10 @@ export class Cluster {
   }
 
   /** A machine that knows the database and the key. */
-  async makeHome(name: string): Promise<Home> {
+  async makeHome(name: string, more: object = {}): Promise<Home> {
     const home = await makeHome(undefined);
     this.#homes.push(home);
-    const settings = { ...this.#settings, cluster: { name } };
+    const settings = { ...this.#settings, ...more, cluster: { name } };
     await writeFile(join(home.dir, "config/hub.json"), JSON.stringify(settings));
     return { ...home, env: { ...home.env, ...this.env } };
   }

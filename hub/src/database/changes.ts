@@ -16,7 +16,7 @@ const MAX_PAUSE_MS = 2000;
 
 interface Watcher {
   readonly isCurrent: (version: number) => boolean;
-  readonly onChange: () => void;
+  readonly onChange: (version: number) => void;
 }
 
 export interface ChangesOptions {
@@ -127,7 +127,7 @@ export class Changes {
     const versions = new Map(rows.map(({ kind, n }) => [kind, Number(n)]));
     for (const [watcher, kind] of this.#watchers) {
       const version = versions.get(kind);
-      if (version !== undefined && !watcher.isCurrent(version)) watcher.onChange();
+      if (version !== undefined && !watcher.isCurrent(version)) watcher.onChange(version);
     }
   }
 

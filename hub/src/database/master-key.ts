@@ -38,6 +38,6 @@ export function requireKey(configured: string | undefined): string {
 }
 
 /** A key for another purpose, the same in all hubs of the cluster. */
-export function deriveSealingKey(master: Buffer, purpose: "task ids" | "request state", bytes: number): Buffer {
+export function deriveKeyFor(master: Buffer, purpose: "task ids", bytes: number): Buffer {
   return Buffer.from(hkdfSync("sha256", master, "", `plugboard ${purpose}`, bytes));
 }

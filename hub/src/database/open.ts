@@ -15,7 +15,7 @@ import { PgCallLog, type Durability } from "./call-log/pg-call-log.ts";
 import { Changes } from "./changes.ts";
 import { Database } from "./database.ts";
 import { importIdentityTables, readIdentityTable } from "./identity-transfer.ts";
-import { deriveSealingKey, requireKey, resolveMasterKey } from "./master-key.ts";
+import { deriveKeyFor, requireKey, resolveMasterKey } from "./master-key.ts";
 import { initDatabase, upgradeDatabase } from "./migrate.ts";
 import { PgAudit } from "./pg-audit.ts";
 import { PgConfig } from "./pg-config.ts";
@@ -30,7 +30,6 @@ import { parseDatabaseUrl, type DatabaseAddress } from "./url.ts";
 
 const RETRY_MS = 1000;
 const TASK_KEY_BYTES = 64;
-const STATE_KEY_BYTES = 32;
 const MAX_NAME = 32;
 
 export interface ClusterDatabaseOptions {
@@ -65,8 +64,8 @@ export interface ClusterDatabase {
   readonly openCallLog: (data: string, options: CallLogOptions & { readonly durability: Durability }) => CallLog;
   readonly listings: ListingStore;
   readonly kept: (name: "eras" | "entry times") => KeptText;
-  /** The same in all replicas: what one of them has sealed, the others can open. */
-  readonly sealingKeys: { readonly taskIds: Buffer; readonly requestState: Buffer };
+  /** Seals task ids, the same in all replicas: what one of them has sealed, the others can open. */
+  readonly taskKey: Buffer;
   readonly readIdentity: (table: IdentityTable) => Promise<Row[]>;
   readonly importIdentity: (tables: Parameters<typeof importIdentityTables>[1]) => Promise<void>;
   readonly replicas: Replicas;
@@ -106,17 +105,14 @@ export async function openClusterDatabase(options: ClusterDatabaseOptions): Prom
     name: db.name,
     address,
     config: new PgConfig(db, changes),
-    secrets: new PgSecrets(db, key),
-    personalSecrets: new PgSecrets(db, key, "user"),
+    secrets: new PgSecrets(db, changes, { key }),
+    personalSecrets: new PgSecrets(db, changes, { key, kind: "user" }),
     logins: new PgLogins(db, key),
     identity,
     openCallLog: (data, log) => new PgCallLog(address, data, log),
     listings: new PgListings(db),
     kept: (name) => keptInDatabase(db, name),
-    sealingKeys: {
-      taskIds: deriveSealingKey(key, "task ids", TASK_KEY_BYTES),
-      requestState: deriveSealingKey(key, "request state", STATE_KEY_BYTES),
-    },
+    taskKey: deriveKeyFor(key, "task ids", TASK_KEY_BYTES),
     readIdentity: (table) => readIdentityTable(db, table),
     importIdentity: (tables) => importIdentityTables(db, tables),
     replicas: new Replicas(db, changes),

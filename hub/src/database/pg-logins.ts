@@ -78,13 +78,16 @@ export class PgLogins implements LoginStore {
 
   async #write(name: string, record: LoginRecord): Promise<void> {
     const id = uuidOf(name);
-    await this.#db.run(
-      `insert into plugboard.sealed (kind, name, id, record, set_at) values ('oauth', $1, $2, $3, $4)
+    // Servers of other hubs may wait for it.
+    await this.#db.change("secret", (sql) =>
+      sql.run(
+        `insert into plugboard.sealed (kind, name, id, record, set_at) values ('oauth', $1, $2, $3, $4)
         on conflict (kind, name) do update set record = excluded.record, set_at = excluded.set_at`,
-      name,
-      id,
-      sealRecord(id, { name, value: JSON.stringify(record), key: this.#key }),
-      Date.now(),
+        name,
+        id,
+        sealRecord(id, { name, value: JSON.stringify(record), key: this.#key }),
+        Date.now(),
+      ),
     );
   }
 }

@@ -6,12 +6,14 @@ import { HubError } from "../errors.ts";
 import { openRecord, parseRecord, sealRecord } from "../secrets/record.ts";
 import { requireSecret } from "../secrets/rules.ts";
 import type { SecretStore } from "../secrets/store.ts";
+import type { Changes } from "./changes.ts";
 import type { Database } from "./database.ts";
 
 export type SecretKind = "key" | "user";
 
 export class PgSecrets implements SecretStore {
   readonly #db: Database;
+  readonly #changes: Changes;
   readonly #key: Buffer;
   readonly #kind: SecretKind;
   #failures = 0;
@@ -19,8 +21,13 @@ export class PgSecrets implements SecretStore {
   readonly #known = new Map<string, Row>();
   #values: { readonly version: number; readonly values: readonly string[] } | undefined;
 
-  constructor(db: Database, key: Buffer, kind: SecretKind = "key") {
+  constructor(
+    db: Database,
+    changes: Changes,
+    { key, kind = "key" }: { readonly key: Buffer; readonly kind?: SecretKind },
+  ) {
     this.#db = db;
+    this.#changes = changes;
     this.#key = key;
     this.#kind = kind;
   }
@@ -75,6 +82,17 @@ export class PgSecrets implements SecretStore {
   async times(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#db.rows("select name, set_at from plugboard.sealed where kind = $1", this.#kind);
     return new Map(rows.map((row) => [text(row["name"]), numberOrNothing(row["set_at"]) ?? 0]));
+  }
+
+  watch(onChange: () => void): () => void {
+    let seen: number | undefined;
+    return this.#changes.watch("secret", {
+      isCurrent: (version) => version === (seen ??= version),
+      onChange: (version) => {
+        seen = version;
+        onChange();
+      },
+    });
   }
 
   async values(): Promise<readonly string[]> {

@@ -94,7 +94,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
       stopping: hub.isStopping,
       dataDir: paths.data,
       degraded: hub.databaseProblem ?? callLog.degraded,
-      staysReady: hub.isReplica,
+      staysReady: hub.databaseName !== undefined,
     });
   const admin = createAdminEndpoint(managed, authenticator);
   const metrics = createMetrics({

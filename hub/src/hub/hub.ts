@@ -33,6 +33,7 @@ import { createApprovals } from "./approvals.ts";
 import { openAuthenticator, openIdentity, type Identity } from "./access.ts";
 import { createServerApprovals } from "./server-approvals.ts";
 import { createIssuer } from "./issuer.ts";
+import { watchSecrets } from "./secret-changes.ts";
 import { createSupervisor } from "./servers.ts";
 import {
   approvalsPath,
@@ -163,6 +164,7 @@ export class Hub {
   #listeners: HubListeners | undefined;
   /** Records of legacy sessions, for the next process. */
   #sessions: SessionFile | undefined;
+  #stopWatchingSecrets: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   #pruning: Promise<void> | undefined;
 
@@ -376,9 +378,10 @@ export class Hub {
     return entry;
   }
 
-  /** The hub is one of several that share a database. */
-  get isReplica(): boolean {
-    return this.#storage.database !== undefined;
+  /** The database that this hub shares with others; undefined if it keeps everything on this machine. */
+  get databaseName(): string | undefined {
+    const { database } = this.#storage;
+    return database === undefined ? undefined : `the database ${database.name}`;
   }
 
   /** Why the database of the replicas cannot be used at the moment. Calls continue with what is in memory. */
@@ -518,6 +521,7 @@ export class Hub {
     this.callLog.recover();
     this.logins.run();
     this.#state.completions.run();
+    this.#stopWatchingSecrets = watchSecrets(this.secrets, this.supervisor);
     const settled = this.supervisor.startAll();
     // The next start removes what cannot be removed now.
     this.#pruning = this.#state.packages?.prune(this.configuration.current.servers).catch(() => undefined);
@@ -539,6 +543,7 @@ export class Hub {
     this.#edges?.close();
     this.#shared.loginOffers.close();
     this.logins.close();
+    this.#stopWatchingSecrets?.();
     await Promise.all([
       this.#listeners?.close(),
       this.#loginPages?.close(),

@@ -35,7 +35,7 @@ export interface HubStateOptions {
   /** Keep everything in memory: no file is read or written. */
   readonly isInMemory: boolean;
   /** Keep in it what the replicas of a hub share. */
-  readonly database: Pick<ClusterDatabase, "listings" | "kept" | "sealingKeys"> | undefined;
+  readonly database: Pick<ClusterDatabase, "listings" | "kept" | "taskKey"> | undefined;
   readonly onWarning: (message: string) => void;
 }
 
@@ -60,9 +60,7 @@ export async function openHubState(options: HubStateOptions): Promise<HubState> 
   const [eras, packages, taskIds, times, completions] = await Promise.all([
     EraMemory.open(database?.kept("eras") ?? keptFile(join(paths.data, "eras.json")), onWarning),
     openPackages(options),
-    database === undefined
-      ? TaskIds.open(join(paths.data, "task-ids.key"), onWarning)
-      : new TaskIds(database.sealingKeys.taskIds),
+    database === undefined ? TaskIds.open(join(paths.data, "task-ids.key"), onWarning) : new TaskIds(database.taskKey),
     EntryTimes.open(database?.kept("entry times") ?? keptFile(join(paths.data, entryTimesFile(paths.config)))),
     Completions.open({ kept: keptFile(join(paths.data, "registry-servers.json")), runnable }),
     sweepTemps(paths),

@@ -22,9 +22,9 @@ afterEach(async () => {
 const postgres = usePostgres();
 
 async function database(): Promise<SecretStore> {
-  const { db, close } = await openStores(postgres?.() ?? expect.unreachable());
+  const { db, changes, close } = await openStores(postgres?.() ?? expect.unreachable());
   onTestFinished(close);
-  return new PgSecrets(db, KEY);
+  return new PgSecrets(db, changes, { key: KEY });
 }
 
 const adapters: [name: string, create: () => SecretStore | Promise<SecretStore>][] = [

@@ -14,6 +14,8 @@ export interface SecretStore {
   list(): Promise<string[]>;
   /** When each secret was set, in milliseconds since the epoch. Absent if the store does not know. */
   times?(): Promise<ReadonlyMap<string, number>>;
+  /** Calls `onChange` when somebody else has changed secrets or logins. Absent if nobody else can. Returns how to stop that. */
+  watch?(onChange: () => void): () => void;
   /** All readable values, for redaction. Absent if the store cannot enumerate them. */
   values?(): Promise<readonly string[]>;
   /**

@@ -76,3 +76,8 @@ export function isWaitingForApproval(status: Status): boolean {
 export function isBroken(state: string): boolean {
   return state === "error" || state === "disconnected" || state === "unauthenticated";
 }
+
+/** It may work once a secret is stored, or somebody has logged in. */
+export function isWaitingForCredentials(status: Status): boolean {
+  return status.state === "unauthenticated" || (status.state === "error" && status.error.kind === "InvalidConfig");
+}

@@ -51,8 +51,8 @@ export interface Core {
     | { readonly problems: readonly string[]; readonly certificateExpiresInMs: number | undefined }
     | undefined;
   readonly tracesUrl: string | undefined;
-  /** One of several hubs that share a database. */
-  readonly isReplica: boolean;
+  /** The database that this hub shares with others; undefined if it keeps everything on this machine. */
+  readonly databaseName: string | undefined;
   /** Why the database that replicas share cannot be used. */
   readonly databaseProblem: string | undefined;
   readonly isStopping: boolean;

@@ -72,7 +72,7 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     const where = error.field === undefined ? "" : ` (${error.field})`;
     io.stderr.write(`config not reloaded, still using the last valid one: ${error.message}${where}\n`);
   });
-  const isFirst = !hub.isReplica && !hasConfig(folders);
+  const isFirst = hub.databaseName === undefined && !hasConfig(folders);
   const edges = [proof, homePageEdge({ version: VERSION, hasUi: options.ui })];
   const url = await steps.wait("the port", listen(io, hub, { options, flags, edges }));
   try {
@@ -83,11 +83,13 @@ export async function up(io: Io, options: UpOptions): Promise<number> {
     if (isFirst) await (await import("../input/first-run.ts")).offerImport(io, options, hub);
     // The rest is done while the servers start.
     const settled = hub.start();
-    const recorded = leaveRecord(io, folders, { url, listen: hub.listeners?.kept(hub.settings, flags) ?? {} }).catch(
-      (thrown: unknown) => {
-        io.stderr.write(`warning: commands cannot find this hub: ${toHubError(thrown).message}\n`);
-      },
-    );
+    const recorded = leaveRecord(io, folders, {
+      url,
+      listen: hub.listeners?.kept(hub.settings, flags) ?? {},
+      database: hub.databaseName,
+    }).catch((thrown: unknown) => {
+      io.stderr.write(`warning: commands cannot find this hub: ${toHubError(thrown).message}\n`);
+    });
     await steps.wait("the watch on the config folder", hub.watch());
     await steps.waitAtMost(RECORD_MS, "the run file", recorded);
     if (options.json === true)
@@ -179,7 +181,7 @@ async function createProofEdge(dataDir: string) {
 async function leaveRecord(
   io: Io,
   { record: path, config }: HubFolders,
-  address: Pick<RunFile, "url" | "listen">,
+  address: Pick<RunFile, "url" | "listen" | "database">,
 ): Promise<void> {
   const other = await readRecord(path);
   if (

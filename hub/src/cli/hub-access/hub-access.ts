@@ -107,7 +107,8 @@ function remoteAccess(hub: RunningHub, out: Output, use: { readonly timeoutMs: n
     api: client,
     out,
     hub,
-    where: (file) => (record === undefined || file === "secrets" ? url : join(record.config, file)),
+    where: (file) =>
+      record === undefined || file === "secrets" ? url : (record.database ?? join(record.config, file)),
     ready: () => Promise.resolve(),
     mentionNoHub: () => undefined,
     listenForLogins: () => Promise.resolve(),

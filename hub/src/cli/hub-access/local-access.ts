@@ -68,7 +68,7 @@ export class LocalAccess implements Access {
   }
 
   readonly where = (file: "mcp_server.json" | "group.json" | "secrets"): string =>
-    join(file === "secrets" ? this.#places.data : this.#places.config, file);
+    this.#hub.databaseName ?? join(file === "secrets" ? this.#places.data : this.#places.config, file);
 
   async ready(server?: string): Promise<void> {
     const settled = server === undefined ? this.#hub.start() : this.#hub.supervisor.get(server).start();

@@ -4,7 +4,7 @@ import { secretRefsOf } from "../../../config/parse/secret-refs.ts";
 import type { ServerConfig } from "../../../config/schema/types.ts";
 import { didYouMean } from "@plugboard/shared/near-names";
 import { HubError } from "../../../errors.ts";
-import type { Status } from "../../../servers/status.ts";
+import { isWaitingForCredentials } from "../../../servers/status.ts";
 import type { Managed } from "../core.ts";
 import type { KeyRotation, MissingSecret, Secret } from "../../schemas/config.ts";
 
@@ -81,7 +81,7 @@ export class SecretCommands {
   /** Starts servers that failed because the secret was missing, in the background. Returns their names. */
   #startWaiting(name: string): string[] {
     const waiting = this.#managed.hub.supervisor.servers.filter(
-      ({ status, config }) => isWaiting(status) && usesSecret(config, name),
+      ({ status, config }) => isWaitingForCredentials(status) && usesSecret(config, name),
     );
     for (const server of waiting) void server.start().catch(() => undefined);
     return waiting.map((server) => server.name);
@@ -105,10 +105,6 @@ export class SecretCommands {
         .map(([variable]) => ({ server: server.name, variable })),
     );
   }
-}
-
-function isWaiting(status: Status): boolean {
-  return status.state === "unauthenticated" || (status.state === "error" && status.error.kind === "InvalidConfig");
 }
 
 function usesSecret(server: ServerConfig, name: string): boolean {
