@@ -28,7 +28,7 @@ export const approvalsCommand: Register = (program, { io }) => {
   approvals
     .command("approve")
     .description("let a call be made")
-    .argument("<id>")
+    .argument("<id>", "the id that plugboard approvals shows")
     .action(async (id: string, options: GlobalOptions) => {
       const { client } = await requireHub(io, options);
       const call = await find(client, id);
@@ -38,7 +38,7 @@ export const approvalsCommand: Register = (program, { io }) => {
   approvals
     .command("deny")
     .description("refuse a call")
-    .argument("<id>")
+    .argument("<id>", "the id that plugboard approvals shows")
     .option("--reason <text>", "told to the client, and recorded")
     .action(async (id: string, { reason, ...options }: DenyOptions) => {
       const { client } = await requireHub(io, options);
