@@ -218,6 +218,10 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
     means: "Replicas share config, secrets, tokens and call log; changes reach each in under a second.",
     provenBy: "hub/src/config/files/contract.test.ts",
   },
+  "SC-3": {
+    means: "A legacy session works whichever hub gets its requests, and survives the death of its owner.",
+    provenBy: "test/cluster/sessions.test.ts",
+  },
   "SC-5": {
     means: "Calls continue while PostgreSQL is away; nothing acknowledged is lost when it comes back.",
     provenBy: "test/cluster/replicas.test.ts",

@@ -75,6 +75,7 @@ export const ERRORS = {
   IssuerUnavailable: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DockerNotRunning: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DatabaseUnavailable: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
+  HubUnavailable: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   DiskFull: { code: "SERVICE_UNAVAILABLE", http: 503, rpc: -31503, exit: 4 },
   ConnectionFailed: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },
   InitializationFailed: { code: "NETWORK_ERROR", http: 502, rpc: -31502, exit: 4 },

@@ -38,6 +38,6 @@ export function requireKey(configured: string | undefined): string {
 }
 
 /** A key for another purpose, the same in all hubs of the cluster. */
-export function deriveKeyFor(master: Buffer, purpose: "task ids", bytes: number): Buffer {
+export function deriveKeyFor(master: Buffer, purpose: "task ids" | "peers", bytes: number): Buffer {
   return Buffer.from(hkdfSync("sha256", master, "", `plugboard ${purpose}`, bytes));
 }

@@ -23,6 +23,7 @@ import { PgIssuer } from "./pg-issuer.ts";
 import { keptInDatabase, PgListings } from "./pg-kept.ts";
 import { PgLogins } from "./pg-logins.ts";
 import { PgSecrets } from "./pg-secrets.ts";
+import { PgSessions } from "./pg-sessions.ts";
 import { PgTokens } from "./pg-tokens.ts";
 import { PgUsers } from "./pg-users.ts";
 import { Replicas } from "./replicas.ts";
@@ -30,6 +31,7 @@ import { parseDatabaseUrl, type DatabaseAddress } from "./url.ts";
 
 const RETRY_MS = 1000;
 const TASK_KEY_BYTES = 64;
+const PEER_KEY_BYTES = 32;
 const MAX_NAME = 32;
 
 export interface ClusterDatabaseOptions {
@@ -66,6 +68,9 @@ export interface ClusterDatabase {
   readonly kept: (name: "eras" | "entry times") => KeptText;
   /** Seals task ids, the same in all replicas: what one of them has sealed, the others can open. */
   readonly taskKey: Buffer;
+  /** By it, the hubs know each other. */
+  readonly peerKey: Buffer;
+  readonly sessions: PgSessions;
   readonly readIdentity: (table: IdentityTable) => Promise<Row[]>;
   readonly importIdentity: (tables: Parameters<typeof importIdentityTables>[1]) => Promise<void>;
   readonly replicas: Replicas;
@@ -113,6 +118,8 @@ export async function openClusterDatabase(options: ClusterDatabaseOptions): Prom
     listings: new PgListings(db),
     kept: (name) => keptInDatabase(db, name),
     taskKey: deriveKeyFor(key, "task ids", TASK_KEY_BYTES),
+    peerKey: deriveKeyFor(key, "peers", PEER_KEY_BYTES),
+    sessions: new PgSessions(db),
     readIdentity: (table) => readIdentityTable(db, table),
     importIdentity: (tables) => importIdentityTables(db, tables),
     replicas: new Replicas(db, changes),

@@ -53,6 +53,22 @@ export class Replicas {
     );
   }
 
+  /** Whether this hub has its name at the moment: it does not while its connection is lost. */
+  holds(name: string): boolean {
+    return this.#changes.holds(lockOf(name));
+  }
+
+  /** Where the other hubs reach this one. */
+  async announce(name: string, peer: string): Promise<void> {
+    await this.#db.run(
+      `insert into plugboard.replica (name, release, peer) values ($1, $2, $3)
+        on conflict (name) do update set release = excluded.release, peer = excluded.peer, started_at = now()`,
+      name,
+      VERSION,
+      peer,
+    );
+  }
+
   async leave(name: string): Promise<void> {
     await this.#db.run("delete from plugboard.replica where name = $1", name);
   }
@@ -60,9 +76,7 @@ export class Replicas {
   async list(): Promise<Replica[]> {
     const rows = await this.#db.rows(
       `select name, release, url, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started,
-        exists (select 1 from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
-          and database = (select oid from pg_database where datname = current_database())
-          and (classid::bigint << 32 | objid::bigint) = hashtextextended('${lockOf("")}' || name, 0)) as alive
+        ${isAliveSql("name")} as alive
         from plugboard.replica order by name`,
     );
     return rows.map((row) => ({
@@ -73,6 +87,13 @@ export class Replicas {
       startedAt: text(row["started"]),
     }));
   }
+}
+
+/** An expression of SQL: whether the hub of this name holds its lock. */
+export function isAliveSql(column: string): string {
+  return `exists (select 1 from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
+    and database = (select oid from pg_database where datname = current_database())
+    and (classid::bigint << 32 | objid::bigint) = hashtextextended('${lockOf("")}' || ${column}, 0))`;
 }
 
 function lockOf(name: string): string {

@@ -88,4 +88,19 @@ create view plugboard.mcp_call_log as
   from plugboard.call;
 `,
   },
+  {
+    id: 2,
+    minRelease: "0.1.0",
+    sql: `
+-- Where other hubs reach a hub.
+alter table plugboard.replica add column peer text;
+
+-- The sessions of legacy clients, with what a new owner needs. instance: a run of the owner; empty after it has stopped.
+create table plugboard.session (
+  id text primary key, replica text not null, instance text not null, endpoint text not null, record text not null,
+  used_at timestamptz not null default now());
+create index session_instance on plugboard.session (instance);
+create index session_used_at on plugboard.session (used_at);
+`,
+  },
 ];

@@ -77,6 +77,7 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
   });
   const apiMcp = new McpHttp({
     ...options.mcp,
+    edge: "api",
     authenticator,
     calls,
     supervisor,

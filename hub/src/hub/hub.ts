@@ -19,6 +19,8 @@ import { Redactor } from "../redaction/redactor.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Exposure } from "../catalog/group.ts";
 import type { HubSettingsEntry } from "../config/schema/hub-settings.ts";
+import type { ClusterDatabase } from "../database/open.ts";
+import { HubError } from "../errors.ts";
 import type { HubPaths } from "../config/files/paths.ts";
 import type { ConfigStore, LoadedConfig } from "../config/files/config-store.ts";
 import { LiveCatalog } from "../live/catalog.ts";
@@ -30,6 +32,7 @@ import { HubEvents } from "../events.ts";
 import { createEdges, type HubEdges } from "./edges.ts";
 import { HubLoginPages } from "./login-pages.ts";
 import { createApprovals } from "./approvals.ts";
+import type { HubCluster } from "./cluster.ts";
 import { openAuthenticator, openIdentity, type Identity } from "./access.ts";
 import { createServerApprovals } from "./server-approvals.ts";
 import { createIssuer } from "./issuer.ts";
@@ -165,6 +168,8 @@ export class Hub {
   /** Records of legacy sessions, for the next process. */
   #sessions: SessionFile | undefined;
   #stopWatchingSecrets: (() => void) | undefined;
+  /** The other hubs that share its database. */
+  #cluster: HubCluster | undefined;
   #stopping: Promise<void> | undefined;
   #pruning: Promise<void> | undefined;
 
@@ -426,7 +431,8 @@ export class Hub {
     });
     const sso = await this.#openSso();
     const database = this.#storage.database;
-    await database?.replicas.join(database.replica);
+    const cluster = database && (await this.#joinCluster(database));
+    this.#cluster = cluster;
     const own = createEdges({
       hub: this,
       paths,
@@ -443,7 +449,11 @@ export class Hub {
         isPublic: network.publicUrl !== undefined,
         adminUrl: network.isAdminLocal ? this.url : undefined,
       }),
-      mcp: { ...this.#shared, sessionRecords: (group) => this.#sessions?.endpoint(group) },
+      mcp: {
+        ...this.#shared,
+        sessionRecords: (group) => cluster?.sessions.records(group) ?? this.#sessions?.endpoint(group),
+        routing: cluster?.sessions,
+      },
       ui:
         ui === undefined
           ? undefined
@@ -471,7 +481,7 @@ export class Hub {
     });
     this.#listeners = listeners;
     this.#edges = own;
-    if (this.#state.listings !== undefined)
+    if (this.#state.listings !== undefined && cluster === undefined)
       this.#sessions = openSessionFile(paths, listeners.url, (message) => this.#warn(message));
     for (const endpoints of own.mcp) this.#subscribe(endpoints);
     authenticator.addresses.base = listeners.publicUrl;
@@ -540,11 +550,13 @@ export class Hub {
     this.calls.approvals.close();
     this.calls.results.close();
     if (drainMs > 0) await this.#drain(drainMs);
+    const left = this.#cluster?.close();
     this.#edges?.close();
     this.#shared.loginOffers.close();
     this.logins.close();
     this.#stopWatchingSecrets?.();
     await Promise.all([
+      left,
       this.#listeners?.close(),
       this.#loginPages?.close(),
       this.supervisor.shutdownAll(),
@@ -595,6 +607,17 @@ export class Hub {
     const { openSso } = await import("./sso.ts");
     const { users, audit, rates, secrets } = this;
     return openSso({ providers, users, audit, rates, secrets, redactor: this.#redactor });
+  }
+
+  /** Loaded only where a database is configured. */
+  async #joinCluster(database: ClusterDatabase): Promise<HubCluster> {
+    const { HubCluster: Loaded } = await import("./cluster.ts");
+    const endpoints = () => {
+      const [groups, api] = this.#edges?.mcp ?? [];
+      if (groups === undefined || api === undefined) throw new HubError("HubUnavailable", "The hub is starting");
+      return { groups, api };
+    };
+    return Loaded.join({ database, settings: this.settings, folder: this.#options.paths.config, mcp: endpoints });
   }
 
   /** Undefined if the hub keeps nothing on disk. */

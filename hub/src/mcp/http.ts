@@ -14,7 +14,7 @@ import type { Exposure, Group } from "../catalog/group.ts";
 import { toHubError, type HubError } from "../errors.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 import { sendJson, type HttpResponse } from "../protocol/serve/http-response.ts";
-import { refuse, type WholeRequest } from "../protocol/serve/http-request.ts";
+import { headerOf, readWhole, refuse, type HttpRequest, type WholeRequest } from "../protocol/serve/http-request.ts";
 import { StreamableHttpServer } from "../protocol/serve/http-server.ts";
 import type { Edge, UpgradeParts } from "../http/listener.ts";
 import { targetOf, type Target } from "../http/mcp-paths.ts";
@@ -29,6 +29,7 @@ import type { LoginOffers } from "./client-requests/login-offers.ts";
 import { GroupRequesters } from "./group-requesters.ts";
 import { Endpoint, type SessionObserver } from "./endpoint.ts";
 import { toReply } from "./errors.ts";
+import type { EndpointAddress, McpEdge, PeerRequest, SessionRouting } from "./session-routing.ts";
 import type { LogLevels } from "./log-levels.ts";
 import type { TaskIds } from "./tasks/task-ids.ts";
 import { addressOf } from "../http/client-address.ts";
@@ -48,12 +49,18 @@ export interface McpHttpOptions {
   readonly limits?: GrantLimits;
   /** The session records of a group, so that sessions survive this process. */
   readonly sessionRecords?: (group: string) => SessionRecords | undefined;
+  /** Of several hubs that share their sessions. */
+  readonly routing?: SessionRouting | undefined;
+  /** The name of this edge among the hub's. */
+  readonly edge?: McpEdge;
 }
 
 /** One group over every transport. */
 interface GroupServers {
   /** As it is now. Throws if it is gone. */
   readonly group: () => Group;
+  readonly name: string;
+  readonly address: EndpointAddress;
   readonly requesters: GroupRequesters;
   readonly endpoint: Endpoint;
   readonly http: StreamableHttpServer;
@@ -96,7 +103,7 @@ export class McpHttp {
     if (target === undefined) return false;
     const response = new NodeResponse(nodeResponse);
     this.#enter(request, target, response, (served, requester) => {
-      if (target.route === "mcp") served.http.handle(request, response, requester);
+      if (target.route === "mcp") this.#serve(served, request, response, requester);
       else if (target.route === "sse") served.sse.open(request, response, target.messages, requester);
       else served.sse.message(request, response, sessionIdIn(target.query), requester);
     });
@@ -107,7 +114,7 @@ export class McpHttp {
   serve(name: string, request: IncomingMessage, nodeResponse: ServerResponse, grant: Grant): void {
     const response = new NodeResponse(nodeResponse);
     const served = this.#find({ route: "mcp", group: name, query: undefined }, grant, response, undefined);
-    served?.http.handle(request, response, served.requesters.of(grant));
+    if (served !== undefined) this.#serve(served, request, response, served.requesters.of(grant));
   }
 
   /** The same for a POST of the fast path, whose paths have no `@`, so it is never `/mcp/@admin`. */
@@ -118,7 +125,7 @@ export class McpHttp {
     // Refusals are left to Node's server.
     if (caller === undefined) return false;
     const served = this.#find(target, caller, response, source);
-    served?.http.handle(request, response, served.requesters.of(caller));
+    if (served !== undefined) this.#serve(served, request, response, served.requesters.of(caller));
     return true;
   }
 
@@ -131,6 +138,27 @@ export class McpHttp {
     const { endpoint, requesters, group: find } = this.#group(decodeUri(group), "all", caller);
     const asked = find();
     return { endpoint, group: caller.readOnly ? asked.readOnly : asked, requester: requesters.of(caller) };
+  }
+
+  /**
+   * A request that another hub has forwarded: that one has checked that the caller may use the endpoint. Sends an error if the
+   * group is gone.
+   */
+  servePeer({ address, request, response, requester }: PeerRequest): void {
+    try {
+      this.#servers(address).http.handle(request, response, requester);
+    } catch (thrown) {
+      sendError(response, toHubError(thrown));
+    }
+  }
+
+  hasSession(id: string): boolean {
+    return [...this.#groups.values()].some(({ http }) => http.hasSession(id));
+  }
+
+  /** Another hub has adopted the session. */
+  endSession(id: string): void {
+    for (const { http } of this.#groups.values()) http.endSession(id);
   }
 
   /** Upgrades to a WebSocket. Returns whether the request was for this edge; `response` is used if it is refused. */
@@ -230,26 +258,58 @@ export class McpHttp {
   }
 
   #group(name: string | undefined, exposure: Exposure | undefined, caller: Grant): GroupServers {
-    const { sessionRecords } = this.#options;
-    const find = () => this.#options.group(name);
-    const asked = find();
+    const asked = this.#options.group(name);
     const given = name ?? asked.name;
     if (!may(caller, { to: "use", group: asked })) throw groupNotFound(given);
-    const { readOnly } = caller;
+    return this.#servers({ edge: this.#options.edge ?? "groups", group: given, readOnly: caller.readOnly, exposure });
+  }
+
+  /** Throws if there is no such group. */
+  #servers(address: EndpointAddress): GroupServers {
+    const { group: name, readOnly, exposure } = address;
+    const find = () => this.#options.group(name);
     // Sessions of one kind of caller are not for the other.
-    const key = [given, ...(readOnly ? [READ_ONLY] : []), ...(exposure === undefined ? [] : [`(${exposure})`])].join(
+    const key = [name, ...(readOnly ? [READ_ONLY] : []), ...(exposure === undefined ? [] : [`(${exposure})`])].join(
       " ",
     );
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
+    find();
     const allowed = readOnly ? () => find().readOnly : find;
     const group = exposure === undefined ? allowed : () => allowed().exposing(exposure);
     const endpoint = new Endpoint({ ...this.#options, group });
-    const http = new StreamableHttpServer(endpoint, { records: sessionRecords?.(key) });
+    const http = new StreamableHttpServer(endpoint, { records: this.#options.sessionRecords?.(key) });
     const requesters = new GroupRequesters(this.#options.limits);
-    const made = { group: find, requesters, endpoint, http, sse: new SseServer(endpoint), webSocket: undefined };
+    const sse = new SseServer(endpoint);
+    const made = { name: key, address, group: find, requesters, endpoint, http, sse, webSocket: undefined };
     this.#groups.set(key, made);
     return made;
+  }
+
+  /** Here, or at the hub that owns the session. */
+  #serve(
+    { name, address, http }: GroupServers,
+    request: HttpRequest,
+    response: HttpResponse,
+    requester: Requester | undefined,
+  ): void {
+    const { routing } = this.#options;
+    const session = routing === undefined ? undefined : headerOf(request, "mcp-session-id");
+    if (routing === undefined || session === undefined || http.hasSession(session)) {
+      return http.handle(request, response, requester);
+    }
+    readWhole(request, response, (whole) =>
+      routing.route({
+        session,
+        address,
+        endpoint: name,
+        request: whole,
+        response,
+        requester,
+        serve: () => http.handle(whole, response, requester),
+        fail: (error) => sendError(response, error),
+      }),
+    );
   }
 }
 

@@ -40,6 +40,14 @@ export const hubSettingsEntry = z.strictObject({
       name: z.optional(
         z.string().check(z.regex(/^[a-z0-9]{1,32}$/, "the name of a hub has 1 to 32 lower case letters and digits")),
       ),
+      /** Where the other hubs reach this one, as 10.0.0.1:7431. Default: a free port of this machine. */
+      listen: z.optional(z.string()),
+      /** The address for the other hubs, if it is not that of `listen`. */
+      url: z.optional(z.string()),
+      /** PEM files. `ca`: who has signed the certificates of the other hubs. */
+      tls: z.optional(z.strictObject({ cert: z.string(), key: z.string(), ca: z.optional(z.string()) })),
+      /** Allows `listen` beyond this machine without TLS. */
+      trust_network: z.optional(z.boolean()),
     }),
   ),
   ...registrySettings,

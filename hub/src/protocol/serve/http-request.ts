@@ -27,6 +27,22 @@ export function readPost(
 ): void {
   const problem = unacceptable(request, options.accept);
   if (problem !== undefined) return refuse(response, problem.status, RPC.invalidRequest, problem.message);
+  readBounded(request, response, onBody);
+}
+
+/** Calls back with the whole request, or sends an error response. Only POSTs have a body. */
+export function readWhole(
+  request: HttpRequest,
+  response: HttpResponse,
+  onWhole: (request: WholeRequest) => void,
+): void {
+  const { method = "", url = "", headers } = request;
+  if ("body" in request) return onWhole(request);
+  if (method !== "POST") return onWhole({ method, url, headers, body: Buffer.alloc(0) });
+  readBounded(request, response, (body) => onWhole({ method, url, headers, body }));
+}
+
+function readBounded(request: HttpRequest, response: HttpResponse, onBody: (body: Buffer) => void): void {
   readBody(request, (body) => {
     if (body !== undefined) return onBody(body);
     refuse(response, 413, RPC.invalidRequest, `The body is larger than ${MAX_BODY_BYTES} bytes`);

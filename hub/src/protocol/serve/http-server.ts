@@ -8,7 +8,7 @@ import { classifyIncoming, SUPPORTED_VERSIONS, type Envelope } from "../revision
 import { headerMismatch } from "../revisions/headers.ts";
 import { HttpAnswer, type HttpResponse } from "./http-response.ts";
 import { accept, accepts, headerOf, MAX_DEPTH, readPost, refuse, type HttpRequest } from "./http-request.ts";
-import { HttpSession, HttpSessions } from "./http-session.ts";
+import { HttpSessions, type HttpSession } from "./http-session.ts";
 import { isObject, type JsonObject } from "../../lib/json/json.ts";
 import { failure, failureOf, isId, readMessage, RPC } from "../rpc/jsonrpc.ts";
 import type { Id, Malformed, Message, NotificationMessage, Reply, RequestMessage } from "../rpc/jsonrpc.ts";
@@ -66,6 +66,14 @@ export class StreamableHttpServer {
   /** Legacy only: modern clients have no session. */
   get sessionCount(): number {
     return this.#sessions.count;
+  }
+
+  hasSession(id: string): boolean {
+    return this.#sessions.has(id);
+  }
+
+  endSession(id: string): void {
+    this.#sessions.endOf(id);
   }
 
   /** `requester`: as the edge has authenticated it. */
@@ -201,13 +209,16 @@ export class StreamableHttpServer {
   #initialize(message: RequestMessage, exchange: Exchange): void {
     const { request, response, requester } = exchange;
     const init = { ...sessionInit(message.params?.value ?? {}), owner: requester?.owner };
-    const session = new HttpSession(init, this.#sessions.eventBuffer);
+    const session = this.#sessions.create(init);
     if (!this.#sessions.add(session, requester)) {
       return refuse(response, 503, RPC.invalidRequest, TOO_MANY_SESSIONS, { "retry-after": RETRY_AFTER_S }, message.id);
     }
     this.#service.onSession(session, this.#originOf(session, request.headers));
     const answer = this.#answer(response, session, { headers: { "mcp-session-id": session.id } });
-    this.#runLegacy(message, exchange, answer, session);
+    const run = () => this.#runLegacy(message, exchange, answer, session);
+    const saved = this.#sessions.saved;
+    if (saved === undefined) run();
+    else void saved.then(run);
   }
 
   #originOf(session: HttpSession, headers: IncomingRequest["headers"]): SessionOrigin {

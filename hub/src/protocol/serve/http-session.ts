@@ -66,9 +66,9 @@ export class HttpSession implements Session {
   /** For unsolicited messages, which are buffered while it has no connection. */
   readonly #announcements: SessionStream;
 
-  constructor(init: OwnedInit | SessionRecord, eventBuffer = new EventBuffer()) {
+  constructor(init: OwnedInit | SessionRecord, eventBuffer = new EventBuffer(), newId: () => string = randomUUID) {
     const record = "id" in init ? init : undefined;
-    this.id = record?.id ?? randomUUID();
+    this.id = record?.id ?? newId();
     this.publicId = publicIdOf(this.id);
     this.version = init.version;
     this.clientInfo = init.clientInfo;
@@ -183,7 +183,7 @@ export class HttpSessions {
   readonly #options: HttpSessionsOptions;
   readonly #sessions = new Map<string, HttpSession>();
   /** Events for clients that resume. */
-  readonly eventBuffer = new EventBuffer();
+  readonly #eventBuffer = new EventBuffer();
   #uses = 0;
   readonly #sweeper: NodeJS.Timeout;
 
@@ -194,6 +194,20 @@ export class HttpSessions {
 
   get count(): number {
     return this.#sessions.size;
+  }
+
+  create(init: OwnedInit): HttpSession {
+    return new HttpSession(init, this.#eventBuffer, this.#options.records?.newId);
+  }
+
+  has(id: string): boolean {
+    return this.#sessions.has(id);
+  }
+
+  /** Ends a session by its id, if it is here. */
+  endOf(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) this.end(session);
   }
 
   /**
@@ -235,6 +249,11 @@ export class HttpSessions {
     this.#options.records?.put(session.record);
   }
 
+  /** See SessionRecords. */
+  get saved(): Promise<void> | undefined {
+    return this.#options.records?.saved?.();
+  }
+
   end(session: HttpSession): void {
     if (!this.#sessions.delete(session.id)) return;
     session.end();
@@ -255,7 +274,7 @@ export class HttpSessions {
   #revive(id: string, requester: Requester | undefined): HttpSession | undefined {
     const record = this.#options.records?.find(id);
     if (record === undefined || record.owner !== requester?.owner) return undefined;
-    const session = new HttpSession(record, this.eventBuffer);
+    const session = new HttpSession(record, this.#eventBuffer);
     if (!this.add(session, requester)) return undefined;
     this.#options.onRevived?.(session);
     return session;

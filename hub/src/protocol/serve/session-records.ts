@@ -21,6 +21,10 @@ export interface SessionRecords {
   /** Adds, changes or refreshes a record. Synchronous: it must exist before the client gets its reply. */
   put(record: SessionRecord): void;
   remove(id: string): void;
+  /** Default: random. */
+  readonly newId?: () => string;
+  /** Resolves when a new record exists for the other hubs, or cannot be written now. Undefined: no other hub needs it. */
+  readonly saved?: () => Promise<void>;
 }
 
 /** A client may send `initialize` params of any size; larger records are not kept. */
