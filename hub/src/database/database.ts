@@ -32,7 +32,7 @@ export interface DatabaseOptions {
 }
 
 /** The kinds of things that replicas tell each other about. */
-export type ChangeKind = "config" | "identity" | "secret";
+export type ChangeKind = "approval" | "config" | "identity" | "secret";
 
 export class Database implements Sql {
   readonly name: string;

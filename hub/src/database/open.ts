@@ -2,6 +2,7 @@
 
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ApprovalStore } from "../approval/approval-store.ts";
 import type { CallLogOptions } from "../call-log/journal/journaled-call-log.ts";
 import type { CallLog } from "../call-log/port.ts";
 import type { ConfigStore } from "../config/files/config-store.ts";
@@ -17,6 +18,7 @@ import { Database } from "./database.ts";
 import { importIdentityTables, readIdentityTable } from "./identity-transfer.ts";
 import { deriveKeyFor, requireKey, resolveMasterKey } from "./master-key.ts";
 import { initDatabase, upgradeDatabase } from "./migrate.ts";
+import { PgApprovals } from "./pg-approvals.ts";
 import { PgAudit } from "./pg-audit.ts";
 import { PgConfig } from "./pg-config.ts";
 import { PgIssuer } from "./pg-issuer.ts";
@@ -64,6 +66,7 @@ export interface ClusterDatabase {
     readonly close: () => Promise<void>;
   };
   readonly openCallLog: (data: string, options: CallLogOptions & { readonly durability: Durability }) => CallLog;
+  readonly approvals: ApprovalStore;
   readonly listings: ListingStore;
   readonly kept: (name: "eras" | "entry times") => KeptText;
   /** Seals task ids, the same in all replicas: what one of them has sealed, the others can open. */
@@ -115,6 +118,7 @@ export async function openClusterDatabase(options: ClusterDatabaseOptions): Prom
     logins: new PgLogins(db, key),
     identity,
     openCallLog: (data, log) => new PgCallLog(address, data, log),
+    approvals: new PgApprovals(db, changes),
     listings: new PgListings(db),
     kept: (name) => keptInDatabase(db, name),
     taskKey: deriveKeyFor(key, "task ids", TASK_KEY_BYTES),

@@ -103,4 +103,13 @@ create index session_instance on plugboard.session (instance);
 create index session_used_at on plugboard.session (used_at);
 `,
   },
+  {
+    id: 3,
+    minRelease: "0.1.0",
+    sql: `
+insert into plugboard.version values ('approval', 0);
+-- Which servers may run, and their tools as they were approved: texts as in the files of one machine.
+create table plugboard.approval (server text primary key, text text not null);
+`,
+  },
 ];

@@ -39,7 +39,6 @@ import { createIssuer } from "./issuer.ts";
 import { watchSecrets } from "./secret-changes.ts";
 import { createSupervisor } from "./servers.ts";
 import {
-  approvalsPath,
   npmWarnings,
   openHubState,
   openSessionFile,
@@ -205,7 +204,7 @@ export class Hub {
       path: variables["PATH"],
     });
     this.serverApprovals = createServerApprovals({
-      folder: options.store === undefined ? approvalsPath(paths) : undefined,
+      store: storage.approvals,
       events,
       redact: (text) => redactor.redactText(text),
       supervisor: () => this.supervisor,

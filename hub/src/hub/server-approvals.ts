@@ -1,15 +1,13 @@
 // Connects the approvals with the servers: what changes is reported, and what was approved is started.
 
-import { ApprovalFiles } from "../approval/approval-files.ts";
+import type { ApprovalStore } from "../approval/approval-store.ts";
 import { ServerApprovals } from "../approval/server-approvals.ts";
-import { MemoryApprovals } from "../approval/memory-approvals.ts";
 import { describeChanges, warningsAbout } from "../approval/tool-changes.ts";
 import type { HubEvents } from "../events.ts";
 import type { Supervisor } from "../servers/supervisor.ts";
 
 export interface HubServerApprovalsOptions {
-  /** Undefined: in memory. */
-  readonly folder: string | undefined;
+  readonly store: ApprovalStore;
   readonly events: HubEvents;
   readonly redact: (text: string) => string;
   readonly supervisor: () => Supervisor;
@@ -19,9 +17,9 @@ export interface HubServerApprovalsOptions {
 }
 
 export function createServerApprovals(options: HubServerApprovalsOptions): ServerApprovals {
-  const { folder, events, redact, supervisor, onChange, onWarning } = options;
+  const { store, events, redact, supervisor, onChange, onWarning } = options;
   const approvals: ServerApprovals = new ServerApprovals({
-    store: folder === undefined ? new MemoryApprovals() : new ApprovalFiles(folder),
+    store,
     onWarning,
     onToolChanges: (name, { tools, ...judgement }) => {
       const pins = approvals.recordOf(name)?.pins ?? new Map();

@@ -3,6 +3,9 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ApprovalFiles } from "../approval/approval-files.ts";
+import type { ApprovalStore } from "../approval/approval-store.ts";
+import { MemoryApprovals } from "../approval/memory-approvals.ts";
 import type { CallLog, Retention } from "../call-log/port.ts";
 import { SqliteCallLog } from "../call-log/sqlite/sqlite-call-log.ts";
 import { ConfigFiles } from "../config/files/config-files.ts";
@@ -22,6 +25,7 @@ import { PersonalSecrets } from "../secrets/personal.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import { sqliteIdentity, type IdentityStores } from "./access.ts";
 import type { HubOptions } from "./hub.ts";
+import { approvalsPath } from "./state.ts";
 
 /** What is wrong with hub.json is said when the hub listens: nothing else needs it. */
 export interface ReadSettings {
@@ -35,6 +39,7 @@ export interface Storage {
   readonly personalSecrets: PersonalSecrets;
   readonly logins: LoginStore;
   readonly identity: IdentityStores;
+  readonly approvals: ApprovalStore;
   /** Undefined: this machine alone. */
   readonly database: ClusterDatabase | undefined;
   readonly openCallLog: (options: CallLogSettings) => CallLog;
@@ -74,6 +79,8 @@ export async function openStorage(options: HubOptions, { entry: settings }: Read
     logins:
       options.logins ?? (isGiven ? new MemoryLogins() : (database?.logins ?? new LoginFiles(paths.data, { key }))),
     identity: database?.identity ?? sqliteIdentity(data),
+    approvals:
+      database?.approvals ?? (data === undefined ? new MemoryApprovals() : new ApprovalFiles(approvalsPath(paths))),
     database,
     openCallLog: (log) =>
       options.callLog?.(log.redactor) ??
