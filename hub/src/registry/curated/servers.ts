@@ -1,4 +1,4 @@
-// Well-known servers, for the first run and for machines without a network. test/registry/curated.test.ts checks that each package
+// Well-known servers, for the first run and for machines without a network. test/registry/curated.long.ts checks that each package
 // exists in this version.
 
 interface CuratedInput {
