@@ -3,6 +3,8 @@
 export interface Question {
   readonly title: string;
   readonly text?: string | undefined;
+  /** Shown as they are, one below the other. */
+  readonly lines?: readonly string[] | undefined;
   readonly action: string;
   readonly danger?: boolean | undefined;
   /** Has to be typed first. */

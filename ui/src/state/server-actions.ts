@@ -1,6 +1,6 @@
 // What a person can do with servers. The store is updated at once; failures are shown where the server is, and said.
 
-import type { PackageUpdate, Server } from "$api/server.ts";
+import type { PackageUpdate, Server, UpdatePreview } from "$api/server.ts";
 import { api, Problem } from "../lib/hub/api.ts";
 import { pathTo } from "../lib/route.ts";
 import { common } from "../text/common.ts";
@@ -33,12 +33,31 @@ export async function setEnabled(server: Server, enabled: boolean): Promise<void
   await servers.read(name);
 }
 
+/** Shows first what the new version changes in the tools. */
 export async function updatePackage(name: string): Promise<void> {
   await sayProblem(name, async () => {
-    const { changed, to, server } = await api.post<PackageUpdate>(pathTo`/servers/${name}/update`);
-    servers.put(summaryOf(server));
-    toasts.show(changed ? text.updated(name, to) : text.upToDate(name, to));
+    toasts.show(text.tryingUpdate(name));
+    const preview = await api.post<UpdatePreview>(pathTo`/servers/${name}/update/preview`);
+    if (!preview.changed) return toasts.show(text.upToDate(name, preview.to));
+    const { yes } = await confirmations.ask({
+      title: text.updateTitle(name, preview.to),
+      text: preview.diff.length === 0 ? text.sameTools : text.changedTools,
+      lines: preview.diff,
+      action: text.actions.update,
+    });
+    if (yes) await renew(name, "update");
   });
+}
+
+/** To the version before the last update. */
+export async function rollBackPackage(name: string): Promise<void> {
+  await sayProblem(name, () => renew(name, "update/rollback"));
+}
+
+async function renew(name: string, how: "update" | "update/rollback"): Promise<void> {
+  const { changed, to, server } = await api.post<PackageUpdate>(`${pathTo`/servers/${name}`}/${how}`);
+  servers.put(summaryOf(server));
+  toasts.show(changed ? text.updated(name, to) : text.upToDate(name, to));
 }
 
 /** Stores the value, and lets the variable refer to it if it does not yet. A server that waited for it starts by itself. */

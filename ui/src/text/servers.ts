@@ -62,6 +62,7 @@ export const serversText = {
     copyJson: "Copy as JSON",
     copyCommand: "Copy as command",
     update: "Update package",
+    rollBack: "Back to the version before",
     remove: "Remove",
     addToGroup: "Add to group…",
     login: "Log in",
@@ -92,6 +93,10 @@ export const serversText = {
   removed: (names: readonly string[]) =>
     names.length === 1 ? `${names[0]} removed` : `${plural(names.length, "server")} removed`,
   failed: (name: string, message: string) => `${name}: ${message}`,
+  tryingUpdate: (name: string) => `Trying the newest version of ${name}`,
+  updateTitle: (name: string, version: string) => `Update ${name} to ${version}`,
+  sameTools: "Its tools stay the same.",
+  changedTools: "What changes in its tools:",
   updated: (name: string, version: string) => `${name} runs ${version} now`,
   upToDate: (name: string, version: string) => `${name} runs ${version} already, the newest allowed`,
   secretHint: "Stored encrypted by the hub. It is not shown again.",

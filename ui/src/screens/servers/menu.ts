@@ -6,7 +6,7 @@ import { api, Problem } from "../../lib/hub/api.ts";
 import { ms } from "../../lib/text/format.ts";
 import { pathTo, withQuery } from "../../lib/route.ts";
 import { router } from "../../router.svelte.ts";
-import { actOrSay, removeServers, setEnabled, updatePackage } from "../../state/server-actions.ts";
+import { actOrSay, removeServers, rollBackPackage, setEnabled, updatePackage } from "../../state/server-actions.ts";
 import { toasts } from "../../state/toasts.svelte.ts";
 import { common } from "../../text/common.ts";
 import { serversText as text } from "../../text/servers.ts";
@@ -47,7 +47,12 @@ export function serverMenu(server: Server): (Item | "-")[] {
     "-",
     { label: text.actions.copyJson, run: () => void copy(toJsonEntry(server)) },
     { label: text.actions.copyCommand, run: () => void copy(toCommandLine(server)) },
-    ...(inUse === null ? [] : [{ label: text.actions.update, run: () => void updatePackage(name) }]),
+    ...(inUse === null
+      ? []
+      : [
+          { label: text.actions.update, run: () => void updatePackage(name) },
+          { label: text.actions.rollBack, run: () => void rollBackPackage(name) },
+        ]),
     "-",
     { label: text.actions.remove, run: () => void removeServers([server]), danger: true },
   ];
