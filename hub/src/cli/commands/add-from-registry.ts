@@ -93,7 +93,8 @@ async function add({ api, out, where }: Access, { found, draft, input }: Adding)
     ...added,
     file,
   });
-  if (draft !== undefined && !out.json) out.note(`It runs: ${commandLineOf(config)}`);
+  if (draft !== undefined && !out.json)
+    out.note(`It runs: ${commandLineOf(config)}\nOnce you have looked at it: plugboard approve ${config.name}`);
 }
 
 /** What the entry of a registry decides itself. */
