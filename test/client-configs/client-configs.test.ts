@@ -133,7 +133,7 @@ describe("CF-11 import", () => {
     expect(second).toMatchObject({ code: 0, stdout: "13 known, 0 new\n" });
     const { mcpServers } = JSON.parse(await readFile(join(home.dir, "config/mcp_server.json"), "utf8"));
     expect(Object.keys(mcpServers).toSorted()).toEqual(SERVERS);
-    expect(mcpServers.wind).toMatchObject({ enabled: false, source: "windsurf" });
+    expect(mcpServers.wind).toMatchObject({ enabled: false, source: { type: "import", client: "windsurf" } });
     const groups = JSON.parse(await readFile(join(home.dir, "config/group.json"), "utf8"));
     expect(groups).toMatchObject({ gemini: { servers: ["some"], tools: ["some:add"] } });
     const secrets = await plugboard(home, ["secret", "ls"]);
@@ -183,14 +183,14 @@ describe("CF-11 import", () => {
           scopes: ["search:read"],
         },
         allowEnv: ["SLACK_ID"],
-        source: "cursor",
+        source: { type: "import", client: "cursor" },
       },
-      linear: { url: "http://127.0.0.1:9/linear", source: "cursor" },
+      linear: { url: "http://127.0.0.1:9/linear", source: { type: "import", client: "cursor" } },
       vercel: {
         type: "streamable-http",
         url: "http://127.0.0.1:9/vercel",
         auth: { client_id: "v" },
-        source: "mcphub",
+        source: { type: "import", client: "mcphub" },
       },
     });
     const secrets = JSON.parse((await plugboard(home, ["secret", "ls", "--json"])).stdout);

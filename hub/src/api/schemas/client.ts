@@ -92,6 +92,10 @@ export const importInput = z.strictObject({
     )
     .check(z.minLength(1), z.maxLength(1000)),
   folder,
+  approve: describe(
+    z.optional(z.boolean()),
+    "A person has seen what they run: they start. Default: they wait for an approval, as those of a project always do",
+  ),
 });
 export type ImportInput = z.infer<typeof importInput>;
 

@@ -9,6 +9,7 @@ import { withAccess, type Access } from "../hub-access/hub-access.ts";
 import type { GlobalOptions, Io } from "../io.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Register } from "../command.ts";
+import { rowOf } from "../input/planned-row.ts";
 import { table } from "../terminal/table.ts";
 import { count } from "../terminal/text.ts";
 
@@ -117,7 +118,7 @@ async function importAll(io: Io, access: Access, files: readonly ScannedFile[], 
     io.stderr.write(table(rows, { width: io.stderr.columns || undefined }));
     if (!(await askYes(io, `Import ${count(plan.add.length, "server")}?`))) return out.note("Nothing was imported");
   }
-  const { added, refused, groups, failed } = await carryOut(access.api, plan);
+  const { added, refused, groups, failed } = await carryOut(access.api, plan, { approves: true });
   const file = access.where("mcp_server.json");
   const all = [...plan.refused, ...refused];
   if (out.json)
@@ -181,23 +182,6 @@ function remark(out: Output, { name, notes, missing }: PlannedServer): void {
 
 function remarkOnProducts(out: Output, { notes }: Plan): void {
   for (const { client, text } of notes) out.note(`note: ${client}: ${text}`);
-}
-
-/** The entry without values that could be credentials. */
-function rowOf({ name, from, entry }: PlannedServer, hide: (args: string[]) => string[]): string[] {
-  const { url, command, args } = entry;
-  const words = Array.isArray(args) ? hide(args.filter((arg) => typeof arg === "string")) : [];
-  const program = typeof command === "string" ? [command, ...words].join(" ") : "";
-  return [
-    `  ${name}`,
-    from.file.client.id,
-    entry["enabled"] === false ? "off" : "",
-    typeof url === "string" ? originOf(url) : program,
-  ];
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : "a url";
 }
 
 function shown(plan: Pick<Plan, "add" | "known" | "refused" | "skipped" | "notes">, broken: readonly ScannedFile[]) {

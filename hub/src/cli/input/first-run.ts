@@ -11,6 +11,8 @@ import type { GlobalOptions, Io } from "../io.ts";
 import { LocalAccess } from "../hub-access/local-access.ts";
 import { Output } from "../terminal/output.ts";
 import { hubFoldersOf } from "../hub-access/run-file.ts";
+import { hideAll, maskArgs } from "../../redaction/mask.ts";
+import { rowOf } from "./planned-row.ts";
 import { table } from "../terminal/table.ts";
 import { count } from "../terminal/text.ts";
 
@@ -28,9 +30,14 @@ export async function offerImport(io: Io, options: GlobalOptions, hub: Hub): Pro
   const text = `Found ${count(found, "MCP server")} in ${count(rows.length, "client")}`;
   if (!canAsk(io, options)) return out.note(`${text}: plugboard import`);
   io.stderr.write(`${text}\n${table(rows, { right: [1], width: io.stderr.columns || undefined })}`);
+  // The hub runs what is imported: a person sees it first.
+  const planned = plan.add.map((server) => rowOf(server, (args) => maskArgs(args, hideAll)));
+  io.stderr.write(table(planned, { width: io.stderr.columns || undefined }));
   if (!(await askYes(io, "Import them and keep the clients' files unchanged?"))) return;
   const access = new LocalAccess(io, { hub, out, folders: hubFoldersOf(io, options), timeoutMs: undefined });
-  const { added, refused } = await carryOut(access.api, await planFor(io, access.api, files, { keepSecrets: false }));
+  const { added, refused } = await carryOut(access.api, await planFor(io, access.api, files, { keepSecrets: false }), {
+    approves: true,
+  });
   out.note(out.tilde(`Imported ${count(added.length, "server")} to ${access.where("mcp_server.json")}`));
   for (const { from, error } of [...plan.refused, ...refused])
     out.warn(`not imported: ${from.name} of ${from.file.client.id}: ${error.message}`);

@@ -39,10 +39,16 @@ export interface ImportTarget {
     set(name: string, value: string, options?: { readonly unlessDifferent?: boolean }): Promise<unknown>;
     delete(name: string): Promise<unknown>;
   };
+  readonly serverApprovals: { approve(id: string): Promise<unknown> };
   readonly logins: {
     import(id: string, tokens: { access_token?: string; refresh_token?: string }): Promise<unknown>;
   };
   readonly groups: { set(name: string, entry: PlannedGroup["entry"]): Promise<unknown> };
+}
+
+export interface CarryOutOptions {
+  /** Whether a person has seen what the servers run. Without that, they wait for an approval. */
+  readonly approves: boolean;
 }
 
 export interface Imported {
@@ -116,12 +122,12 @@ async function findDifferent(
 }
 
 /** One at a time; a refused server does not stop the others. */
-export async function carryOut(api: ImportTarget, plan: Plan): Promise<Imported> {
+export async function carryOut(api: ImportTarget, plan: Plan, { approves }: CarryOutOptions): Promise<Imported> {
   const added: PlannedServer[] = [];
   const refused: RefusedServer[] = [];
   for (const server of plan.add) {
     try {
-      const notes = await save(api, server);
+      const notes = await save(api, server, approves);
       added.push({ ...server, notes: [...server.notes, ...notes] });
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
@@ -153,8 +159,9 @@ function withoutServers({ name, entry }: PlannedGroup, left: ReadonlySet<string>
 }
 
 /** Stores secrets first, since the server starts at once. If saving fails they are removed again. Returns further notes. */
-async function save(api: ImportTarget, server: PlannedServer): Promise<string[]> {
-  const { name, entry, secrets } = server;
+async function save(api: ImportTarget, server: PlannedServer, approves: boolean): Promise<string[]> {
+  const { name, entry, secrets, from } = server;
+  const { client, scope } = from.file;
   const stored: string[] = [];
   try {
     for (const [secret, value] of secrets) {
@@ -162,7 +169,13 @@ async function save(api: ImportTarget, server: PlannedServer): Promise<string[]>
       stored.push(secret);
     }
     // The other client expands these variables already.
-    const { config } = await api.servers.create({ name, ...declareVariables(entry) });
+    const { config } = await api.servers.create({
+      name,
+      ...declareVariables(entry),
+      source: { type: "import", client: client.id, ...(scope === "project" ? { scope } : {}) },
+    });
+    // A project's file may come from somebody else: its servers wait for a look at each.
+    if (approves && scope !== "project") await api.serverApprovals.approve(config.id);
     return await takeOverLogin(api, config.id, server);
   } catch (error) {
     for (const secret of stored) await api.secrets.delete(secret).catch(() => undefined); // the first error is reported

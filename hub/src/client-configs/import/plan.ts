@@ -219,7 +219,9 @@ class Planner {
       ...(name === from.name
         ? []
         : [`is named ${name} here; its name in ${client.name} is ${JSON.stringify(from.name)}`]),
-      ...(scope === "project" ? [`comes from a project's file and is disabled: plugboard enable ${name}`] : []),
+      ...(scope === "project"
+        ? [`comes from a project's file and is disabled: plugboard approve ${name}, then plugboard enable ${name}`]
+        : []),
     ];
   }
 

@@ -16,6 +16,8 @@ import type { Managed } from "../core.ts";
 import { toEntry } from "../entry/entry.ts";
 import type { ConfigCommands } from "./config.ts";
 import type { GroupCommands } from "./groups.ts";
+import { OWNER } from "../../../auth/grant.ts";
+import { ServerApprovalCommands } from "./server-approvals.ts";
 import { OWNER_RIGHTS } from "./on-behalf.ts";
 import type { LoginCommands } from "./logins.ts";
 import type { SecretCommands } from "./secrets.ts";
@@ -31,11 +33,13 @@ interface Commands {
 
 export class ImportCommands {
   readonly #managed: Managed;
+  readonly #approvals: ServerApprovalCommands;
   readonly #target: ImportTarget;
   readonly #editing: (edit: Pick<EditOptions, "requestId">) => ImportTarget;
 
   constructor(managed: Managed, { config, servers, groups, secrets, logins }: Commands) {
     this.#managed = managed;
+    this.#approvals = new ServerApprovalCommands(managed);
     this.#target = {
       config: { get: async () => config.show() },
       servers: { list: () => servers.list({ view: "summary" }), create: (entry) => servers.create(entry) },
@@ -45,6 +49,7 @@ export class ImportCommands {
         set: (name, value, options) => secrets.set(name, value, options),
         delete: (name) => secrets.delete(name),
       },
+      serverApprovals: { approve: (id) => this.#approvals.approve(id, {}, OWNER) },
       logins: { import: (id, tokens) => logins.takeOver(id, OWNER_RIGHTS, tokens) },
     };
     this.#editing = (edit) => ({
@@ -79,7 +84,7 @@ export class ImportCommands {
   }
 
   async run(
-    { servers, folder }: ImportInput,
+    { servers, folder, approve = false }: ImportInput,
     address: string,
     edit: Pick<EditOptions, "requestId"> = {},
   ): Promise<ImportResult> {
@@ -107,7 +112,7 @@ export class ImportCommands {
       servers: file.servers.flatMap((server) => chosen.get(server) ?? []),
     }));
     const plan = await this.planOf(selected, address);
-    const { added, refused, groups } = await carryOut(this.#editing(edit), plan);
+    const { added, refused, groups } = await carryOut(this.#editing(edit), plan, { approves: approve });
     const nameOf = (from: FoundServer) => [...chosen].find(([, renamed]) => renamed === from)?.[0].name ?? from.name;
     const skip = (from: FoundServer, reason: string) =>
       skipped.push({ client: from.file.client.id, name: nameOf(from), reason });
