@@ -58,8 +58,9 @@ export class TokenIssuer {
     return this.requests.filter((each) => each === path).length;
   }
 
-  readonly fetch = async (address: string | URL, init?: { readonly body?: unknown }): Promise<Response> => {
-    const { status, body } = await this.#answer(new URL(address).pathname, String(init?.body ?? ""));
+  readonly fetch = async (address: string | URL, init?: RequestInit): Promise<Response> => {
+    const form = await new Response(init?.body ?? "").text();
+    const { status, body } = await this.#answer(new URL(address).pathname, form);
     return new Response(body, { status });
   };
 
