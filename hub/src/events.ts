@@ -1,7 +1,7 @@
 // The hub's internal events, for the edges, the log and the live view.
 
 import { EventEmitter } from "node:events";
-import type { PendingApproval } from "./calls/approval/waiting-call.ts";
+import type { PendingApproval } from "./calls/call-approval/waiting-call.ts";
 import type { Outcome } from "./call-log/outcome.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import type { ToolChange } from "./approval/tool-changes.ts";

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HubClient } from "../../hub/src/api/client/client.ts";
-import type { PendingApproval } from "../../hub/src/calls/approval/waiting-call.ts";
+import type { PendingApproval } from "../../hub/src/calls/call-approval/waiting-call.ts";
 import { connectAsked, type AskedClient, type AskedOptions, type ClientEra } from "../support/asked-clients.ts";
 import { clientOf, tokenOf } from "../support/client.ts";
 import { fixture, makeHome, plugboard, startHub } from "../support/hub.ts";
@@ -297,7 +297,9 @@ describe("RG-2 a call through the API", () => {
     });
     const { id } = await pending();
     const { tools } = answerOf((await admin("tools/list", {})).body).result;
-    expect(tools.map(({ name }: { name: string }) => name).filter((name: string) => /approve|deny|decide/.test(name))).toEqual([]);
+    expect(
+      tools.map(({ name }: { name: string }) => name).filter((name: string) => /approve|deny|decide/.test(name)),
+    ).toEqual([]);
     await api.approvals.deny(id);
     expect((await called).body).toContain("NotApproved");
   });

@@ -2,7 +2,7 @@
 
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
-import { Approvals } from "../../hub/src/calls/approval/approvals.ts";
+import { Approvals } from "../../hub/src/calls/call-approval/approvals.ts";
 import { Calls } from "../../hub/src/calls/calls.ts";
 import { Latency } from "../../hub/src/calls/latency.ts";
 import { Redactor } from "../../hub/src/redaction/redactor.ts";

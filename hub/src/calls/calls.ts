@@ -14,7 +14,7 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { ActiveCalls } from "./active-calls.ts";
 import { Call, compose, type Next, type RefusedCall, type ServerRequest, type ToolCall } from "./call.ts";
 import type { CallerDurations, Latency } from "./latency.ts";
-import type { Approvals } from "./approval/approvals.ts";
+import type { Approvals } from "./call-approval/approvals.ts";
 import { KeptResults } from "./results/kept-results.ts";
 import { approval } from "./steps/approval.ts";
 import { breaker } from "./steps/breaker.ts";

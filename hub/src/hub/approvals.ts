@@ -2,7 +2,7 @@
 
 import type { AuditLog } from "../auth/audit.ts";
 import { Grant } from "../auth/grant.ts";
-import { Approvals, type ApprovalsOptions } from "../calls/approval/approvals.ts";
+import { Approvals, type ApprovalsOptions } from "../calls/call-approval/approvals.ts";
 
 interface HubApprovalsOptions extends Omit<ApprovalsOptions, "record"> {
   readonly audit: Pick<AuditLog, "record">;

@@ -58,9 +58,11 @@ export class TokenIssuer {
     return this.requests.filter((each) => each === path).length;
   }
 
-  readonly fetch = async (address: string | URL, init?: RequestInit): Promise<Response> => {
-    const form = await new Response(init?.body ?? "").text();
-    const { status, body } = await this.#answer(new URL(address).pathname, form);
+  readonly fetch = async (
+    address: string | URL,
+    init?: { readonly body?: string | URLSearchParams | undefined },
+  ): Promise<Response> => {
+    const { status, body } = await this.#answer(new URL(address).pathname, (init?.body ?? "").toString());
     return new Response(body, { status });
   };
 

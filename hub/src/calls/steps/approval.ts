@@ -3,7 +3,7 @@
 
 import { toHubError } from "../../errors.ts";
 import type { Reply } from "../../protocol/rpc/jsonrpc.ts";
-import type { Approvals } from "../approval/approvals.ts";
+import type { Approvals } from "../call-approval/approvals.ts";
 import type { Call, Next, Step, ToolCall } from "../call.ts";
 
 export function approval(approvals: Approvals): Step {

@@ -1,6 +1,6 @@
 // Calls that wait for approval: who may see them, and who may decide.
 
-import type { Decision, PendingApproval } from "../../../calls/approval/waiting-call.ts";
+import type { Decision, PendingApproval } from "../../../calls/call-approval/waiting-call.ts";
 import { OWNER, type Grant } from "../../../auth/grant.ts";
 import { may } from "../../../auth/policy.ts";
 import { HubError } from "../../../errors.ts";
