@@ -14,9 +14,9 @@ export interface GatewayLine {
 
 type Reader = (words: readonly string[]) => GatewayLine;
 
-const READERS: Readonly<Record<string, { readonly program: RegExp; readonly read: Reader }>> = {
-  supergateway: { program: /(?:^|[/\\])supergateway(?:\.cmd|\.js)?(?:[@:].*)?$/, read: readSupergateway },
-  "mcp-proxy": { program: /(?:^|[/\\])mcp-proxy(?:\.exe)?(?:[@:].*)?$/, read: readMcpProxy },
+const READERS: Readonly<Record<string, { readonly programs: readonly string[]; readonly read: Reader }>> = {
+  supergateway: { programs: ["supergateway", "supergateway.cmd", "supergateway.js"], read: readSupergateway },
+  "mcp-proxy": { programs: ["mcp-proxy", "mcp-proxy.exe"], read: readMcpProxy },
 };
 
 /** Undefined for a product that has no command lines. */
@@ -24,8 +24,16 @@ export function readGatewayLine(product: string, words: readonly string[]): Gate
   const reader = Object.hasOwn(READERS, product) ? READERS[product] : undefined;
   if (reader === undefined) return undefined;
   const end = words.indexOf("--");
-  const at = words.slice(0, end < 0 ? words.length : end).findIndex((word) => reader.program.test(word));
+  const at = words
+    .slice(0, end < 0 ? words.length : end)
+    .findIndex((word) => reader.programs.includes(programName(word)));
   return reader.read(words.slice(at + 1));
+}
+
+/** Of a path, a package with its version, or an image with its tag. */
+function programName(word: string): string {
+  const last = word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1);
+  return last.split(/[@:]/, 1)[0] ?? "";
 }
 
 /** How many values an option takes; "list": all words up to the next option. */

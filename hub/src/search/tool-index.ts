@@ -62,33 +62,47 @@ export class ToolIndex<T extends IndexedTool> {
 
   /** `admits`: only among these tools. */
   search(query: string, limit: number, admits: (tool: T) => boolean = () => true): ToolHits<T> {
-    const scores = new Map<number, number>();
+    const scores = new Float64Array(this.#tools.length);
     const terms = new Map(wordsWithTerms(query).map(({ term, word }) => [term, word]));
     const unknown = [...terms].flatMap(([term, word]) => (this.#score(term, scores) ? [] : [word]));
     // In a short query, the unknown word is what was asked for: tools that only share the verb would mislead.
     if (unknown.length > 0 && terms.size <= SHORT_QUERY) return { tools: [], unknown };
-    const ranked = [...scores]
-      .flatMap(([index, score]) => {
-        const tool = this.#tools[index];
-        return tool !== undefined && admits(tool) ? [{ tool, score }] : [];
-      })
-      .toSorted((a, b) => b.score - a.score);
-    return { tools: ranked.slice(0, limit).map(({ tool }) => tool), unknown };
+    return { tools: this.#best(scores, limit, admits), unknown };
+  }
+
+  /** Those with the highest scores. A search can match every tool of thousands, so that few are sorted. */
+  #best(scores: Float64Array, limit: number, admits: (tool: T) => boolean): T[] {
+    const best: { readonly tool: T; readonly score: number }[] = [];
+    scores.forEach((score, index) => {
+      const tool = this.#tools[index];
+      const isBetter = score > (best.length < limit ? 0 : (best.at(-1)?.score ?? Infinity));
+      if (!isBetter || tool === undefined || !admits(tool)) return;
+      const at = best.findIndex((other) => score > other.score);
+      best.splice(at < 0 ? best.length : at, 0, { tool, score });
+      if (best.length > limit) best.pop();
+    });
+    return best.map(({ tool }) => tool);
   }
 
   /** Adds to the scores of the tools that mention a term or a synonym of it. Returns whether one does. */
-  #score(term: string, scores: Map<number, number>): boolean {
-    const best = new Map<number, number>();
-    const take = (postings: readonly Posting[], factor: number) => {
+  #score(term: string, scores: Float64Array): boolean {
+    const words = [term, ...synonymsOf(term)].flatMap((word, at) => {
+      const postings = this.#postings.get(word);
+      return postings === undefined ? [] : [{ postings, factor: at === 0 ? 1 : SYNONYM_WEIGHT }];
+    });
+    // A tool that mentions several of them has the best of their scores.
+    const best = new Float64Array(this.#tools.length);
+    for (const { postings, factor } of words) {
       const idf = factor * Math.log(1 + (this.#tools.length - postings.length + 0.5) / (postings.length + 0.5));
       for (const { tool, weight } of postings) {
-        best.set(tool, Math.max(best.get(tool) ?? 0, (idf * weight) / (K1 + weight)));
+        const score = (idf * weight) / (K1 + weight);
+        const before = best[tool] ?? 0;
+        if (score <= before) continue;
+        best[tool] = score;
+        scores[tool] = (scores[tool] ?? 0) + score - before;
       }
-    };
-    take(this.#postings.get(term) ?? [], 1);
-    for (const synonym of synonymsOf(term)) take(this.#postings.get(synonym) ?? [], SYNONYM_WEIGHT);
-    for (const [tool, score] of best) scores.set(tool, (scores.get(tool) ?? 0) + score);
-    return best.size > 0;
+    }
+    return words.length > 0;
   }
 }
 
