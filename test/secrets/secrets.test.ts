@@ -367,6 +367,14 @@ async function useRest(): Promise<void> {
   await rest("POST /servers/{id}/stop", "/servers/remote/stop");
   await rest("POST /servers/{id}/restart", "/servers/remote/restart");
   await rest("POST /servers/{id}/update", "/servers/tells/update");
+  await rest("POST /servers/{id}/update/preview", "/servers/tells/update/preview");
+  await rest("POST /servers/{id}/update/rollback", "/servers/tells/update/rollback");
+  await rest("GET /server-approvals", "/server-approvals");
+  await rest("GET /servers/{id}/approval", "/servers/tells/approval");
+  await rest("POST /servers/{id}/approve", "/servers/tells/approve", { body: {} });
+  await rest("GET /calls/approvals", "/calls/approvals");
+  await rest("POST /calls/approvals/{id}/approve", "/calls/approvals/none/approve");
+  await rest("POST /calls/approvals/{id}/deny", "/calls/approvals/none/deny");
   await rest("POST /servers/{id}/tools/{tool}/call", "/servers/tells/tools/tell_error/call", { body: {}, own: true });
   await rest("POST /servers/{id}/tools/{tool}/call", "/servers/busy/tools/tell/call", { body: {} });
   await rest("GET /groups", "/groups");
@@ -421,6 +429,7 @@ async function useRest(): Promise<void> {
   await rest("POST /logins/{login}/callback", "/logins/none/callback", { body: { url: callback } });
   await rest("DELETE /logins/{login}", "/logins/none");
   await useUserFiles();
+  await useRegistries();
   await useSessions();
   await rest("GET /config", "/config");
   await rest("GET /config/export", "/config/export");
@@ -545,6 +554,10 @@ async function useCommands(): Promise<void> {
   await cli(["audit", "verify"]);
   await cli(["grant", "ls"]);
   await cli(["approve", "AAAA-AAAA"]);
+  await cli(["approvals"]);
+  await cli(["pins"]);
+  await cli(["pins", "tells"]);
+  await cli(["service", "status"]);
   await cli(["settings"]);
   await cli(["doctor"]);
   await cli(["open"]);
@@ -605,6 +618,19 @@ async function useUserFiles(): Promise<void> {
   await rest("PATCH /servers/{id}/chat", "/servers/tells/chat", { body: { redact: [] } });
   await rest("GET /doctor", "/doctor");
   await rest("POST /doctor/fix", "/doctor/fix", { body: { checks: [] } });
+}
+
+/** Without a request to another machine. */
+async function useRegistries(): Promise<void> {
+  await rest("GET /registries", "/registries");
+  await rest("GET /registry/servers", "/registry/servers?registry=curated&q=git");
+  await rest("GET /registry/servers/{name}", "/registry/servers/none?registry=curated");
+  const values = { API_KEY: passing.setByApi };
+  await rest("POST /registry/servers", "/registry/servers", { body: { name: "none", registry: "curated", values } });
+  await cli(["search", "git", "--registry", "curated"]);
+  await cli(["info", "none", "--registry", "curated"]);
+  await cli(["add", "registry:none", "--registry", "curated", "--set", `API_KEY=${passing.fromCli}`]);
+  await cli(["registry", "ls"]);
 }
 
 /** Sessions of browsers. A key is in the answer of the caller who made it, and nowhere else. */
