@@ -3,12 +3,13 @@
 
 import { once } from "node:events";
 import { request } from "node:http";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signIn as openBrowser, type SignedIn } from "../support/browser-session.ts";
 import { clientOf, tokenOf } from "../support/client.ts";
+import { npmServer } from "../support/fake-registry.ts";
 import { fixture, makeHome, startHub, type RunningHub } from "../support/hub.ts";
 import { TokenIssuer } from "../support/oauth/token-issuer.ts";
 import { http, modern, post } from "../support/rpc.ts";
@@ -70,6 +71,7 @@ const doorsOf = (group: string): Readonly<Record<string, Door>> => ({
 type Need =
   | { readonly group: "a" | "b"; readonly isApi?: boolean }
   | { readonly role: "operator" | "admin"; readonly changes: boolean }
+  | "all groups"
   | "nothing";
 
 interface Row {
@@ -97,6 +99,12 @@ const ROWS: readonly Row[] = [
     needs: { role: "admin", changes: true },
     door: async (url, headers) => (await post(`${url}/mcp/@admin`, INITIALIZE, headers)).status,
   },
+  { name: "/registry/v0.1/servers", needs: "all groups", door: get("/registry/v0.1/servers") },
+  {
+    name: "/registry/v0.1/servers/{name}/versions/{version}",
+    needs: "all groups",
+    door: get("/registry/v0.1/servers/io.example%2Fa/versions/latest"),
+  },
   { name: "/metrics", needs: { role: "operator", changes: false }, door: get("/metrics") },
   { name: "/api/v1/events", needs: { role: "operator", changes: false }, door: stream("/api/v1/events") },
   { name: "/ui/", needs: "nothing", door: get("/ui/") },
@@ -109,6 +117,8 @@ interface Caller {
   readonly groups: readonly string[];
   readonly role: "none" | "user" | "operator" | "admin";
   readonly readOnly?: boolean;
+  /** The token is limited to these groups. */
+  readonly isLimited?: boolean;
 }
 
 /** What each of them may do. */
@@ -116,8 +126,8 @@ const CALLERS = {
   nobody: { groups: [], role: "none" },
   "a wrong token": { groups: [], role: "none" },
   "a cookie only": { groups: [], role: "none" },
-  "a token for group a": { groups: ["a"], role: "user" },
-  "a token for group b": { groups: ["b"], role: "user" },
+  "a token for group a": { groups: ["a"], role: "user", isLimited: true },
+  "a token for group b": { groups: ["b"], role: "user", isLimited: true },
   "a read-only token": { groups: ["a", "b"], role: "admin", readOnly: true },
   "a user": { groups: ["a"], role: "user" },
   "a user's JWT": { groups: ["a"], role: "user" },
@@ -130,9 +140,10 @@ type CallerName = keyof typeof CALLERS;
 const RANK = ["none", "user", "operator", "admin"];
 
 /** The status of a refusal; undefined: let in. */
-function refusal(needs: Need, { groups, role, readOnly = false }: Caller): number | undefined {
+function refusal(needs: Need, { groups, role, readOnly = false, isLimited = false }: Caller): number | undefined {
   if (needs === "nothing") return undefined;
   if (role === "none") return 401;
+  if (needs === "all groups") return isLimited ? 403 : undefined;
   if ("group" in needs) return groups.includes(needs.group) ? undefined : 404;
   if (readOnly && needs.changes) return 403;
   return RANK.indexOf(role) < RANK.indexOf(needs.role) ? 403 : undefined;
@@ -164,7 +175,10 @@ describe.each(["required", "open"] as const)("A27 T06 the matrix of a hub whose 
     const home = await makeHome({ echo: fixture("echo") }, groups);
     const trusted = { issuer: issuer.url, audience: [ISSUED], algorithms: ["ES256"] };
     const teams = { a: ["user@example.com"] };
-    await writeFile(join(home.dir, "config/hub.json"), JSON.stringify({ auth: { mcp, teams, issuers: [trusted] } }));
+    const settings = { auth: { mcp, teams, issuers: [trusted] }, registry_mirror: "mirror" };
+    await writeFile(join(home.dir, "config/hub.json"), JSON.stringify(settings));
+    await mkdir(join(home.dir, "config/mirror"));
+    await writeFile(join(home.dir, "config/mirror/a.json"), JSON.stringify(npmServer("io.example/a")));
     hub = await startHub(home);
     const client = await clientOf(hub);
     await signIn(home, { email: "user@example.com" });
@@ -197,7 +211,7 @@ describe.each(["required", "open"] as const)("A27 T06 the matrix of a hub whose 
     for (const [name, caller] of Object.entries(CALLERS) as [CallerName, Caller][]) {
       const status = await door(hub.url, headers.get(name) ?? {});
       outcomes.push([name, refusedWith(status, caller)]);
-      const isMcp = needs !== "nothing" && "group" in needs && needs.isApi !== true;
+      const isMcp = needs === "all groups" || (needs !== "nothing" && "group" in needs && needs.isApi !== true);
       const isLetIn = mcp === "open" && isMcp && (name === "nobody" || name === "a cookie only");
       expected.push([name, isLetIn ? undefined : refusal(needs, caller)]);
     }

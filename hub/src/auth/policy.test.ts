@@ -44,6 +44,16 @@ describe("AU-3 A27 the policy", () => {
     expect(may(grant, { to: "use", group: { name: "dev", access } })).toBe(allowed);
   });
 
+  it.each<[who: Partial<GrantInit>, allowed: boolean]>([
+    [{}, true],
+    [{ kind: "anonymous" }, true],
+    [{ readOnly: true }, true],
+    [{ groups: new Set(["dev"]) }, false],
+    [{ groups: new Set(["dev"]), role: "admin" }, false],
+  ])("the registry is open to %j: %s", (who, allowed) => {
+    expect(may(new Grant({ ...LIMITS, role: "user", groups: "*", ...who }), { to: "find" })).toBe(allowed);
+  });
+
   it("a read-only token reads only, whatever its role", () => {
     const grant = new Grant({ ...LIMITS, role: "admin", groups: "*", readOnly: true });
     expect(may(grant, { to: "manage", as: "admin", changes: false })).toBe(true);
@@ -80,6 +90,7 @@ describe("AU-3 A27 the policy", () => {
     grant.end();
     const actions: Action[] = [
       { to: "use", group: { name: "dev" } },
+      { to: "find" },
       ...ROLES.map((as) => ({ to: "manage", as, changes: false }) as const),
     ];
     for (const action of actions) expect(may(grant, action)).toBe(false);

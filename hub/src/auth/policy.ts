@@ -15,6 +15,8 @@ export type Action =
   | { readonly to: "use"; readonly group: ProtectedGroup }
   /** See in the management API what a group is and offers. */
   | { readonly to: "see"; readonly group: ProtectedGroup }
+  /** Read the registry that the hub serves. */
+  | { readonly to: "find" }
   /** Use the management API, at a route that needs this role. `changes`: whether the route may change anything. */
   | { readonly to: "manage"; readonly as: Role; readonly changes: boolean }
   /** Decide whether a call of this principal is made, that waits for a person. */
@@ -36,6 +38,9 @@ export function may(grant: Rights, action: Action): boolean {
     case "see":
       if (grant.kind === "anonymous") return false;
       return includesRole(grant.role, "operator") || (isWithin(grant, action.group) && isAdmitted(grant, action.group));
+    case "find":
+      // A token that is limited to groups opens these only.
+      return grant.groups === "*";
     case "manage":
       if (grant.kind === "anonymous" || (action.changes && grant.readOnly)) return false;
       return includesRole(grant.role, action.as);

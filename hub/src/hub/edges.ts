@@ -7,6 +7,7 @@ import { decodeUri } from "@plugboard/shared/lenient";
 import { createApi, type ApiOptions, type McpTarget } from "../api/server/app.ts";
 import { GrantLimits, type GrantLimitSettings } from "../auth/grant-limits.ts";
 import { LoginMetrics } from "../api/server/login-metrics.ts";
+import { createRegistryMirror } from "../api/server/registry-mirror.ts";
 import { createMetrics } from "../api/server/metrics.ts";
 import { answerProbe } from "../api/server/probes.ts";
 import type { Latency } from "../calls/latency.ts";
@@ -19,6 +20,7 @@ import { HubLoginPages } from "./login-pages.ts";
 import { createGroupRest } from "../mcp/openapi/group-rest.ts";
 import { McpHttp, type McpHttpOptions } from "../mcp/http.ts";
 import { createResourceMetadata } from "../mcp/resource-metadata.ts";
+import type { ServedMirror } from "../registry/mirror/served.ts";
 
 export interface HubEdgesOptions extends Pick<
   ApiOptions,
@@ -32,6 +34,8 @@ export interface HubEdgesOptions extends Pick<
   readonly callLog: CallLog;
   readonly latency: Latency;
   readonly dropped: DroppedConnections;
+  /** A registry for other hubs. Undefined: none is served. */
+  readonly registryMirror: ServedMirror | undefined;
   /** Where people find the hub, and whether that is not just this machine. */
   readonly address: () => PublicAddress;
 }
@@ -63,7 +67,8 @@ export interface HubEdges {
 }
 
 export function createEdges(options: HubEdgesOptions): HubEdges {
-  const { hub, paths, user, authenticator, ui, catalog, callLog, latency, dropped, onUnexpected } = options;
+  const { hub, paths, user, authenticator, ui, catalog, callLog, latency, dropped, registryMirror, onUnexpected } =
+    options;
   const { calls, supervisor, secrets, events, logins } = hub;
   const managed = { hub, paths, user, callLog };
   const limits = new GrantLimits(options.limits);
@@ -127,6 +132,9 @@ export function createEdges(options: HubEdgesOptions): HubEdges {
       mcp.toEdge(),
       createGroupRest({ mcp, base: () => hub.publicUrl ?? "", needsToken: authenticator.needsToken }),
       createResourceMetadata(authenticator),
+      ...(registryMirror === undefined
+        ? []
+        : [createRegistryMirror({ mirror: registryMirror, authenticator, limits })]),
       loginPages.edge,
       ...(hub.issuer === undefined ? [] : [hub.issuer.edge]),
     ],

@@ -58,6 +58,7 @@ import { LoginOffers } from "../mcp/client-requests/login-offers.ts";
 import { LogLevels } from "../mcp/log-levels.ts";
 import type { TaskIds } from "../mcp/tasks/task-ids.ts";
 import type { NetworkFlags } from "../network/network.ts";
+import { openMirror } from "./registry-mirror.ts";
 import { Registries } from "../registry/registries.ts";
 import type { SecretStore } from "../secrets/store.ts";
 import type { LoginStore } from "../secrets/login-store.ts";
@@ -441,6 +442,7 @@ export class Hub {
       latency: this.latency,
       limits: toGrantLimits(this.settings.auth?.limits),
       dropped: this.#dropped,
+      registryMirror: await openMirror(this.settings, { folder: paths.config, onWarning: (text) => this.#warn(text) }),
       catalog: () => this.#catalog.built,
       address: () => ({
         // Without an identity provider only the owner signs in.

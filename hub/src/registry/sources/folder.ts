@@ -1,5 +1,6 @@
 // A folder with servers: a mirror (plugboard registry mirror), server.json files, or Docker's catalogue as YAML.
 
+import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -11,6 +12,7 @@ import type { ServerRecord } from "../model.ts";
 import { readServerJson } from "../server-json/record.ts";
 
 const FILE_MAX_BYTES = 32 * 1024 * 1024;
+const TOTAL_MAX_BYTES = 256 * 1024 * 1024;
 const FILES_MAX = 20_000;
 const DEPTH_MAX = 3;
 /** Reading many files must not hold up the hub. */
@@ -38,16 +40,50 @@ export async function documentsIn(folder: string): Promise<{ documents: unknown[
 
 export async function recordsIn(folder: string): Promise<ServerRecord[]> {
   const { documents, yaml } = await documentsIn(folder);
-  const records = [...yaml];
+  const described = await describe(documents);
+  return [...yaml, ...described.map(({ record }) => record)].toSorted(newestFirst);
+}
+
+/** A server of a folder as its file has it, and what that says. */
+export interface DescribedServer {
+  readonly document: unknown;
+  readonly record: ServerRecord;
+}
+
+/** Servers with a server.json; of the versions of one server, the newest first. */
+export async function serversIn(folder: string): Promise<DescribedServer[]> {
+  const { documents } = await documentsIn(folder);
+  const described = await describe(documents);
+  return described.toSorted((one, other) => newestFirst(one.record, other.record));
+}
+
+/** Another text whenever a file has changed. Throws if there is too much to read. */
+export async function fingerprintOf(folder: string): Promise<string> {
+  const hash = createHash("sha256");
+  let total = 0;
+  for (const path of await filesIn(folder)) {
+    const { size, mtimeMs } = await stat(path).catch(() => ({ size: 0, mtimeMs: 0 }));
+    total += size;
+    hash.update(JSON.stringify([path, size, mtimeMs]));
+  }
+  if (total > TOTAL_MAX_BYTES) {
+    throw new HubError("IoError", `The folder ${folder} is larger than ${TOTAL_MAX_BYTES / 1024 / 1024} MiB`);
+  }
+  return hash.digest("hex");
+}
+
+/** What is no server is left out. */
+async function describe(documents: readonly unknown[]): Promise<DescribedServer[]> {
+  const described: DescribedServer[] = [];
   for (const [index, document] of documents.entries()) {
     if (index % BATCH === BATCH - 1) await nextTurn();
     try {
-      records.push(readServerJson(document));
+      described.push({ document, record: readServerJson(document) });
     } catch (thrown) {
       if (!(thrown instanceof HubError)) throw thrown;
     }
   }
-  return records.toSorted(newestFirst);
+  return described;
 }
 
 /** A page of a list, or one server. */
