@@ -117,6 +117,15 @@ describe.skipIf(noBrowser !== undefined)(`trying a tool${noBrowser ?? ""}`, () =
     await expect.poll(lastOutcome).toBe("cancelled");
   });
 
+  it("the schemas of a tool are JSON to read, with signs to fold that a finger can hit", async () => {
+    const person = await open("everything", "get-structured-content");
+    const { page } = person;
+    await page.locator("summary", { hasText: "Schema" }).click();
+    const fold = page.getByRole("button", { name: "Fold" }).first();
+    expect(await fold.boundingBox()).toMatchObject({ width: 24, height: 24 });
+    await expectAccessible(person);
+  });
+
   it("a question of the server is a form in the call, with the focus in its first field", async () => {
     const person = await open("everything", "trigger-elicitation-request");
     const { page } = person;
