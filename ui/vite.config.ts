@@ -29,7 +29,15 @@ export default defineConfig(({ mode }) => ({
       checks: { bundlerTimings: false },
       output: {
         // What most screens use is one file: dozens of small ones compress badly, and each is a request.
-        codeSplitting: { groups: [{ name: "shared", test: /[\\/]src[\\/]|svelte/, minShareCount: 3 }] },
+        codeSplitting: {
+          groups: [
+            { name: "shared", test: /[\\/]src[\\/]|svelte/, minShareCount: 3 },
+            { name: "schema-form", test: /[\\/](?:schema-form|schema)[\\/]/ },
+            // Pages that people go between: together they are smaller.
+            { name: "groups", test: /[\\/]screens[\\/]groups[\\/]/ },
+            { name: "access", test: /[\\/]screens[\\/](?:access|audit|connections|secrets)[\\/]/ },
+          ],
+        },
       },
     },
   },

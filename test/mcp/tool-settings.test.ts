@@ -140,12 +140,23 @@ describe("RG-4 a group", () => {
   });
 
   it.each([
-    [{ "everything:get-sum": { arguments: { a: { hidden: true } } } }, /"a" is required, so it can only be hidden/],
-    [{ "everything:get-sum": { arguments: { c: { const: 1 } } } }, /it has no argument "c" \(its arguments: a, b\)/],
-    [{ "everything:*": { as: "x" } }, /may match several/],
-  ])("does not save %j", async (tools, message) => {
+    [
+      { "everything:get-sum": { arguments: { a: { hidden: true } } } },
+      /"a" is required, so it can only be hidden/,
+      "arguments.a",
+    ],
+    [
+      { "everything:get-sum": { arguments: { c: { const: 1 } } } },
+      /it has no argument "c" \(its arguments: a, b\)/,
+      "arguments.c",
+    ],
+    [{ "everything:*": { as: "x" } }, /may match several/, "as"],
+  ])("does not save %j", async (tools, message, field) => {
     const api = await clientOf(hub);
-    await expect(api.groups.set("new", { servers: ["everything"], tools })).rejects.toThrow(message);
+    await expect(api.groups.set("new", { servers: ["everything"], tools })).rejects.toMatchObject({
+      message: expect.stringMatching(message),
+      field: `tools.${Object.keys(tools)[0]}.${field}`,
+    });
     expect((await api.groups.list()).map(({ name }) => name)).not.toContain("new");
   });
 });

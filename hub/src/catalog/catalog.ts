@@ -160,7 +160,7 @@ function repeatWarnings(members: Iterable<Member>): string[] {
 
 /** Entries of `tools` that do not fit what the servers offer. */
 export function membershipWarnings(membership: Membership, members: readonly Member[]): string[] {
-  const problems = misfits(membership, members).map((problem) => `Group ${quote(membership.name)}: ${problem}`);
+  const problems = misfits(membership, members).map(({ message }) => `Group ${quote(membership.name)}: ${message}`);
   return [...unusedEntryWarnings(membership, members), ...problems];
 }
 

@@ -8,7 +8,7 @@ import { createMember } from "./member.ts";
 import { readMemberships } from "./membership.ts";
 import { DEFAULT_MAX_NAME_LENGTH } from "./names.ts";
 import { ToolFilter } from "./tool-filter.ts";
-import { misfits } from "./tool-settings-check.ts";
+import { misfits, type Misfit } from "./tool-settings-check.ts";
 
 export interface PreviewedTool extends ExposedTool {
   /** The entry of `tools` that decides about it; undefined if none is needed to let it in, or none lets it in. */
@@ -22,7 +22,7 @@ export interface Preview {
   readonly isSearched: boolean;
   readonly warnings: readonly string[];
   /** Those of them that concern settings of tools. */
-  readonly misfits: readonly string[];
+  readonly misfits: readonly Misfit[];
 }
 
 export function previewGroup(

@@ -9,8 +9,14 @@ import { quote } from "./quote.ts";
 import { ToolFilter } from "./tool-filter.ts";
 import { requiredOf } from "./tool-settings.ts";
 
+export interface Misfit {
+  /** In the entry of the group: `tools.git:log.arguments.path`. */
+  readonly field: string;
+  readonly message: string;
+}
+
 /** Of the tools of these servers. Empty if no tool has settings. */
-export function misfits({ tools, toolSettings = {} }: Membership, members: readonly Member[]): string[] {
+export function misfits({ tools, toolSettings = {} }: Membership, members: readonly Member[]): Misfit[] {
   const entries = Object.entries(toolSettings).filter(([, settings]) => settings.arguments !== undefined);
   if (entries.length === 0) return [];
   const admitting = new ToolFilter(tools);
@@ -20,33 +26,42 @@ export function misfits({ tools, toolSettings = {} }: Membership, members: reado
       offers.tools
         .filter(({ own }) => filter.admits(server, own) && admitting.admits(server, own))
         .flatMap(({ own, definition }) =>
-          problemsOf(settings, definition, !pattern.includes("*")).map(
-            (problem) => `The settings of ${quote(`${server}:${own}`)}: ${problem}`,
-          ),
+          problemsOf(settings, definition, !pattern.includes("*")).map(({ argument, problem }) => ({
+            field: `tools.${pattern}.arguments.${argument}`,
+            message: `The settings of ${quote(`${server}:${own}`)}: ${problem}`,
+          })),
         ),
     );
   });
-  return [...new Set(found)];
+  return [...new Map(found.map((misfit) => [misfit.message, misfit])).values()];
+}
+
+interface ArgumentProblem {
+  readonly argument: string;
+  readonly problem: string;
 }
 
 /** `isNamed`: the tool is named, so that all of its arguments are meant to exist. */
-function problemsOf(settings: ToolSettings, definition: JsonObject, isNamed: boolean): string[] {
+function problemsOf(settings: ToolSettings, definition: JsonObject, isNamed: boolean): ArgumentProblem[] {
   const { inputSchema } = definition;
   const schema = isObject(inputSchema) ? inputSchema : {};
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = requiredOf(definition);
   return Object.entries(settings.arguments ?? {}).flatMap(([name, argument]) => {
     const isFixed = Object.hasOwn(argument, "const");
+    const refused = (problem: string): ArgumentProblem[] => [{ argument: name, problem }];
     if (!Object.hasOwn(properties, name) && isNamed && !isOpen(schema)) {
       const known = Object.keys(properties).join(", ");
-      return [`it has no argument ${quote(name)}${known === "" ? "" : ` (its arguments: ${known})`}`];
+      return refused(`it has no argument ${quote(name)}${known === "" ? "" : ` (its arguments: ${known})`}`);
     }
     if (argument.hidden === true && !isFixed && required.has(name)) {
-      return [`${quote(name)} is required, so it can only be hidden with a value: "const"`];
+      return refused(`${quote(name)} is required, so it can only be hidden with a value: "const"`);
     }
     const part = { ...schema, required: [], properties: { [name]: properties[name] ?? {} }, ...NO_OTHERS };
     const problem = isFixed ? checkArguments(part, { [name]: argument.const }) : undefined;
-    return problem === undefined ? [] : [`the value of ${quote(name)} does not fit its schema: ${problem.message}`];
+    return problem === undefined
+      ? []
+      : refused(`the value of ${quote(name)} does not fit its schema: ${problem.message}`);
   });
 }
 

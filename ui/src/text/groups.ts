@@ -84,7 +84,12 @@ export const groupText = {
   notConfigured: "not configured",
   off: "off",
   tree: "Servers and their tools",
-  treeHelp: "Space ticks, arrow keys open and close, Shift selects a range, Alt with an arrow moves a server.",
+  treeHelp:
+    "Space ticks, arrow keys open and close, Shift selects a range, S opens the settings of a tool, Alt with an arrow moves a server.",
+  settings: "Settings…",
+  settingsOf: (tool: string) => `of ${tool}`,
+  hasSettings: "own settings",
+  renamedTo: (name: string) => `as ${name}`,
   moveUp: "Move up",
   moveDown: "Move down",
   menuOf: (server: string) => `Actions for ${server}`,
@@ -116,6 +121,35 @@ export const groupText = {
       : `${and(clients)} ${clients.length === 1 ? "uses" : "use"} ${path} and ${clients.length === 1 ? "loses" : "lose"} these tools.`,
   deleted: (name: string) => `Deleted ${name}`,
   nothingMatches: (words: string) => `Nothing matches “${words}”.`,
+};
+
+export const toolSettingsText = {
+  title: (tool: string) => `Settings of ${tool}`,
+  original: "On its server",
+  hint: "They hold in this group only. The server and other groups are not concerned.",
+  fromPatterns: (patterns: readonly string[]) =>
+    `${and(patterns)} ${patterns.length === 1 ? "has" : "have"} settings for this tool too; those here count more.`,
+  name: "Name",
+  nameHint: "What clients see, without the server in front. Empty: as it would be without settings.",
+  description: "Description",
+  descriptionHint: "In place of the server's. Empty: the server's.",
+  approve: "Calls that a person approves",
+  approvals: {
+    group: "as the group says",
+    never: "none",
+    destructive: "if it says that it destroys",
+    writes: "if it does not say that it only reads",
+    always: "all",
+  },
+  arguments: "Arguments",
+  modes: { shown: "shown", hidden: "hidden, not sent", fixed: "fixed to a value" },
+  hiddenRequired: "hidden (it is required: fix it)",
+  value: (name: string) => `Value of ${name}`,
+  missing: "Enter the value that the hub sends",
+  inexact: "The number is too large to be kept exactly",
+  isUnknown: "The tool has no such argument",
+  reset: "Reset",
+  apply: "Apply",
 };
 
 export const newGroupText = {

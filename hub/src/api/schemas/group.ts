@@ -94,6 +94,10 @@ export const groupPreview = component(
       z.nullable(z.object({ tool_count: z.int(), tokens: z.int() })),
       "The saved group; null if there is none of that name",
     ),
+    misfits: describe(
+      z.array(z.object({ field: z.string(), message: z.string() })),
+      "Settings that do not fit their tool: a group with them is not saved. They are among the warnings too",
+    ),
     warnings: z.array(z.string()),
     clients: describe(
       z.array(z.object({ client: z.string(), title: z.string(), limit: z.int(), fits: z.boolean() })),

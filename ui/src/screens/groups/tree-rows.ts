@@ -2,7 +2,7 @@
 
 import { compact } from "../../lib/text/format.ts";
 import type { GroupDraft } from "../../lib/groups/draft.ts";
-import { Rules } from "../../lib/groups/rules.ts";
+import { Rules, toolKey } from "../../lib/groups/rules.ts";
 import type { ToolRow } from "../../lib/tools/tool-index.ts";
 import { marksOfFlags } from "../../lib/tools/tool-marks.ts";
 import { groupText } from "../../text/groups.ts";
@@ -23,7 +23,9 @@ export type TreeRow =
       readonly place: number | undefined;
       readonly isConfigured: boolean;
     })
-  | (Common & { readonly kind: "tool"; readonly tool: string; readonly rule: string | undefined });
+  | ToolTreeRow;
+
+export type ToolTreeRow = Common & { readonly kind: "tool"; readonly tool: string; readonly rule: string | undefined };
 
 export interface TreeOptions {
   readonly draft: GroupDraft;
@@ -77,11 +79,22 @@ export function treeRows({ draft, servers, toolsOf, open, filter, onlyOn }: Tree
         state: isOn(row) ? "on" : "off",
         // The rule of the whole server would stand beside every tool.
         rule: isMember && deciding !== `${server}:*` ? deciding : undefined,
-        note: [...marksOfFlags(row.flags).slice(0, 2), `≈${compact(row.tokens)}`].join(" · "),
+        note: [
+          ...settingMarks(draft, server, row.tool),
+          ...marksOfFlags(row.flags).slice(0, 2),
+          `≈${compact(row.tokens)}`,
+        ].join(" · "),
       });
     }
   }
   return rows;
+}
+
+/** What the group itself says about a tool. */
+function settingMarks({ settings }: GroupDraft, server: string, tool: string): string[] {
+  const own = settings[toolKey(server, tool)];
+  if (own === undefined) return [];
+  return [own.as === undefined ? groupText.hasSettings : groupText.renamedTo(own.as)];
 }
 
 interface Facts {

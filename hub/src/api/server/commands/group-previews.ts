@@ -47,6 +47,7 @@ export class GroupPreviews {
               tool_count: saved.tools.length,
               tokens: this.#tokens.sum(saved.tools.map(({ definition }) => definition)),
             },
+      misfits: [...preview.misfits],
       warnings: [...preview.warnings, ...renameWarnings(shown)],
       clients: CLIENTS.flatMap(({ id, name: title, toolLimit: limit }) =>
         limit === undefined ? [] : [{ client: id, title, limit, fits: !overfull.has(id) }],

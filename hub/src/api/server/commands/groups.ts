@@ -134,7 +134,7 @@ export class GroupCommands {
     if (group.toolSettings === undefined) return;
     const { configuration, supervisor } = this.#managed.hub;
     const [misfit] = previewGroup(configuration.current, supervisor.listings(), group).misfits;
-    if (misfit !== undefined) throw new HubError("InvalidConfig", misfit, { field: "tools" });
+    if (misfit !== undefined) throw new HubError("InvalidConfig", misfit.message, { field: misfit.field });
   }
 
   async delete(name: string, options?: EditOptions): Promise<void> {
