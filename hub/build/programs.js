@@ -81,7 +81,7 @@ const COMMANDS = /[\\/]src[\\/]cli[\\/]program\.ts$/;
 const HUB = /[\\/]src[\\/]hub[\\/]hub\.ts$/;
 /** What both the commands and the hub use, and is small: without it the hub would load all commands. */
 const COMMON =
-  /[\\/](?:src[\\/](?:config[\\/]parse[\\/]docker-flags|lib[\\/]quoted|call-log[\\/]outcome|catalog[\\/]tokens|search[\\/]signature|protocol[\\/]rpc[\\/]log-level)\.ts|shared[\\/]dist[\\/](?:near-names|files[\\/]exists)\.js)$/;
+  /[\\/](?:src[\\/](?:config[\\/]parse[\\/]docker-flags|entry-input[\\/]launch-words|lib[\\/](?:quoted|json[\\/]canonical-json|files[\\/]find-program)|call-log[\\/]outcome|catalog[\\/](?:tokens|tool-diff)|registry[\\/]model|search[\\/]signature|protocol[\\/]rpc[\\/]log-level)\.ts|shared[\\/]dist[\\/](?:near-names|files[\\/]exists)\.js)$/;
 
 export const programs = [
   // First: the licences of its libraries are among those of the main program, which replace them.

@@ -54,11 +54,12 @@ describe("the admin endpoint", () => {
     return { value: structuredContent as Record<string, unknown>, isError };
   };
 
-  it("MG-1 AU-1 offers the eleven commands by their names, those for logins, and those for registries", async () => {
+  it("MG-1 AU-1 offers the eleven commands by their names, those for logins and registries, and approvals to read", async () => {
     expect((await admin.listTools()).tools.map(({ name }) => name)).toEqual([
       ...COMMANDS,
       ...LOGIN_COMMANDS,
       ...REGISTRY_COMMANDS,
+      "get_mcp_approval",
     ]);
   });
 

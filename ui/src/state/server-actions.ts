@@ -45,17 +45,18 @@ export async function updatePackage(name: string): Promise<void> {
       lines: preview.diff,
       action: text.actions.update,
     });
-    if (yes) await renew(name, "update");
+    if (yes) showVersion(name, await api.post<PackageUpdate>(pathTo`/servers/${name}/update`));
   });
 }
 
 /** To the version before the last update. */
 export async function rollBackPackage(name: string): Promise<void> {
-  await sayProblem(name, () => renew(name, "update/rollback"));
+  await sayProblem(name, async () => {
+    showVersion(name, await api.post<PackageUpdate>(pathTo`/servers/${name}/update/rollback`));
+  });
 }
 
-async function renew(name: string, how: "update" | "update/rollback"): Promise<void> {
-  const { changed, to, server } = await api.post<PackageUpdate>(`${pathTo`/servers/${name}`}/${how}`);
+function showVersion(name: string, { changed, to, server }: PackageUpdate): void {
   servers.put(summaryOf(server));
   toasts.show(changed ? text.updated(name, to) : text.upToDate(name, to));
 }

@@ -78,12 +78,6 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       run: (args) => lifecycle.stop(text(args, "id")),
       operation: "stopServer",
     }),
-    tool(
-      "get_mcp_approval",
-      "What a server runs, and how its tools differ from those that were approved. A person has to approve it: plugboard approve",
-      ID,
-      { run: (args) => approvals.get(text(args, "id")), reads: true },
-    ),
     tool("test_mcp_server", "Test an entry without saving it", CONFIG, {
       run: (args) => servers.test(args["config"]),
       operation: "testServer",
@@ -142,6 +136,12 @@ export function adminTools(managed: Managed): readonly AdminTool[] {
       destroys: true,
     }),
     ...registryTools(registry),
+    tool(
+      "get_mcp_approval",
+      "What a server runs, and how its tools differ from those that were approved. A person has to approve it: plugboard approve",
+      ID,
+      { run: (args) => approvals.get(text(args, "id")), reads: true },
+    ),
   ];
 }
 
