@@ -14,6 +14,8 @@ import { formatRecord, parseRecord, type ApprovalRecord } from "./record.ts";
 const EXTENSION = ".json";
 /** More than the definitions of 10,000 tools take. */
 const MAX_BYTES = 256 << 20;
+/** Failures that say nothing about the file. */
+const PASSING: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 
 export class ApprovalFiles implements ApprovalStore {
   readonly #folder: string;
@@ -67,6 +69,7 @@ export class ApprovalFiles implements ApprovalStore {
       return record === undefined ? damaged(`${path} is damaged`, version) : { state: "kept", record, version };
     } catch (error) {
       const code = errorCode(error);
+      if (code !== undefined && PASSING.has(code)) throw error;
       return code === "ENOENT"
         ? undefined
         : damaged(`${path} cannot be read (${code ?? "unknown error"})`, "unreadable");

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { normalizeServer } from "../config/parse/normalize.ts";
 import type { ServerConfig } from "../config/schema/types.ts";
 import type { JsonObject } from "../lib/json/json.ts";
@@ -46,6 +46,35 @@ describe("approvals", () => {
   afterEach(async () => {
     await Promise.all(opened.map((approvals) => approvals.close()));
     await rm(join(folder, ".."), { recursive: true, force: true });
+  });
+
+  it("F44 RG-2 approvals that cannot be read for a moment stay in force, and are read again", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const store = new MemoryApprovals();
+    let changedOnDisk = () => {};
+    let failures = 0;
+    const approvals = await open({
+      load: () => (failures-- > 0 ? Promise.reject(new Error("EMFILE")) : store.load()),
+      save: (...args) => store.save(...args),
+      remove: (server) => store.remove(server),
+      watch: async (onChange) => {
+        changedOnDisk = onChange;
+        return () => undefined;
+      },
+    });
+    await approvals.watch();
+    await approve(approvals, imported());
+    const other = await open(store);
+    await approve(other, entry(IMPORTED, "second"));
+    failures = 3;
+    changedOnDisk();
+    await vi.advanceTimersByTimeAsync(2500);
+    expect(approvals.refusal(imported())).toBeUndefined();
+    expect(approvals.refusal(entry(IMPORTED, "second"))).toMatchObject({ kind: "ApprovalRequired" });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(approvals.refusal(entry(IMPORTED, "second"))).toBeUndefined();
+    expect(warnings).toHaveLength(1);
   });
 
   it("RG-2 an entry written by hand is approved, one from elsewhere is not", async () => {

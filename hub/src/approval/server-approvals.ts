@@ -49,6 +49,8 @@ export interface Approving {
 }
 
 const NOTHING: ReadonlyMap<string, ToolState> = new Map();
+/** Until what cannot be read is read again. */
+const RETRY_MS = 1000;
 /** Recorded as who approved the tools of an entry that was written by hand. */
 const CONFIG = "config";
 const UPGRADE = "upgrade";
@@ -77,6 +79,7 @@ export class ServerApprovals {
   /** One change of the store at a time. */
   #changing: Promise<unknown> = Promise.resolve();
   #stopWatching: (() => void) | undefined;
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(options: ServerApprovalsOptions) {
     this.#options = options;
@@ -96,13 +99,18 @@ export class ServerApprovals {
 
   /** Follows what other processes approve. */
   async watch(): Promise<void> {
-    const reload = () => this.#inOrder(() => this.#reload());
-    this.#stopWatching = await this.#options.store.watch(() => void reload());
+    this.#stopWatching = await this.#options.store.watch(() => this.#reloadInTurn());
+  }
+
+  #reloadInTurn(): void {
+    void this.#inOrder(() => this.#reload());
   }
 
   /** Resolves when everything is on disk. */
   async close(): Promise<void> {
     this.#stopWatching?.();
+    this.#stopWatching = undefined;
+    clearTimeout(this.#retry);
     await this.#changing;
   }
 
@@ -262,14 +270,20 @@ export class ServerApprovals {
     });
   }
 
+  /** What is known stays in force while it cannot be read again. */
   async #reload(): Promise<void> {
+    clearTimeout(this.#retry);
     try {
       const { approvals } = await this.#options.store.load();
+      this.#retry = undefined;
       this.#unreadable = undefined;
       const changed = this.#take(approvals);
       if (changed.length > 0) this.#options.onChange(changed);
     } catch (error) {
-      this.#options.onWarning(`The approvals of servers cannot be read again: ${toHubError(error).message}`);
+      const isFirst = this.#retry === undefined;
+      if (isFirst)
+        this.#options.onWarning(`The approvals of servers cannot be read again: ${toHubError(error).message}`);
+      if (this.#stopWatching !== undefined) this.#retry = setTimeout(() => this.#reloadInTurn(), RETRY_MS).unref();
     }
   }
 
