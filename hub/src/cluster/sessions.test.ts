@@ -101,10 +101,10 @@ describe("SC-3 whose session it is", () => {
   it("nothing is adopted for another caller, or while PostgreSQL sees the owner", async () => {
     vi.useFakeTimers();
     const store = new Store(ofTwo);
-    const { ask } = open(store, () => "gone");
-    expect(await ask("user:other")).toBe("unknown");
+    const sessions = open(store, () => "gone");
+    expect(await sessions.ask("user:other")).toBe("unknown");
     // PostgreSQL still sees the owner: its request waits for 5 s.
-    const refused = ask();
+    const refused = sessions.ask();
     await vi.advanceTimersByTimeAsync(5100);
     expect(await refused).toBe("HubUnavailable");
     expect(store.adoptions).toEqual([]);
@@ -124,13 +124,13 @@ describe("SC-3 whose session it is", () => {
   it("an owner that is only silent is gone when its lock has been free for 15 s", async () => {
     vi.useFakeTimers();
     const store = new Store({ ...ofTwo, isAlive: false });
-    const { ask } = open(store, () => "silent");
+    const sessions = open(store, () => "silent");
     for (let waitedMs = 0; waitedMs < 14_000; waitedMs += 5100) {
-      const refused = ask();
+      const refused = sessions.ask();
       await vi.advanceTimersByTimeAsync(5100);
       if (waitedMs < 9000) expect(await refused).toBe("HubUnavailable");
     }
-    expect(await ask()).toBe("adopted");
+    expect(await sessions.ask()).toBe("adopted");
   });
 
   it("an owner that has no such session, although the row says so, makes it unknown", async () => {
