@@ -217,7 +217,7 @@ describe.each(ERAS)("RG-2 a %s client", (era) => {
     const client = await connect(era, "hasty", UNASKED);
     const { text } = await client.call("note", {});
     expect(text).toBe(
-      'FORBIDDEN: Nobody approved the call of note on "files" within 1 seconds. A person approves it with: plugboard approvals',
+      'FORBIDDEN: The call of note on "files" was not approved within 1 second. A person approves it with: plugboard approvals',
     );
     const [last] = (await api.calls.list({ group: "hasty", limit: 1 })).items;
     expect(last).toMatchObject({ outcome: "refused", error_code: "FORBIDDEN", success: false });

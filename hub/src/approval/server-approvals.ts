@@ -136,7 +136,8 @@ export class ServerApprovals {
       return refuse(`${kept.damaged}, so that what was approved is not known`);
     }
     const run = kept?.record.run;
-    if (run === undefined) return refuse(`It comes from ${originOf(server.source)}, and nobody has seen what it runs`);
+    if (run === undefined)
+      return refuse(`It comes from ${originOf(server.source)}, and what it runs has not been approved`);
     return run.digest === runDigest(server) ? undefined : refuse("What it runs has changed since it was approved");
   }
 

@@ -39,7 +39,7 @@ export async function readPeerSettings(
     throw invalid(
       "cluster.listen",
       `cluster.listen is ${listen}: what hubs tell each other would be readable on the network`,
-      "Set cluster.tls, or cluster.trust_network to true if nobody else can read that network",
+      "Set cluster.tls, or cluster.trust_network to true if that network is private",
     );
   }
   if (EVERY_ADDRESS.has(host) && url === undefined) {

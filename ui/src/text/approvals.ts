@@ -16,5 +16,5 @@ export const approvals = {
   deny: "Deny",
   approveIt: (tool: string) => `Approve the call of ${tool}`,
   denyIt: (tool: string) => `Deny the call of ${tool}`,
-  others: "Only whoever called, operators and administrators decide.",
+  others: "Only the caller, operators and administrators decide.",
 };

@@ -18,7 +18,7 @@ export const calls = {
   total: (n: number, exact: boolean) => (exact ? plural(n, "call") : `more than ${plural(n, "call")}`),
   none: "No call yet",
   noneHint: "Try a tool, or connect a client.",
-  noneOfMine: "What your clients call through the hub is shown here. Nobody else but those who manage the hub sees it.",
+  noneOfMine: "What your clients call through the hub is shown here. Only operators and administrators see it too.",
   myGroups: "My groups",
   tryTool: "Try a tool",
   connect: "Connect a client",

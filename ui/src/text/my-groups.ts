@@ -4,7 +4,7 @@ export const myGroups = {
   title: "My groups",
   intro:
     "The groups of tools that you may use. Give the address of one to your client: Claude, Cursor, VS Code and others.",
-  none: "No group is open to you. Ask whoever manages this hub.",
+  none: "No group is open to you. Ask an administrator of this hub.",
   noDescription: "–",
   columns: { name: "Group", description: "Description", tools: "Tools", address: "Address" },
   addressOf: (name: string) => `the address of ${name}`,

@@ -12,7 +12,7 @@ import { announce } from "./announce.ts";
 import { ApprovedRounds } from "./approved-rounds.ts";
 import { answerOf, questionFor } from "./question.ts";
 import {
-  nobody,
+  noApprover,
   stopping,
   WaitingCall,
   type Approver,
@@ -81,7 +81,7 @@ export class Approvals {
       cancelOwner: () => (signal instanceof Cancellable ? signal.abort() : undefined),
     });
     const isClientAsked = asking !== undefined;
-    if (!isClientAsked && !isReachable()) throw nobody(call);
+    if (!isClientAsked && !isReachable()) throw noApprover(call);
     const args = redact(call.params && valueOf(call.params.bytes, call.params.members, "arguments"));
     const id = randomBytes(5).toString("hex");
     const waiting = new WaitingCall({ id, call, args, isClientAsked }, needed);
@@ -110,6 +110,6 @@ export class Approvals {
     if (approved !== undefined) {
       const by = call.arrival?.requester ?? LOCAL;
       await waiting.decide({ approved, by, in: "client" }, this.#options.record).catch(() => undefined); // the call fails with it
-    } else if (!this.#options.isReachable()) waiting.refuse(nobody(call));
+    } else if (!this.#options.isReachable()) waiting.refuse(noApprover(call));
   }
 }

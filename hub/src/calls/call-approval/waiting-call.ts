@@ -1,5 +1,6 @@
 // One call that waits for approval, and how its wait ends.
 
+import { count } from "../../lib/text.ts";
 import type { ApprovalNeeded } from "../../catalog/tool-rules.ts";
 import { HubError } from "../../errors.ts";
 import type { ToolCall } from "../call.ts";
@@ -108,7 +109,7 @@ function denied(call: ToolCall, { by, reason }: Decision): HubError {
 }
 
 function expired(call: ToolCall, timeoutMs: number): HubError {
-  const message = `Nobody approved the call of ${nameOf(call)} within ${Math.round(timeoutMs / 1000)} seconds`;
+  const message = `The call of ${nameOf(call)} was not approved within ${count(Math.round(timeoutMs / 1000), "second")}`;
   return new HubError("NotApproved", message, { hint: "A person approves it with: plugboard approvals" });
 }
 
@@ -116,7 +117,7 @@ export function stopping(call: ToolCall): HubError {
   return new HubError("NotApproved", `The call of ${nameOf(call)} was not approved before the hub stopped`);
 }
 
-export function nobody(call: ToolCall): HubError {
+export function noApprover(call: ToolCall): HubError {
   return new HubError(
     "NotApproved",
     `The call of ${nameOf(call)} needs the approval of a person, and none can be asked`,

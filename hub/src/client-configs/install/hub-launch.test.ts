@@ -11,8 +11,8 @@ describe.each(CLIENTS)("the hub in $name", (client) => {
   const searches = SEARCHING.includes(client.id);
 
   it(`RG-3 lists ${searches ? "all tools, since it searches by itself" : "what the group says"}`, () => {
-    const address = hubAddress("http://127.0.0.1:7430", "/groups/work/mcp", client);
-    expect(address).toEqual({ url: `http://127.0.0.1:7430/groups/work/mcp${searches ? "?tools=all" : ""}` });
+    const address = hubAddress("http://127.0.0.1:7430", "/groups/office/mcp", client);
+    expect(address).toEqual({ url: `http://127.0.0.1:7430/groups/office/mcp${searches ? "?tools=all" : ""}` });
     const entry = JSON.stringify(toHubEntry(hubProgram(context, { config: CONFIG, group: "work", client }), client));
     expect(entry.includes('"--tools","all"')).toBe(searches);
   });
